@@ -4,13 +4,14 @@ everything computed from it.
 A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its result is
 kept, ``grad`` whether autograd is recording.
 
-========  =============================================================
-``call``  call ``args[0]`` with the other arguments
-``get``   the attribute ``name`` of ``args[0]``
-``set``   set the attribute ``name`` of ``args[0]`` to ``args[1]``
-``op``    ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
-``put``   ``args[0]`` itself: a tensor that the judge sent, as an object
-========  =============================================================
+========  ==============================================================
+``call``   call ``args[0]`` with the other arguments
+``get``    the attribute ``name`` of ``args[0]``
+``set``    set the attribute ``name`` of ``args[0]`` to ``args[1]``
+``op``     ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
+``torch``  the function of torch called ``name``, by its full name, on the arguments
+``put``    ``args[0]`` itself: a tensor that the judge sent, as an object
+========  ==============================================================
 """
 
 from __future__ import annotations
@@ -64,6 +65,9 @@ class Objects:
                     known[out] = getattr(operator, name)(*given)
                 elif kind == "call":
                     known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
+                elif kind == "torch":
+                    function = operator.attrgetter(name.removeprefix("torch."))(torch)
+                    known[out] = function(*given, **(value(kwargs) if kwargs else {}))
                 elif kind == "get":
                     known[out] = getattr(given[0], name)
                 elif kind == "set":

@@ -67,7 +67,7 @@ class ObjectSession(ResponseReader):
     def flush(self) -> None:
         """Have the pending steps taken; raise what the student's code raised."""
         if self._pending:
-            self.read([])
+            (self.recorder or self).read([])
 
     def read(self, objects: list[RemoteObject]) -> list[Any]:
         """Have the pending steps taken; return the values of objects. A tensor is differentiable

@@ -8,12 +8,13 @@ code is raised then.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Protocol
 
-from torch import Tensor
+from torch.overrides import resolve_name
 
 from grader.judge.remote.connection import Connection
-from grader.worker.wire.placeholders import ObjectRef, Opaque, StudentRef
+from grader.worker.wire.placeholders import ObjectRef, Opaque
 
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 UNARY = ("neg", "pos", "abs")
@@ -68,6 +69,18 @@ class RemoteObject(Opaque):
 
     def __call__(self, *args: Any, **kwargs: Any) -> RemoteObject:
         return self._steps.step("call", "", (self, *args), kwargs)
+
+    def call_beside(self, function: Any, args: tuple[Any, ...]) -> RemoteObject:
+        """Call a program where this object is (``Program.__call__``)."""
+        return self._steps.step("call", "", (function, *args))
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> RemoteObject:
+        """Call a function of torch on objects: in the worker, as everything else."""
+        steps = next(iter(objects_in((args, kwargs))))._steps
+        return steps.step("torch", resolve_name(func), args, kwargs)
 
     def __getitem__(self, key: Any) -> RemoteObject:
         return self._steps.step("op", "getitem", (self, key))
@@ -125,10 +138,15 @@ def as_references(value: Any, line: Connection) -> Any:
 
 def has_objects(value: Any) -> bool:
     """Return whether arguments contain a remote object."""
-    if isinstance(value, Tensor | StudentRef):
-        return False
-    if type(value) in (list, tuple):
-        return any(map(has_objects, value))
-    if type(value) is dict:
-        return any(map(has_objects, value.values()))
-    return isinstance(value, RemoteObject)
+    return any(True for _ in objects_in(value))
+
+
+def objects_in(value: Any) -> Iterator[RemoteObject]:
+    """Yield the remote objects in arguments or results."""
+    if type(value) is RemoteObject:
+        yield value
+    elif type(value) in (list, tuple):
+        for item in value:
+            yield from objects_in(item)
+    elif type(value) is dict:
+        yield from objects_in(list(value.values()))

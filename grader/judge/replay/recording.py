@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from grader.judge.remote.objects import RemoteObject
 from grader.judge.remote.proxies import RemoteCallable, RemoteStudent, SessionProtocol
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
@@ -25,10 +26,11 @@ LONGEST = 10_000
 
 @dataclass(slots=True)
 class Step:
-    """One step of a check. ``kind``: call, observe, get (a student's constant) or torch.
+    """One step of a check. ``kind``: call, observe, get (a student's constant), torch, object (a
+    step on a remote object) or fetch.
 
-    ``what`` is a path in the student's file, a scenario, or a function of torch. ``result`` is
-    missing where it raised.
+    ``what`` is a path in the student's file, a scenario, a function of torch, or what the step on
+    an object is called. ``result`` is missing where it raised.
     """
 
     kind: str
@@ -48,17 +50,21 @@ class Recorder:
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
         """By id, every tensor that was handed to a step, and what it held then."""
-        self.student = RemoteStudent(cast(SessionProtocol, _RecordingSession(session, self)))
+        self._session = session
+        self._watched = _RecordingSession(session, self)
+        self.student = RemoteStudent(cast(SessionProtocol, self._watched))
         self.on = False
         self._mode: Any = _RecordingMode(self)  # torch's own methods are not annotated
 
     def __enter__(self) -> Recorder:
         self.on = True
+        self._session.recorder = self._watched
         self._mode.__enter__()
         return self
 
     def __exit__(self, *ended: Any) -> None:
         self._mode.__exit__(*ended)
+        self._session.recorder = None
         self.on = False
 
     def step(
@@ -97,7 +103,7 @@ class Recorder:
 class _RecordingSession:
     """Hands everything on to a session, and records what a check asks for."""
 
-    def __init__(self, session: SessionProtocol, recorder: Recorder) -> None:
+    def __init__(self, session: Any, recorder: Recorder) -> None:
         self._session = session
         self._recorder = recorder
 
@@ -114,13 +120,31 @@ class _RecordingSession:
             "observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs)
         )
 
+    def step(
+        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> RemoteObject:
+        taken: RemoteObject = self._recorder.step(
+            "object",
+            (kind, name),
+            args,
+            kwargs or {},
+            lambda: self._session.step(kind, name, args, kwargs),
+        )
+        return taken
+
+    def read(self, objects: list[RemoteObject]) -> list[Any]:
+        values: list[Any] = self._recorder.step(
+            "fetch", None, tuple(objects), {}, lambda: self._session.read(objects)
+        )
+        return values
+
     def resolve(self, path: str) -> Any:
         """Return the value of a name. A function makes no step until it is called."""
         recorder, before = self._recorder, len(self._recorder.steps)
         value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
         if isinstance(value, RemoteCallable):
             del recorder.steps[before:]
-            return RemoteCallable(cast(SessionProtocol, self), path)
+            return RemoteCallable(cast(SessionProtocol, self), path, is_class=value.is_class)
         return value
 
 

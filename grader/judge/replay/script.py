@@ -16,7 +16,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.judge.remote.objects import RemoteObject, objects_in
+from grader.judge.replay import object_steps
 from grader.judge.replay.literals import NoLiteral, definition, literal, operation
+from grader.judge.replay.program_source import program_lines
 from grader.judge.replay.recording import Step, tensors_in
 from grader.judge.replay.scenario_source import reached_by, scenario_names
 from grader.judge.replay.steps import (
@@ -27,7 +30,7 @@ from grader.judge.replay.steps import (
     returns_nothing,
 )
 from grader.worker.wire.placeholders import StudentRef
-from grader.worker.wire.program import CUSTOM, Program, Register, pieces
+from grader.worker.wire.program import CUSTOM, Program
 
 PLAIN = (bool, int, str, bytes, slice, type(None), torch.dtype, torch.device)
 
@@ -116,16 +119,29 @@ class ScriptWriter:
         if not steps:
             raise NoLiteral("the check asked nothing of your code: it reads the file")
         if steps[-1].raised is not None:
-            return steps[-1], ""
+            return self._before_fetch(steps[-1]), ""
         if actual is not None and not isinstance(actual, bool):
+            fetched = object_steps.of_value(self.steps, actual)
+            if fetched is not None and id(fetched) in self.origin:
+                return self.origin[id(fetched)]
             step, path = self.origin.get(id(actual), (steps[-1], ""))
             if id(step) in self.students:
-                return step, path
-        return steps[-1], ""
+                return self._before_fetch(step), path
+        return self._before_fetch(steps[-1]), ""
+
+    def _before_fetch(self, step: Step) -> Step:
+        """Return the last step on an object before a fetch; any other step as it is."""
+        if step.kind != "fetch":
+            return step
+        before = itertools.takewhile(lambda one: one is not step, self.steps)
+        return [one for one in before if one.kind == object_steps.OBJECT][-1]
 
     def _require(self, step: Step) -> None:
         """Write a step, after those that it needs."""
         if id(step) in self.written:
+            return
+        if step.kind == object_steps.OBJECT:
+            self._require_objects(step)
             return
         self.written.add(id(step))
         if step.kind == "torch" and call_name(step.what).endswith("grad.__get__"):
@@ -141,6 +157,25 @@ class ScriptWriter:
             self.lines.append("with torch.no_grad():")
             indent = "    "
         self.lines.append(f"{indent}{name} = {call}")
+
+    def _require_objects(self, last: Step) -> None:
+        """Write the steps on objects up to this one. What is only called has no line of its own."""
+        steps = object_steps.needed_for(self.steps, last)
+        called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
+        used = {id(one) for step in steps for one in objects_in((step.args, step.kwargs))}
+        for step in steps:
+            if id(step) in self.written:
+                continue
+            self.written.add(id(step))
+            text = object_steps.expression(step, self.value)
+            if step.what[0] == "put" or (step.what[0] == "get" and id(step.result) in called):
+                self.names[id(step)] = text
+            elif step.what[0] == "set" or (id(step.result) not in used and step is not last):
+                self.lines.append(text)
+            else:
+                self.names[id(step)] = self._new_name("y")
+                self.lines.append(f"{self.names[id(step)]} = {text}")
+        self.names.setdefault(id(last), "None")
 
     def _require_backwards(self, *, before: Step) -> None:
         """Write the backward passes that left a gradient, for a step that reads it."""
@@ -190,6 +225,10 @@ class ScriptWriter:
         """Return a value as Python, a tensor by its name; raise NoLiteral if that can't be."""
         if isinstance(value, Tensor):
             return self._tensor(value)
+        if isinstance(value, RemoteObject) and id(value) in self.origin:
+            step, path = self.origin[id(value)]
+            self._require(step)
+            return self.names[id(step)] + path
         if isinstance(value, float):
             return repr(value) if math.isfinite(value) else f'float("{value}")'
         if isinstance(value, torch.Size):
@@ -250,23 +289,7 @@ class ScriptWriter:
         parameters = [self._tensor(tensor) for tensor in program.parameters]
         name = self._new_name("f")
         self.names[id(program)] = name
-        arguments = [f"x{k}" for k in range(program.inputs)]
-        registers = [*arguments, *parameters]
-        body = []
-        for step, args in program.steps:
-            given = [registers[a.index] if isinstance(a, Register) else self.value(a) for a in args]
-            results = [f"r{len(registers) + k}" for k in range(pieces(step, tuple(args)) or 1)]
-            body.append(f"    {', '.join(results)} = {self._operation(step, given)}")
-            registers += results
-        outs = ", ".join(registers[out.index] for out in program.outputs)
-        comma = "" if program.single or len(program.outputs) > 1 else ","
-        self.lines += [
-            "",
-            f"def {name}({', '.join(arguments)}):",
-            *body,
-            f"    return {outs}{comma}",
-            "",
-        ]
+        self.lines += program_lines(name, program, parameters, self.value, self._operation)
         return name
 
     def _operation(self, name: str, given: list[str]) -> str:

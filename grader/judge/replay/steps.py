@@ -9,17 +9,18 @@ import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
+from grader.judge.remote.objects import RemoteObject
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Step
 
-STUDENT_STEPS = ("call", "observe", "get")
+STUDENT_STEPS = ("call", "observe", "get", "object", "fetch")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield a result and what is in it, with the path there: ``["gradient"]``, ``[0]``. Numbers
     below the top are left out: they have no identity.
     """
-    if isinstance(value, Tensor | list | tuple | dict | float | str) or (
+    if isinstance(value, Tensor | RemoteObject | list | tuple | dict | float | str) or (
         path == "" and value is not None
     ):
         yield path, value
