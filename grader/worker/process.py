@@ -63,15 +63,14 @@ class Worker:
         self.next_handle = 1
         self.objects = Objects()
         self.sent: list[Tensor] = []
-        self.sent_before: list[Before] = []
 
     def answer(self, request: Frame) -> bytes:
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
         if body.get("forget"):
-            for kept in (self.objects.forget, self.sent.clear, self.sent_before.clear):
-                kept()
+            self.objects.forget()
+            self.sent.clear()
         reply, blob = (
             self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
         )
@@ -189,7 +188,7 @@ class Worker:
         """Run steps on the judge's objects and return those that it reads.
 
         All tensors that came with steps since objects were last forgotten are inputs of what is
-        read.
+        read. Whether they were written to is not told: the judge's own steps may do that.
         """
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
 
@@ -197,15 +196,12 @@ class Worker:
             known = len(decoder.tensors)
             value = decoder.decode(data)
             self.sent += decoder.tensors[known:]
-            self.sent_before += map(Before, decoder.tensors[known:])
             return fill(value, decoder.tensors)
 
         with torch.enable_grad():
             self.objects.run(request.body["steps"], decode)
         read = [self.objects.resolve(ObjectRef(number)) for number in request.body["read"]]
-        reply = self.reply(read, list(self.sent), self.sent_before)
-        self.sent_before = list(map(Before, self.sent))
-        return reply
+        return self.reply(read, list(self.sent), [])
 
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
@@ -213,7 +209,9 @@ class Worker:
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
-        """Return the encoded result, its handle, and the inputs that were written to."""
+        """Return the encoded result, its handle, and the inputs that were written to, of those
+        whose state ``before`` is known.
+        """
         encoder = Encoder(strided=False, keep=self.objects.keep)
         body: dict[str, Any] = {"value": encoder.encode(result)}
         body["handle"] = self.keep(inputs, encoder.tensors)
@@ -224,7 +222,7 @@ class Worker:
     ) -> tuple[Any, bytes]:
         """Add new contents of inputs that were written to, to be copied back."""
         changed = [
-            k for k, (t, was) in enumerate(zip(inputs, before, strict=True)) if was.differs(t)
+            k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]
         if not changed:
             body["mutated"] = []

@@ -9,7 +9,9 @@ import math
 
 import torch
 
-from grader.authoring import mistake, phrase, program, same
+from grader.authoring import import_helpers, mistake, phrase, program, same
+
+helpers = import_helpers(__file__)
 
 DOUBLE, RECORD, CLIP = "double_gradient", "record_gradients", "clip_gradient"
 SCALE, NORMS = "backward_with_scaled_gradient", "gradient_norms"
@@ -74,9 +76,7 @@ def arrived(student, about, v, amount=None, *, siblings=False):
         graph = SIBLINGS_TO_LOSS if siblings else PAST_TO_LOSS
         return student.observe("scaled", amount, graph, [*leaves, v])["grads"][:2]
     graph = SIBLINGS if siblings else PAST
-    return student.observe("passes", about, [] if amount is None else [amount], graph, leaves, [v])[
-        0
-    ]
+    return helpers.passes(student, about, [] if amount is None else [amount], graph, leaves, [v])[0]
 
 
 def probe(failure):
@@ -439,7 +439,7 @@ def later_ratio(student, how=None):
     ]
     plain = torch.tensor([2.0, 2.0], dtype=torch.float64)
     if how is None:
-        got = student.observe("afterwards", 3.0, TRUNK, TAILS, leaves)[1][0]
+        got = helpers.afterwards(student, 3.0, TRUNK, TAILS, leaves)[1][0]
     else:
         got = student.observe("interrupted", 3.0, TRUNK, TAILS, leaves, how)["grads"][0]
     if (

@@ -11,11 +11,89 @@ from grader.authoring import (
     assert_gradient,
     assert_that,
     fail,
+    fetch,
     graphs_figure,
     short_repr,
     trace,
     type_name,
 )
+
+# ------------------------------------------------------ a graph beside the student's code, driven
+
+
+def put(student, leaves):
+    """The leaves beside the student's code."""
+    return [student.put(leaf) for leaf in leaves]
+
+
+def taken(leaves):
+    """Copies of the leaves' gradients, which are cleared."""
+    grads = held(leaves)
+    for leaf in leaves:
+        leaf.grad = None
+    return grads
+
+
+def held(tensors):
+    """Copies of what `.grad` holds."""
+    grads = fetch(*(tensor.grad for tensor in tensors), None)[:-1]
+    return [grad.detach().clone() if isinstance(grad, torch.Tensor) else grad for grad in grads]
+
+
+def passes(student, name, arguments, graph, leaves, vectors, calls=1):
+    """The gradients at the leaves of (y, z) = graph(*leaves), for one backward from z with each of
+    the vectors.
+    """
+    leaves = put(student, leaves)
+    y, z = graph(*leaves)
+    for _ in range(calls):
+        getattr(student, name)(y, *arguments)
+    rounds = []
+    for v in vectors:
+        z.backward(v.clone(), retain_graph=True)
+        rounds.append(taken(leaves))
+    return rounds
+
+
+def later(student, name, arguments, trunk, tails, leaves, vectors):
+    """The gradients at the leaves for one tail after the other, each built on the same y and run
+    backward with its own vector.
+    """
+    leaves = put(student, leaves)
+    y = trunk(*leaves)
+    getattr(student, name)(y, *arguments)
+    rounds = []
+    for tail, v in zip(tails, vectors, strict=True):
+        tail(y, *leaves).backward(v.clone(), retain_graph=True)
+        rounds.append(taken(leaves))
+    return rounds
+
+
+def scaled(student, factor, graph, leaves, before=()):
+    """`.grad` of the leaves after one call on (y, loss) = graph(*leaves); `before` is what it holds
+    beforehand.
+    """
+    leaves = put(student, leaves)
+    y, loss = graph(*leaves)
+    for leaf, grad in zip(leaves, before, strict=False):
+        leaf.grad = grad.clone()
+    student.backward_with_scaled_gradient(loss, y, factor)
+    return {"grads": held(leaves)}
+
+
+def afterwards(student, factor, trunk, tails, leaves):
+    """The gradients at the leaves of one call on the first tail, then of plain backwards through
+    the others, built on the same y.
+    """
+    leaves = put(student, leaves)
+    y = trunk(*leaves)
+    student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
+    rounds = [taken(leaves)]
+    for tail in tails[1:]:
+        tail(y, *leaves).backward()
+        rounds.append(taken(leaves))
+    return rounds
+
 
 CAPPED = 1e-3
 """Relative tolerance for a capped gradient: people add a small number to the norm that they divide

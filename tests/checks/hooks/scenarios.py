@@ -45,39 +45,12 @@ def named(student, name, arguments):
     return lambda y: getattr(student, name)(y, *arguments)
 
 
-def passes(student, name, arguments, graph, leaves, vectors, calls=1):
-    """The gradients at the leaves of (y, z) = graph(*leaves), for one backward from z with each of
-    the vectors.
-    """
-    y, z = graph(*leaves)
-    for _ in range(calls):
-        named(student, name, arguments)(y)
-    rounds = []
-    for v in vectors:
-        z.backward(v.clone(), retain_graph=True)
-        rounds.append(taken(leaves))
-    return rounds
-
-
 def incoming(student, name, arguments, graph, leaves, v):
     """What v holds after a backward from y with v, and the gradients at the leaves."""
     y = graph(*leaves)
     named(student, name, arguments)(y)
     y.backward(v)
     return {"v": v, "grads": taken(leaves)}
-
-
-def later(student, name, arguments, trunk, tails, leaves, vectors):
-    """The gradients at the leaves for one tail after the other, each built on the same y and run
-    backward with its own vector.
-    """
-    y = trunk(*leaves)
-    named(student, name, arguments)(y)
-    rounds = []
-    for tail, v in zip(tails, vectors, strict=True):
-        tail(y, *leaves).backward(v.clone(), retain_graph=True)
-        rounds.append(taken(leaves))
-    return rounds
 
 
 def released(student, name, arguments, graph, leaves, v):
@@ -251,19 +224,6 @@ def scaled(student, factor, graph, leaves, before=()):
         leaf.grad = grad
     student.backward_with_scaled_gradient(loss, y, factor)
     return {"grads": [held(leaf) for leaf in leaves], "y": held(y)}
-
-
-def afterwards(student, factor, trunk, tails, leaves):
-    """The gradients at the leaves of one call on the first tail, then of plain backwards through
-    the others, built on the same y.
-    """
-    y = trunk(*leaves)
-    student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
-    rounds = [taken(leaves)]
-    for tail in tails[1:]:
-        tail(y, *leaves).backward()
-        rounds.append(taken(leaves))
-    return rounds
 
 
 def heard(student, factor, trunk, tails, leaves):

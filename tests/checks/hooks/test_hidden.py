@@ -59,8 +59,8 @@ def test_double_every_later_backward(student, draw):
     p.requires_grad_()
     a, b = draw.coefficients(2)
     tails = [program(lambda y, p: y * a, inputs=2), program(lambda y, p: y * b + p, inputs=2)]
-    got = student.observe(
-        "later",
+    got = helpers.later(
+        student,
         "double_gradient",
         [],
         program(lambda p: p.sin()),
@@ -87,7 +87,7 @@ def test_double_twice_makes_four(student, draw):
     """Two calls on the same tensor make the factor four"""
     p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
     graph = program(lambda p: then(p * a, lambda y: y.exp()))
-    ((got,),) = student.observe("passes", "double_gradient", [], graph, [p], [v], 2)
+    ((got,),) = helpers.passes(student, "double_gradient", [], graph, [p], [v], 2)
     want = 4 * a * v * (a * p.detach()).exp()
     inputs = {"graph": f"y = {a} p, z = exp(y)", "p": p, "v": v}
     figures = Drawn(student, "double_gradient", [], graph, [p], calls=2).figures([got], [want])
@@ -130,7 +130,7 @@ def test_double_leaves_siblings_alone(student, draw):
     """Tensors that share the gradient with y keep theirs"""
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
-    (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
+    (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
     message = (
         "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf}"
         " is wrong"
@@ -385,7 +385,7 @@ def test_clip_a_zero_gradient(student, draw):
     p, max_norm = draw.tensor(3, requires_grad=True), draw.number(0.5, 2.0)
     v = torch.zeros(3, dtype=torch.float64)
     graph = program(lambda p: then(p.clone(), lambda y: y.clone()))
-    ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
+    ((got,),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p], [v])
     inputs = {"graph": "y = p.clone(), z = y.clone()", "v": v, "max_norm": max_norm}
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [v])
     assert_gradient(
@@ -441,7 +441,7 @@ def test_clip_any_shape(student, draw):
         )  # there max_norm is above the largest element, 0.29 times the norm
         max_norm = draw.number(0.3, 0.7) * limit if norm else 1.0
         p = p.requires_grad_()
-        ((got,),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v])
+        ((got,),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p], [v])
         want = arriving.contiguous() * (max_norm / norm) if norm else arriving
         inputs = {"gradient at y": arriving, "max_norm": max_norm}
         message = "{case}: a gradient of norm {norm} arrives at y; what passes on is wrong"
@@ -463,7 +463,7 @@ def test_clip_writes_nothing(student, draw):
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     max_norm = draw.number(0.2, 0.6) * k * float(v.norm())
-    (got,) = student.observe("passes", "clip_gradient", [max_norm], graph, leaves, [v])
+    (got,) = helpers.passes(student, "clip_gradient", [max_norm], graph, leaves, [v])
     cut = c * max_norm * v / v.norm()
     inputs, wants = {"graph": text, "v": v, "max_norm": max_norm}, [a * k * v, cut, b * k * v]
     figures = Drawn(student, "clip_gradient", [max_norm], graph, leaves).figures(got, wants)
@@ -498,7 +498,7 @@ def test_clip_the_whole_gradient_of_every_backward(student, draw):
     a, b = draw.coefficients(2)
     graph = program(lambda p: then(p.clone(), lambda y: y * a + y * b))
     max_norm = draw.number(0.3, 0.8) * (a + b) * min(float(v.norm()), float(w.norm()))
-    got = student.observe("passes", "clip_gradient", [max_norm], graph, [p], [v, w])
+    got = helpers.passes(student, "clip_gradient", [max_norm], graph, [p], [v, w])
     inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
     for number, (u, grads) in enumerate(zip((v, w), got, strict=True), 1):
         message, want = (
@@ -558,7 +558,7 @@ def test_scale_by_zero_and_by_negatives(student, draw):
     a = draw.number(0.3, 1.5)
     graph = program(lambda p, q: then(p * a, lambda y: (y * q).sum()), inputs=2)
     for factor in (0.0, draw.number(-3.0, -0.5), 1.0, draw.integer(2, 5)):
-        got = student.observe("scaled", factor, graph, [p, q])
+        got = helpers.scaled(student, factor, graph, [p, q])
         want = [factor * a * q.detach(), a * p.detach()]
         inputs = {"graph": f"y = {a} p, loss = sum(y q)", "factor": factor, "p": p, "q": q}
         drawn = Drawn(
@@ -578,7 +578,7 @@ def test_scale_adds_to_what_grad_held(student, draw):
         draw.choice([0.5, 3.0]),
     )
     graph = program(lambda p, q: then(p.sin(), lambda y: (y * q * a).sum()), inputs=2)
-    got = student.observe("scaled", factor, graph, [p, q], before)
+    got = helpers.scaled(student, factor, graph, [p, q], before)
     want = [before[0] + factor * a * (q * p.cos()).detach(), before[1] + a * p.detach().sin()]
     inputs = {
         "graph": f"y = sin(p), loss = sum({a} y q)",
@@ -599,7 +599,7 @@ def test_scale_leaves_siblings_alone(student, draw):
     """Tensors that share the gradient with y are not scaled"""
     text, graph, (a, b, c, k) = shared(draw, scalar=True)
     leaves, factor = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.choice([0.5, 3.0])
-    got = student.observe("scaled", factor, graph, leaves)
+    got = helpers.scaled(student, factor, graph, leaves)
     ones = torch.ones(3, dtype=torch.float64)
     message = (
         "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at"

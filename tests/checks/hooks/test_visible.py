@@ -78,7 +78,7 @@ def test_worked_example(student):
     """For log(x**3) at x = 5, 0.6 becomes 1.2"""
     x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
     graph = program(lambda x: then(x**3, lambda y: y.log()))
-    ((got,),) = student.observe("passes", "double_gradient", [], graph, [x], [v])
+    ((got,),) = helpers.passes(student, "double_gradient", [], graph, [x], [v])
     message = (
         "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in"
         " x.grad"
@@ -93,7 +93,7 @@ def test_double_what_flows_through_y(student, draw):
     """What flows through y is doubled, what flows past it is not"""
     text, graph = around(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
-    (got,) = student.observe("passes", "double_gradient", [], graph, leaves, [v])
+    (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
     want = multiplied(2, graph, leaves, v)
     figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
     same_leaves(
@@ -202,7 +202,7 @@ def test_long_gradient_is_capped(student, draw):
     a, b = draw.coefficients(2)
     max_norm = draw.number(0.2, 0.6) * a * float(v.norm())
     graph = program(lambda p, r: then(p * b, lambda y: y * a + r), inputs=2)
-    ((got_p, got_r),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
+    ((got_p, got_r),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p, r], [v])
     arriving = a * v
     inputs = {
         "graph": f"y = {b} p, z = {a} y + r",
@@ -235,7 +235,7 @@ def test_short_gradient_is_unchanged(student, draw):
         v.norm()
     )  # below the sum of the elements' sizes, and that of their squares
     graph = program(lambda p, r: then(p.clone(), lambda y: y + r), inputs=2)
-    ((got, past),) = student.observe("passes", "clip_gradient", [max_norm], graph, [p, r], [v])
+    ((got, past),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p, r], [v])
     inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
     message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
@@ -255,7 +255,7 @@ def test_scale_what_flows_through_y(student, draw):
     text, graph = around(draw, scalar=True)
     factor = draw.choice([0.5, 3.0, 0.25, 2.5])
     leaves = [draw.tensor(3, requires_grad=True) for _ in range(3)]
-    got = student.observe("scaled", factor, graph, leaves)
+    got = helpers.scaled(student, factor, graph, leaves)
     want = multiplied(factor, graph, leaves)
     drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, leaves, ("y", "loss"))
     inputs = {"graph": text, "factor": factor, **dict(zip("pqr", leaves, strict=True))}
@@ -272,7 +272,7 @@ def test_a_later_backward_is_not_scaled(student, draw):
         program(lambda y, p, q: (y**2).sum(), inputs=3),
         program(lambda y, p, q: (y**2 * a).sum(), inputs=3),
     ]
-    _, later = student.observe("afterwards", factor, trunk, tails, [p, q])
+    _, later = helpers.afterwards(student, factor, trunk, tails, [p, q])
     slope = (2 * a * (p - q)).detach()
     inputs = {
         "graph": f"y = p - q, loss = sum(y**2), loss2 = {a} sum(y**2)",

@@ -6,7 +6,9 @@ import re
 
 import torch
 
-from grader.authoring import Opaque, differs, mistake, program, same
+from grader.authoring import Opaque, differs, import_helpers, mistake, program, same
+
+helpers = import_helpers(__file__)
 
 LOG_OF_CUBE = program(lambda x: (y := x**3, y.log()))
 FIVE = torch.tensor(5.0, requires_grad=True)
@@ -157,9 +159,7 @@ def leaf_said_to_retain(failure, student):
         return None
     return (
         {}
-        if student.observe("states", LOG_OF_CUBE, [FIVE], [1], {}, False)["before"][1][
-            "retains_grad"
-        ]
+        if helpers.states(student, LOG_OF_CUBE, [FIVE], [1], {})["before"][1]["retains_grad"]
         is True
         else None
     )
@@ -192,7 +192,10 @@ def zero_taken_for_none(failure, student):
         or want["grad"].any()
     ):
         return None
-    if student.observe("states", SQUARE, [ZERO], [], {}, True)["after"][0]["grad"] is not None:
+    if (
+        helpers.states(student, SQUARE, [ZERO], [], {}, backward=True)["after"][0]["grad"]
+        is not None
+    ):
         return None
     return {
         "seen": (
@@ -233,7 +236,7 @@ def looks_at_tensors_without(student):
     """Have two elements looked at that hold no gradient: what raises there too (and ends the rule)
     was asked of the tensor itself.
     """
-    student.observe("states", LOG_OF_CUBE, [PAIR], [], {}, False)
+    helpers.states(student, LOG_OF_CUBE, [PAIR], [], {})
 
 
 def plainly(value):

@@ -9,11 +9,70 @@ from grader.authoring import (
     assert_gradient,
     assert_tensor,
     fail,
+    fetch,
     graph_figure,
     type_name,
 )
 
 FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
+
+
+# ------------------------------------------------------ a graph beside the student's code, driven
+
+
+def graph(student, f, inputs, retained=(), held=None):
+    """The tensors of a graph beside the student's code: the inputs, then the outputs of f.
+
+    Those at the places ``retained`` keep their gradient, those in ``held`` hold one already.
+    """
+    leaves = [student.put(x) for x in inputs]
+    tensors = [*leaves, *f(*leaves)]
+    for place in retained:
+        tensors[place].retain_grad()
+    for place, grad in (held or {}).items():
+        tensors[place].grad = grad.clone()  # backward adds to it
+    return tensors
+
+
+def kept(value):
+    """A copy that later writes leave alone."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if isinstance(value, dict):
+        return {key: kept(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(map(kept, value))
+    return value
+
+
+def now(*values):
+    """What remote objects hold now."""
+    return [kept(value) for value in fetch(*values, None)[:-1]]
+
+
+def states(student, f, inputs, retained=(), held=None, *, backward=False):
+    """What tensor_state returned for each tensor of a graph, before a backward from the last one
+    and, if there is to be one, after it.
+    """
+    tensors = graph(student, f, inputs, retained, held)
+    before = now(*(student.tensor_state(t) for t in tensors))
+    if not backward:
+        return {"before": before}
+    tensors[-1].backward()
+    return {"before": before, "after": now(*(student.tensor_state(t) for t in tensors))}
+
+
+def gradients(student, f, inputs, chosen, retained=(), held=None):
+    """What gradients_along returned for the chosen tensors of a graph, and what is observed of such
+    a call.
+    """
+    tensors = graph(student, f, inputs, retained, held)
+    (result,) = now(student.gradients_along(tensors[-1], [tensors[k] for k in chosen]))
+    observed = student.observe("gradients", f, inputs, chosen, list(retained), held or {})
+    return {**observed, "result": result}
+
+
+# ------------------------------------------------------------------------------------- assertions
 
 
 def drawn(f, leaves, names, retained=(), *, at):

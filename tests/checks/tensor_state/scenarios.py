@@ -10,18 +10,6 @@ import warnings
 import torch
 
 
-def states(student, f, inputs, retained, held, backward):
-    """What tensor_state returned for each tensor of a graph, before a backward and, if there is to
-    be one, after it.
-    """
-    tensors = graph(f, inputs, retained, held)
-    before = [kept(student.tensor_state(t)) for t in tensors]
-    if not backward:
-        return {"before": before}
-    tensors[-1].backward()
-    return {"before": before, "after": [kept(student.tensor_state(t)) for t in tensors]}
-
-
 def two_backwards(student, f, x, which, amount):
     """What tensor_state returned for one tensor after one backward and after a second, and what is
     held once that was written to.

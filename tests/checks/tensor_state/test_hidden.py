@@ -86,8 +86,8 @@ def test_retains_grad_is_told(student, reference, draw):
     for count in (1, 2):
         x, (f, texts) = draw.tensor(2, low=0.5, requires_grad=True), drawn_graph(draw)
         retained = [0, *sorted(draw.sample([1, 2, 3], count))]
-        seen = student.observe("states", f, [x], retained, {}, False)
-        want = reference.observe("states", f, [x], retained, {}, False)
+        seen = helpers.states(student, f, [x], retained, {})
+        want = helpers.states(reference, f, [x], retained, {})
         inputs = {"x": x, **texts, "retain_grad() on": ["xuyz"[k] for k in retained]}
         message, figure = (
             "the entry {key} is wrong for {tensor}",
@@ -122,8 +122,8 @@ def test_grad_is_what_the_tensor_holds(student, reference, draw):
         (torch.tensor(0.0, requires_grad=True), None, zero_slope),
     ):
         retained, holds = [draw.choice([1, 2])], {} if held is None else {0: held}
-        seen = student.observe("states", f, [x], retained, holds, True)
-        want = reference.observe("states", f, [x], retained, holds, True)
+        seen = helpers.states(student, f, [x], retained, holds, backward=True)
+        want = helpers.states(reference, f, [x], retained, holds, backward=True)
         inputs = {
             "x": x,
             "x.grad before": held,
@@ -249,7 +249,7 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
 def test_the_states_of_c3(student):
     """C4 without requires_grad: all tensors are leaves"""
     f = program(lambda x: (y := x**3, y.log()))
-    seen = student.observe("states", f, [torch.tensor(5.0)], [], {}, False)
+    seen = helpers.states(student, f, [torch.tensor(5.0)], [], {})
     want = {"before": [state(False, True, False, None, None)] * 3}
     assert_states(
         seen, want, "xyz", FLAGS, {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"}
@@ -260,7 +260,9 @@ def test_the_states_of_c3(student):
 def test_the_states_of_c5(student):
     """C5: the states, with retain_grad() on y and z"""
     f = program(lambda x: (y := x**3, y.log()))
-    seen = student.observe("states", f, [torch.tensor(5.0, requires_grad=True)], [1, 2], {}, True)
+    seen = helpers.states(
+        student, f, [torch.tensor(5.0, requires_grad=True)], [1, 2], {}, backward=True
+    )
     want = {
         "before": [
             state(True, True, False, None, None),
@@ -311,7 +313,7 @@ def test_the_states_of_two_small_graphs(student):
         (LINEAR, leaves_of(x=2.0, w=3.0, b=1.0), LINEAR_TEXTS, (42.0, 28.0, 14.0)),
         (EXERCISE, leaves_of(x=1.0), EXERCISE_TEXTS, (20.0,)),
     ):
-        seen = student.observe("states", f, list(leaves.values()), [], {}, True)
+        seen = helpers.states(student, f, list(leaves.values()), [], {}, backward=True)
         want = {
             "before": [state(True, True, False, None, None)] * len(leaves) + made,
             "after": [state(True, True, False, None, torch.tensor(grad)) for grad in grads] + made,
@@ -337,7 +339,7 @@ def ask(student, f, x, chosen, inputs, retained=(), held=None):
     tensors, held = [x, *f(x)], held or {}
     wanted = torch.autograd.grad(tensors[-1], [tensors[k] for k in chosen])
     names = ["xuyz"[k] for k in chosen]
-    seen = student.observe("gradients", f, [x], chosen, list(retained), held)
+    seen = helpers.gradients(student, f, [x], chosen, list(retained), held)
     inputs = {"x": x, **inputs, "tensors": names}
     assert_gradients(
         seen,
@@ -431,7 +433,7 @@ def test_shapes_and_dtypes_are_kept(student, draw):
 def test_the_numbers_of_the_linear_graph(student):
     """(w x + b)² gives 42, 28 and 14"""
     leaves, asked = leaves_of(x=2.0, w=3.0, b=1.0), ["x", "w", "b", "z", "y"]
-    seen = student.observe("gradients", LINEAR, list(leaves.values()), [0, 1, 2, 3, 4], [], {})
+    seen = helpers.gradients(student, LINEAR, list(leaves.values()), [0, 1, 2, 3, 4], [], {})
     wanted = [torch.tensor(number) for number in (42.0, 28.0, 14.0, 14.0, 14.0)]
     assert_gradients(seen, wanted, asked, {**leaves, **LINEAR_TEXTS, "tensors": asked})
 
@@ -440,6 +442,6 @@ def test_the_numbers_of_the_linear_graph(student):
 def test_the_numbers_of_the_exercise(student):
     """(2 x + 3)² gives 20 at x = 1, and 10 at y and z"""
     leaves, asked = leaves_of(x=1.0), ["x", "y", "z"]
-    seen = student.observe("gradients", EXERCISE, list(leaves.values()), [0, 1, 2], [], {})
+    seen = helpers.gradients(student, EXERCISE, list(leaves.values()), [0, 1, 2], [], {})
     wanted = [torch.tensor(number) for number in (20.0, 10.0, 10.0)]
     assert_gradients(seen, wanted, asked, {**leaves, **EXERCISE_TEXTS, "tensors": asked})

@@ -81,7 +81,7 @@ def test_requires_grad_and_is_leaf(student, draw):
         ),
     ):
         f, texts = drawn_graph(draw)
-        seen = student.observe("states", f, [x, c], [], {}, False)
+        seen = helpers.states(student, f, [x, c], [], {})
         inputs = {"x": x, "c": c, **texts}
         keys, figure = ("requires_grad", "is_leaf"), partial(drawn, f, [x, c], NAMES)
         want = [{key: getattr(t, key) for key in keys} for t in (x, c, *f(x, c))]
@@ -105,7 +105,7 @@ def test_grad_fn_is_a_name_or_none(student, draw):
             draw.tensor(*shape, dtype=dtype),
         )
         f, texts = drawn_graph(draw)
-        seen = student.observe("states", f, [x, c], [], {}, False)
+        seen = helpers.states(student, f, [x, c], [], {})
         inputs = {"x": x, "c": c, **texts}
         want = [{"grad_fn": t.grad_fn and t.grad_fn.name()} for t in (x, c, *f(x, c))]
         message, figure = "the entry {key} is wrong for {tensor}", partial(drawn, f, [x, c], NAMES)
@@ -123,7 +123,9 @@ def test_the_states_of_c4(student):
         program(lambda x: (y := x**3, y.log())),
         {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"},
     )
-    seen = student.observe("states", f, [torch.tensor(5.0, requires_grad=True)], [], {}, True)
+    seen = helpers.states(
+        student, f, [torch.tensor(5.0, requires_grad=True)], [], {}, backward=True
+    )
     y, z = (
         state(True, False, False, "PowBackward0", None),
         state(True, False, False, "LogBackward0", None),
@@ -186,7 +188,7 @@ def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
         y, z = f(x)
         wanted = torch.autograd.grad(z, [(x, y)[k] for k in chosen])
         names = [("x", "y")[k] for k in chosen]
-        seen = student.observe("gradients", f, [x], chosen, [], {})
+        seen = helpers.gradients(student, f, [x], chosen, [], {})
         assert_gradients(
             seen,
             wanted,
@@ -202,9 +204,7 @@ def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
 def test_the_numbers_of_c5(student):
     """C5: the gradients at x, y, z are 0.6, 0.008 and 1"""
     f = program(lambda x: (y := x**3, y.log()))
-    seen = student.observe(
-        "gradients", f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {}
-    )
+    seen = helpers.gradients(student, f, [torch.tensor(5.0, requires_grad=True)], [0, 1, 2], [], {})
     wanted = [torch.tensor(0.6), torch.tensor(0.008), torch.tensor(1.0)]
     inputs = {
         "x": torch.tensor(5.0),
