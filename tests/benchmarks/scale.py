@@ -1,14 +1,15 @@
 """What a submission costs in a small class and in a large one: seconds each, and the most memory
 that the supervisor held, in megabytes.
 
-    python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded]
+    python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded] [--rendered]
 
 Grades the small course of the engine's tests, every text another one, one at a time, by a host that
 is warm already. Each size has a process of its own. Prints one JSON object: what each size took,
 and the last one in relation to the first.
 
 With ``--recorded`` grading is replaced by reading a recorded result, as it comes from a cluster, so
-that what is left is the supervisor's own work: pages, rows, commits.
+that what is left is the supervisor's own work: pages, rows, commits. With ``--rendered`` the page
+comes from the cluster too.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.core.report import Report
+from grader.classroom.batch.dask_worker import graded_in, packed
+from grader.classroom.batch.outputs import render
+from grader.classroom.batch.records import Graded, PageOptions
+from grader.classroom.gradebook.records import PersonalPart
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
@@ -66,12 +70,14 @@ def write(place: Path, count: int, lesson: str, answers: list[str]) -> Path:
 
 
 def recorded(
-    course: Course, host: ForkServerClient, lesson: str, answers: list[str]
-) -> Callable[..., Report]:
-    """Grade each kind of answer once; return what repeats the results as they come: as text."""
+    course: Course, host: ForkServerClient, lesson: str, answers: list[str], *, rendered: bool
+) -> Callable[..., Graded]:
+    """Grade each kind of answer once; return what repeats the results as they come: as text, with
+    pages if they are ``rendered``.
+    """
     from grader.runtime.grading import Settings, grade_submission
 
-    texts = []
+    texts, pages = [], []
     for answer in answers:
         file = LessonFile(lesson, f"{lesson}.py", answer)
         settings = Settings(5, "auto", course.limits)
@@ -79,16 +85,20 @@ def recorded(
             host, course, [course.lesson(lesson)], {lesson: file}, settings, name="recorded"
         )
         texts.append(json.dumps(report.as_json()))
+        pages.append(packed(render(report, PageOptions(PersonalPart(), reveal=False))))
 
-    def repeat(_: object, __: object, ___: object, files: Any, *____: object, name: str) -> Report:
-        number = int(files[lesson].text.rsplit("# ", 1)[1])
-        report = Report.from_json(json.loads(texts[number % len(texts)]))
-        return replace(report, submission=name)
+    def repeat(
+        _: object, __: object, ___: object, files: Any, *____: object, name: str, page: object
+    ) -> Graded:
+        number = int(files[lesson].text.rsplit("# ", 1)[1]) % len(texts)
+        found = {"report": json.loads(texts[number]), "page": pages[number] if rendered else None}
+        graded = graded_in(found)
+        return replace(graded, report=replace(graded.report, submission=name))
 
     return repeat
 
 
-def grade(count: int, *, repeated: bool) -> dict[str, float]:
+def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, float]:
     """Grade a class of that size in this process."""
     from grader.cli.commands import batch
     from grader.cli.commands.batch import BatchOptions, grade_class
@@ -102,7 +112,7 @@ def grade(count: int, *, repeated: bool) -> dict[str, float]:
     course, host = load_course(find_course() if repeated else SMALL_COURSE), Kept()
     lesson, answers = real_answers() if repeated else small_answers()
     if repeated:
-        vars(batch)["grade_submission"] = recorded(course, host, lesson, answers)
+        vars(batch)["grade_here"] = recorded(course, host, lesson, answers, rendered=rendered)
     with tempfile.TemporaryDirectory() as folder:
         for place, size in ((Path(folder) / "warm", 1), (Path(folder) / "class", count)):
             write(place, size, lesson, answers)
@@ -136,12 +146,13 @@ def main() -> None:
     options.add_argument("--sizes", default="200,2000")
     options.add_argument("--only", type=int, help=argparse.SUPPRESS)
     options.add_argument("--recorded", action="store_true")
+    options.add_argument("--rendered", action="store_true")
     asked = options.parse_args()
     if asked.only:
-        found = grade(asked.only, repeated=asked.recorded)
+        found = grade(asked.only, repeated=asked.recorded, rendered=asked.rendered)
         print(json.dumps(found))
         return
-    how = ["--recorded"] * asked.recorded
+    how = ["--recorded"] * asked.recorded + ["--rendered"] * asked.rendered
     sizes: dict[str, Any] = {}
     for size in asked.sizes.split(","):
         done = subprocess.run(

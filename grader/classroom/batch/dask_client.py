@@ -17,12 +17,12 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grader.classroom.batch.dask_worker import REMEDY, task_for
+from grader.classroom.batch.dask_worker import REMEDY, graded_in, task_for
+from grader.classroom.batch.records import Graded, PageOptions
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
-from grader.core.report import Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings
@@ -148,15 +148,17 @@ def grade_in_cluster(
     settings: Settings,
     *,
     name: str,
-) -> Report:
-    """Grade as ``grade_submission``, on the cluster. Raises UsageError if a worker refuses or the
-    scheduler is gone, EngineFault for our own fault.
+    page: PageOptions | None,
+) -> Graded:
+    """Grade a submission and render its page on the cluster.
+
+    Raise UsageError if a worker refuses or the scheduler is gone, EngineFault for our own fault.
     """
     from distributed import KilledWorker
 
     cluster = seat.cluster
     ids = [lesson.id for lesson in lessons]
-    task = task_for(cluster.run, course, ids, files, settings, name=name)
+    task = task_for(cluster.run, course, ids, files, settings, name=name, page=page)
     future = cluster.client.submit(
         by_value(), json.dumps(task.as_json()), key=f"gradlings-{uuid.uuid4().hex}", pure=False
     )
@@ -181,16 +183,18 @@ def grade_in_cluster(
         raise UsageError(f"A Dask worker refuses, {answered['refused']}")
     if "fault" in answered:
         raise EngineFault(answered["fault"])
-    return _from_same_engine(Report.from_json(answered["report"]))
+    _require_same_engine(answered["report"])
+    return graded_in(answered)
 
 
-def _from_same_engine(report: Report) -> Report:
-    """Return the report; raises UsageError where the worker is too old to refuse by itself."""
-    if (report.engine_hash, report.torch_version) == (engine_hash(), torch_version()):
-        return report
+def _require_same_engine(report: dict[str, Any]) -> None:
+    """Raise UsageError where the worker is too old to refuse by itself."""
+    there = report.get("engine_hash"), report.get("torch_version")
+    if there == (engine_hash(), torch_version()):
+        return
     raise UsageError(
-        f"A Dask worker graded with engine {report.engine_hash or 'unknown'} and torch"
-        f" {report.torch_version or 'unknown'}; the client has {engine_hash()} and"
+        f"A Dask worker graded with engine {there[0] or 'unknown'} and torch"
+        f" {there[1] or 'unknown'}; the client has {engine_hash()} and"
         f" {torch_version()}. {REMEDY}"
     )
 

@@ -1,4 +1,5 @@
-"""Grade one submission on a worker of a cluster; question and answer are JSON text.
+"""Grade one submission on a worker of a cluster and render its page; question and answer are JSON
+text.
 
 The worker loads the course that is installed there, and refuses if course, engine or torch differ
 from the client's. It keeps a warm fork server for each of its threads.
@@ -6,18 +7,23 @@ from the client's. It keeps a warm fork server for each of its threads.
 
 from __future__ import annotations
 
+import base64
 import functools
 import json
 import socket
 import threading
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.classroom.batch.outputs import render
+from grader.classroom.batch.records import Graded, PageOptions
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import UsageError
 from grader.core.records import Record
+from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
@@ -38,7 +44,10 @@ class CourseReference(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClusterTask(Record):
-    """What a worker needs to know. ``run`` is one batch's: a new one looks at the course again."""
+    """What a worker needs to know. ``run`` is one batch's: a new one looks at the course again.
+
+    Without ``page`` none is rendered.
+    """
 
     run: str
     engine_hash: str
@@ -48,6 +57,7 @@ class ClusterTask(Record):
     files: tuple[LessonFile, ...]
     settings: Settings
     name: str
+    page: PageOptions | None = None
 
 
 def task_for(
@@ -58,6 +68,7 @@ def task_for(
     settings: Settings,
     *,
     name: str,
+    page: PageOptions | None,
 ) -> ClusterTask:
     """Return a task for this engine and torch, and for no other."""
     path = course.root.resolve()
@@ -70,15 +81,16 @@ def task_for(
         files=tuple(files.values()),
         settings=settings,
         name=name,
+        page=page,
     )
 
 
 def answer(text: str) -> str:
-    """Grade a ``ClusterTask``, both as JSON: ``report``, ``refused`` or ``fault``."""
+    """Grade a ``ClusterTask``, both as JSON: ``report`` and ``page``, ``refused`` or ``fault``."""
     question = json.loads(text)
     answered: dict[str, Any]
     try:
-        answered = {"report": _grade(question)}
+        answered = _grade(question)
     except UsageError as error:
         answered = {"refused": f"{socket.gethostname()}: {error}"}
     except Exception as error:  # as data: an exception would be pickled on its way back
@@ -99,7 +111,21 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
     report = grade_submission(host, course, lessons, files, task.settings, name=task.name)
     if report.grader_faults:
         host.close()  # whoever comes next, and the same submission is tried again, gets a new one
-    return report.as_json()
+    page = None if task.page is None else packed(render(report, task.page))
+    return {"report": report.as_json(), "page": page}
+
+
+def packed(page: bytes) -> str:
+    return base64.b64encode(zlib.compress(page, 1)).decode("ascii")
+
+
+def graded_in(answered: dict[str, Any]) -> Graded:
+    """Return what a worker answered."""
+    page = answered["page"]
+    return Graded(
+        Report.from_json(answered["report"]),
+        None if page is None else zlib.decompress(base64.b64decode(page)),
+    )
 
 
 @functools.lru_cache(maxsize=4)

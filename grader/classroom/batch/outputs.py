@@ -12,10 +12,11 @@ from functools import cache
 from pathlib import Path
 from typing import IO
 
+from grader.classroom.batch.records import PageOptions
 from grader.classroom.exports import csv_table
 from grader.classroom.exports.records import ExportRequest, Piece
 from grader.classroom.gradebook.json_dump import entry_as_json
-from grader.classroom.gradebook.records import GradebookEntry, PersonalPart
+from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook, refusal
 from grader.classroom.redact import withheld
 from grader.classroom.statistics.class_page import render_class
@@ -32,19 +33,24 @@ def page_path(out: Path, name: str) -> Path:
     return out / "reports" / f"{name}.html"
 
 
-def write_page(out: Path, report: Report, personal: PersonalPart, *, reveal: bool) -> None:
-    """Write a submission's page; hidden checks show their inputs only with ``reveal``."""
+def render(report: Report, options: PageOptions) -> bytes:
+    """Return a submission's page."""
     tr = _words(report.lang)
-    page = render_page(report if reveal else withheld(report, tr), tr, personal=personal)
-    with output(page_path(out, report.submission), durable=False) as file:
-        file.write(page.encode("utf-8", "backslashreplace"))
+    shown = report if options.reveal else withheld(report, tr)
+    page = render_page(shown, tr, personal=options.personal)
+    return page.encode("utf-8", "backslashreplace")
+
+
+def write_page(out: Path, name: str, page: bytes) -> None:
+    with output(page_path(out, name), durable=False) as file:
+        file.write(page)
 
 
 def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
     """Write an entry's page again, after something beside its report changed; remove an old one."""
     if entry.report is not None:
         reveal = book.about("pages").startswith(REVEALED)
-        write_page(out, entry.report, entry.personal_part, reveal=reveal)
+        write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))
     else:
         page_path(out, entry.name).unlink(missing_ok=True)
 

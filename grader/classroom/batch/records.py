@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
 from grader.core.engine_identity import engine_hash, torch_version
+from grader.core.records import Record
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
@@ -75,6 +76,22 @@ class BatchJob:
     files: dict[str, LessonFile]
     personal: PersonalPart
     base: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions(Record):
+    """What a submission's page needs beside its report. ``reveal``: hidden checks show inputs."""
+
+    personal: PersonalPart
+    reveal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A report, and its page in UTF-8 if it was rendered where the submission was graded."""
+
+    report: Report
+    page: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,19 +16,24 @@ from pathlib import Path
 from typing import Any
 
 from grader import __version__
-from grader.classroom.batch.outputs import REVEALED, WITHHELD, page_path, write_page
-from grader.classroom.batch.records import BatchJob, BatchPlan, BatchResult, FinishedJob
+from grader.classroom.batch.outputs import REVEALED, WITHHELD, page_path, render, write_page
+from grader.classroom.batch.records import (
+    BatchJob,
+    BatchPlan,
+    BatchResult,
+    FinishedJob,
+    Graded,
+    PageOptions,
+)
 from grader.classroom.batch.regrade import lesson_of, with_check
 from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import SubmissionError, UsageError
-from grader.core.report import Report
 from grader.core.sqlite import transaction
 from grader.course.lesson_file import LessonFile
 from grader.course.submission import digest
-from grader.runtime.grading import grade_submission
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 
 
@@ -40,13 +45,13 @@ def run_batch(
     *,
     students: Mapping[str, tuple[StudentIdentity, ...]],
     hosts: HostPool[Any],
-    grading: Callable[..., Report] = grade_submission,
+    grading: Callable[..., Graded],
     told: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
     """Grade what was handed in. ``students`` has those of each submission; ``told`` gets the count
     of what is on disk.
 
-    ``grading`` is ``grade_submission`` or its stand-in for a cluster. Raises UsageError if sandbox
+    ``grading`` grades a submission, here or on a cluster. Raises UsageError if sandbox
     or folder refuse, and KeyboardInterrupt if the run was stopped early: what was committed stays,
     and the same call continues.
     """
@@ -100,7 +105,7 @@ class Batch:
     plan: BatchPlan
     tally: BatchResult
     students: Mapping[str, tuple[StudentIdentity, ...]]
-    grading: Callable[..., Report]
+    grading: Callable[..., Graded]
     told: Callable[[int], None]
     rewrite: bool
     done: int = 0
@@ -149,7 +154,8 @@ class Batch:
             entry = self.book.entry(owner.name)
             assert entry.report is not None
             try:
-                write_page(self.out, entry.report, entry.personal_part, reveal=self.plan.reveal)
+                options = PageOptions(entry.personal_part, self.plan.reveal)
+                write_page(self.out, owner.name, render(entry.report, options))
             except UsageError:
                 raise
             except Exception as error:
@@ -223,31 +229,34 @@ class Batch:
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
         """Grade one submission, again with a new server after a grader fault; write its page."""
         try:
-            report = self._report(host, job)
-            if report.grader_faults and not stopping():
+            options = PageOptions(job.personal, self.plan.reveal)
+            graded = self._graded(host, job, options)
+            if graded.report.grader_faults and not stopping():
                 host.close()
-                report = self._report(host, job)
+                graded = self._graded(host, job, options)
             if not stopping():
-                write_page(self.out, report, job.personal, reveal=self.plan.reveal)
+                page = graded.page or render(graded.report, options)
+                write_page(self.out, job.owner.name, page)
         except (
             UsageError
         ):  # the sandbox or the folder refuses, or the course is none: true of every submission
             raise
         except Exception as error:
             return FinishedJob(job, None, f"the grader's own fault: {error!r}")
-        return FinishedJob(job, report)
+        return FinishedJob(job, graded.report)
 
-    def _report(self, host: Closeable, job: BatchJob) -> Report:
+    def _graded(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
         plan, name = self.plan, job.owner.name
         settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:
-            return self.grading(host, plan.course, plan.lessons, job.files, settings, name=name)
+            return self.grading(
+                host, plan.course, plan.lessons, job.files, settings, name=name, page=page
+            )
         lesson = plan.course.lesson(lesson_of(plan.check))
-        return with_check(
-            job.base,
-            self.grading(host, plan.course, [lesson], job.files, settings, name=name),
-            plan.check,
+        graded = self.grading(
+            host, plan.course, [lesson], job.files, settings, name=name, page=None
         )
+        return Graded(with_check(job.base, graded.report, plan.check))
 
     def keep(self, done: FinishedJob) -> None:
         """Commit a result, together with others or after ``GROUP_SECONDS`` at the latest."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from grader.classroom.gradebook.lateness import Lateness
 from grader.classroom.imports.names import listed
 from grader.classroom.imports.records import StudentIdentity
+from grader.core.records import Record
 from grader.core.report import CheckResult, LessonResult, Report
 
 
@@ -42,7 +43,7 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonalPart:
+class PersonalPart(Record):
     """What a student's page shows beside the report: whose it is, and what people added."""
 
     called: str = ""

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from grader.classroom.batch.dask_client import connected, grade_in_cluster, seats
 from grader.classroom.batch.outputs import write_outputs
-from grader.classroom.batch.records import BatchPlan
+from grader.classroom.batch.records import BatchPlan, Graded
 from grader.classroom.batch.regrade import lesson_of
 from grader.classroom.batch.run import run_batch
 from grader.classroom.gradebook.lateness import read_rule
@@ -32,7 +32,6 @@ from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import telling
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load, wanted_language
-from grader.core.report import Report
 from grader.core.sanitize import clean
 from grader.course.course import Course
 from grader.course.text_encoding import writable
@@ -148,11 +147,11 @@ def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassIm
 @contextlib.contextmanager
 def host_pool(
     console: Console, wanted: BatchOptions, count: int, make_host: Callable[[], ForkServerClient]
-) -> Iterator[tuple[HostPool[Any], Callable[..., Report]]]:
+) -> Iterator[tuple[HostPool[Any], Callable[..., Graded]]]:
     """Return what grades the submissions: local fork servers, or slots in a cluster."""
     if wanted.scheduler is None:
         with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
-            yield hosts, grade_submission
+            yield hosts, grade_here
         return
     with connected(wanted.scheduler, lambda text: console.print(Text(text))) as cluster:
         threads = cluster.threads()
@@ -163,6 +162,11 @@ def host_pool(
         )
         console.print(Text(clean(line)), soft_wrap=True)
         yield seats(cluster, wanted.workers, count), grade_in_cluster
+
+
+def grade_here(*task: Any, name: str, page: object) -> Graded:
+    """Grade on this computer; the page is rendered by the thread that waits for the report."""
+    return Graded(grade_submission(*task, name=name))
 
 
 def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:

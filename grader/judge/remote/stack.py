@@ -8,14 +8,17 @@ import re
 import signal
 import time
 
+from grader.judge.remote.channel import CHUNK, MAX_CHUNKS, Output
 from grader.judge.remote.worker_sources import WorkerProcess
 
 STACK = re.compile(
     r"(?:Stack|Current thread 0x[^\n]*) \(most recent call first\):\n(?:  [^\n]*\n)+"
 )
 """What faulthandler writes of one thread (``Worker`` registers it for SIGUSR1)."""
-SECONDS = 0.3
-"""How long a worker has for it."""
+SECONDS = 1.0
+"""How long a worker has for it. On a busy machine it may have to wait for a processor."""
+LONGEST = 1 << 16
+"""So much of what was printed first, and of what was printed last, is kept in the meantime."""
 
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
@@ -27,16 +30,24 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
         return None, ""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(worker.pid, signal.SIGUSR1)
-    text, found, more = "", None, True
+    channel = worker.channel
+    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # all that one turn reads
+    first, last, found = "", "", None
     deadline = time.monotonic() + SECONDS
-    while (found is None or more) and time.monotonic() < deadline:
-        more = worker.channel.settle()
-        text += worker.channel.output.take()
-        found = STACK.search(text)
-        if not more:
+    while time.monotonic() < deadline:
+        channel.settle()
+        new = channel.output.take()
+        last += new
+        found = STACK.search(last)
+        if found and (not new or found.end() < len(last)):
+            break  # nothing more came, or something else came after the stack
+        first, last = (first + last[:-LONGEST])[:LONGEST], last[-LONGEST:]
+        if not new:
             time.sleep(0.005)
+    channel.output = kept
     if found is None:
-        return None, text
+        return None, first + last
     named = rf'^  File "{re.escape(filename)}", line (\d{{1,6}}) in'
     line = re.search(named, found[0], re.MULTILINE)
-    return int(line[1]) if line else None, text[: found.start()] + text[found.end() :]
+    beside = last[: found.start()] + last[found.end() :]
+    return int(line[1]) if line else None, (first + beside)[: 2 * LONGEST]

@@ -27,7 +27,10 @@ import grader
 from grader.classroom.batch import dask_client as batch_cluster
 from grader.classroom.batch import dask_worker
 from grader.classroom.batch.dask_client import connected
-from grader.classroom.batch.dask_worker import CourseReference, answer, task_for
+from grader.classroom.batch.dask_worker import CourseReference, answer, graded_in, task_for
+from grader.classroom.batch.outputs import render
+from grader.classroom.batch.records import PageOptions
+from grader.classroom.gradebook.records import PersonalPart
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
@@ -262,6 +265,7 @@ def question(course: Course, **settings: Any) -> dict[str, Any]:
         {"tiny": LessonFile("tiny", "tiny.py", RIGHT)},
         terms,
         name="someone",
+        page=PageOptions(PersonalPart("Ann"), reveal=False),
     ).as_json()
 
 
@@ -278,6 +282,7 @@ def without_times(report: Report) -> Report:
     return replace(report, seconds=0.0, lessons=tuple(lessons))
 
 
+WITHOUT_NAME = PageOptions(PersonalPart(), reveal=True)
 NOTEBOOK = LessonFile(
     "tiny", "tiny.ipynb", RIGHT, cells=((2, 1), (4, 2)), left_out=(LeftOut("%timeit", 4, 3),)
 )
@@ -296,9 +301,20 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
 ) -> None:
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
-    task = task_for("run", small_course, ["tiny"], files, terms, name="someone")
+    task = task_for("run", small_course, ["tiny"], files, terms, name="someone", page=WITHOUT_NAME)
     there = json.loads(answer(json.dumps(task.as_json())))
-    assert without_times(Report.from_json(there["report"])) == without_times(here)
+    graded = graded_in(there)
+    assert without_times(graded.report) == without_times(here)
+    assert graded.page == render(graded.report, WITHOUT_NAME)
+
+
+def test_a_worker_renders_the_page_with_what_only_the_gradebook_knows(
+    worker: None, small_course: Course
+) -> None:
+    """The client does not render it again; without options for a page there is none."""
+    page = graded_in(answered(small_course)).page
+    assert page is not None and b"Ann" in page
+    assert graded_in(answered(small_course, page=None)).page is None
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
@@ -328,6 +344,7 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
         "files",
         "settings",
         "name",
+        "page",
     }
 
 
@@ -412,7 +429,9 @@ def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
     """A worker may have it anywhere."""
     course = load_course(find_course())
-    task = task_for("run", course, [course.lessons[0].id], {}, Settings(1), name="someone")
+    task = task_for(
+        "run", course, [course.lessons[0].id], {}, Settings(1), name="someone", page=None
+    )
     assert task.course == CourseReference(None, course.hash)
 
 
@@ -503,7 +522,7 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
     seat = batch_cluster.ClusterSlot(batch_cluster.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
         batch_cluster.grade_in_cluster(
-            seat, small_course, small_course.lessons, {}, Settings(1), name="someone"
+            seat, small_course, small_course.lessons, {}, Settings(1), name="someone", page=None
         )
 
 
@@ -532,6 +551,7 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
             {},
             Settings(1),
             name="someone",
+            page=None,
         )
     assert never.cancelled()
 

@@ -604,6 +604,7 @@ def test_without_fork_each_lesson_has_its_own_checks(spawning_host: ForkServerCl
     [
         ("    while True: pass\n", 6),
         ("    while True: print('again')\n", 6),
+        ("    while True: print('again' * 9_000)\n", 6),
         ("    while True: turn()\n", 4),
         ("    while True: torch.ones(4_000_000).sort()\n", 6),
     ],
