@@ -9,8 +9,8 @@ KEPT = 24
 
 
 def answer(student, name, f, x, *args, **named):
-    """What a function came to, and meanwhile: the points at which it asked f, what f said, how x
-    and its version moved, derivatives.
+    """What happens while a function works: the points at which it asks f, what f says, how x and
+    its version move, derivatives.
     """
     before, version = x.detach().clone(), x._version
     seen = {"points": [], "values": [], "during": [], "derivatives": 0}
@@ -50,8 +50,8 @@ def answer(student, name, f, x, *args, **named):
         keep("values", kept(value))
         return value
 
-    result = getattr(student, name)(watched, x, *args, **named)
-    return {"result": kept(result), **seen, "after": kept(x), "writes": x._version - version}
+    getattr(student, name)(watched, x, *args, **named)
+    return {**seen, "after": kept(x), "writes": x._version - version}
 
 
 def read_back(student, f, x):
