@@ -8,6 +8,7 @@ Checks
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
 ``fetch``                 the values of remote objects: what a student's object holds
+``is_same``               whether two objects are one and the same
 ``predictions``           the predictions that a student wrote down
 
 Assertions
@@ -82,7 +83,7 @@ from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
 from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.objects import fetch
+from grader.judge.remote.objects import fetch, is_same
 from grader.judge.remote.session import Student
 from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
@@ -116,6 +117,7 @@ __all__ = [  # what a lesson may use; a test pins the list
     "graphs_figure",
     "import_helpers",
     "is_number",
+    "is_same",
     "mistake",
     "own_graph",
     "phrase",

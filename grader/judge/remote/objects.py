@@ -8,7 +8,7 @@ code is raised then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from torch.overrides import resolve_name
@@ -38,20 +38,26 @@ class Steps(Protocol):
 class RemoteObject(Opaque):
     """Something in the worker: an object of the student's, or a step's result that was not read.
 
-    ``type_name`` is "object" until it was fetched. It has no truth value and equals nothing: what a
-    check compares is a fetched value.
+    ``type_name`` is "object" until it was fetched. Before that it can't be compared or used as a
+    condition.
     """
 
     _steps: Steps
     _line: Connection
     _number: int
+    _fetched: bool
 
     def __init__(
         self, steps: Steps, line: Connection, number: int, described: Opaque | None = None
     ) -> None:
         known = UNKNOWN if described is None else described
         self.__dict__.update(
-            type_name=known.type_name, text=known.text, _steps=steps, _line=line, _number=number
+            type_name=known.type_name,
+            text=known.text,
+            _steps=steps,
+            _line=line,
+            _number=number,
+            _fetched=described is not None,
         )
 
     def number_on(self, line: Connection) -> int:
@@ -86,12 +92,18 @@ class RemoteObject(Opaque):
         return self._steps.step("op", "getitem", (self, key))
 
     def __eq__(self, other: object) -> bool:
-        raise TypeError("fetch a remote object before it is compared")
+        self._require_known("compared")
+        return self is other
 
     __hash__ = object.__hash__
 
     def __bool__(self) -> bool:
-        raise TypeError("fetch a remote object before it is used as a condition")
+        self._require_known("used as a condition")
+        return True
+
+    def _require_known(self, use: str) -> None:
+        if not self._fetched:
+            raise TypeError(f"fetch a remote object before it is {use}")
 
 
 def _operator(name: str, *, reflected: bool = False) -> Any:
@@ -114,26 +126,38 @@ for _name in UNARY:
 def fetch(*values: Any) -> Any:
     """Return the values of remote objects: plain data, tensors, or what stands for an object.
 
-    Other values are returned as they are, so that a check reads the same with the reference. All
-    that belong to one student cross in one frame. One argument gives one value, several a tuple.
+    Lists, tuples and dictionaries are returned with their objects fetched, and other values as they
+    are, so that a check reads the same with the reference. All objects that belong to one student
+    cross in one frame. One argument gives one value, several a tuple.
     """
-    remote = [value for value in values if isinstance(value, RemoteObject)]
+    remote = list(objects_in(values))
     found = dict(zip(map(id, remote), remote[0]._steps.read(remote), strict=True)) if remote else {}
-    fetched = tuple(found.get(id(value), value) for value in values)
+    fetched = replaced(values, lambda one: found[id(one)])
     return fetched[0] if len(values) == 1 else fetched
+
+
+def replaced(value: Any, by: Callable[[RemoteObject], Any]) -> Any:
+    """Return arguments with each remote object replaced by what ``by`` returns for it."""
+    if isinstance(value, RemoteObject):
+        return by(value)
+    if type(value) in (list, tuple):
+        return type(value)(replaced(item, by) for item in value)
+    if type(value) is dict:
+        return {key: replaced(item, by) for key, item in value.items()}
+    return value
+
+
+def is_same(one: Any, other: Any) -> Any:
+    """Return whether two objects are one and the same: a bool, or a remote one to be fetched."""
+    steps = next((value._steps for value in objects_in([one, other])), None)
+    return one is other if steps is None else steps.step("op", "is_", (one, other))
 
 
 def as_references(value: Any, line: Connection) -> Any:
     """Return arguments with each remote object replaced by its number; raise WorkerLost if the
     worker that kept one was replaced.
     """
-    if isinstance(value, RemoteObject):
-        return ObjectRef(value.number_on(line))
-    if type(value) in (list, tuple):
-        return type(value)(as_references(item, line) for item in value)
-    if type(value) is dict:
-        return {key: as_references(item, line) for key, item in value.items()}
-    return value
+    return replaced(value, lambda one: ObjectRef(one.number_on(line)))
 
 
 def has_objects(value: Any) -> bool:

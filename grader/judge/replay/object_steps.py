@@ -81,6 +81,8 @@ def expression(step: Step, value: Callable[[Any], str]) -> str:
     if name in SIGNS:
         args = [f"({arg})" if arg.startswith("-") else arg for arg in args]
         return f"{args[0]} {SIGNS[name]} {args[1]}"
+    if name == "is_":
+        return f"{args[0]} is {args[1]}"
     if name == "getitem":
         return f"{args[0]}[{args[1]}]"
     return f"{UNARY[name]}{args[0]}" if name in UNARY else f"{name}({args[0]})"

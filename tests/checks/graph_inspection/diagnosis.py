@@ -14,6 +14,7 @@ from torch import Tensor
 from grader.authoring import (
     Opaque,
     StudentCodeError,
+    import_helpers,
     is_number,
     mistake,
     phrase,
@@ -25,12 +26,7 @@ from grader.authoring import (
 WALKS = ("walk", "format_graph")
 NO_TUPLE = "{type} came back where a tuple (y, z, loss) is promised"
 READERS = ("walk", "format_graph", "leaf_tensors", "inputs_of")
-SCENARIOS = {
-    "walk": "walked",
-    "format_graph": "formatted",
-    "leaf_tensors": "leaves",
-    "inputs_of": "edges",
-}
+answer = import_helpers(__file__).answer
 
 
 # ------------------------------------------------------------------------------- what rules look at
@@ -83,7 +79,7 @@ def raises(student, about, function, draw):
     y.
     """
     try:
-        student.observe(SCENARIOS[about], program(function, inputs=2), two_leaves(draw))
+        answer(student, about, program(function, inputs=2), two_leaves(draw))
     except StudentCodeError:
         return True
     return False
@@ -309,7 +305,7 @@ def results_pile_up(failure, student):
     if failure.error is not None:
         return None
     leaves, product = two_leaves(failure.draw), program(lambda x, y: x * y, inputs=2)
-    answers = [student.observe(SCENARIOS[failure.about], product, leaves) for _ in range(2)]
+    answers = [answer(student, failure.about, product, leaves) for _ in range(2)]
     if failure.about == "leaf_tensors":
         answers = [answer["items"] for answer in answers]
     if not all(isinstance(answer, list | str) for answer in answers):
@@ -919,8 +915,9 @@ def depth_counts_visits(failure, student):
 
 def right_on_a_tree(failure, student):
     """Whether depths are right where no node is reached twice."""
-    rows = student.observe(
-        SCENARIOS[failure.about],
+    rows = answer(
+        student,
+        failure.about,
         program(lambda x, y: x.sin() * y, inputs=2),
         two_leaves(failure.draw),
     )
@@ -1006,9 +1003,7 @@ def shared_nodes_once(failure, student):
     ):
         return None
     for graph, leaves in ((lambda x, y: x * y, 2), (squared, 1), (rejoined, 1)):
-        seen = student.observe(
-            SCENARIOS[failure.about], program(graph, inputs=2), two_leaves(failure.draw)
-        )
+        seen = answer(student, failure.about, program(graph, inputs=2), two_leaves(failure.draw))
         if str(seen).count("AccumulateGrad") != leaves:
             return None
     return {"count": len(failure.actual), "wanted": len(failure.expected)}
@@ -1040,8 +1035,9 @@ def first_input_only(failure, student):
     """A loop down next_functions[0]."""
     if not came_back(failure, lambda node: named(down_the_first(node))):
         return None
-    apart = student.observe(
-        SCENARIOS[failure.about],
+    apart = answer(
+        student,
+        failure.about,
         program(lambda x, y: x + y.sin(), inputs=2),
         two_leaves(failure.draw),
     )
@@ -1066,8 +1062,9 @@ def lookalikes_merged(failure, student):
     if not came_back(failure, lambda node: list(dict.fromkeys(named(preorder(node))))):
         return None
     apart = str(
-        student.observe(
-            SCENARIOS[failure.about],
+        answer(
+            student,
+            failure.about,
             program(lambda x, y: x.sin() * y.cos(), inputs=2),
             two_leaves(failure.draw),
         )
@@ -1117,8 +1114,8 @@ def leaves_left_out(failure, student):
         failure, lambda node: [row for row in named(preorder(node)) if row[1] != "AccumulateGrad"]
     ):
         return None
-    chain = student.observe(
-        SCENARIOS[failure.about], program(lambda x, y: x.sin(), inputs=2), two_leaves(failure.draw)
+    chain = answer(
+        student, failure.about, program(lambda x, y: x.sin(), inputs=2), two_leaves(failure.draw)
     )
     return None if "AccumulateGrad" in str(chain) else {}
 
@@ -1275,7 +1272,7 @@ def stops_at_one_leaf(student):
     """Whether a graph of one leaf, which has nothing to be compared with, raises as well."""
     leaf = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
     try:
-        student.observe("leaves", program(lambda x: x.sin()), [leaf])
+        answer(student, "leaf_tensors", program(lambda x: x.sin()), [leaf])
     except StudentCodeError:
         return True
     return False
@@ -1284,7 +1281,9 @@ def stops_at_one_leaf(student):
 def leaves_of_product(student, *values):
     """Which of two leaves of these values are listed for their product."""
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
-    places = student.observe("leaves", program(lambda x, y: x * y, inputs=2), leaves)["places"]
+    places = answer(student, "leaf_tensors", program(lambda x, y: x * y, inputs=2), leaves)[
+        "places"
+    ]
     return sorted(place for place in places if place is not None)
 
 
@@ -1369,8 +1368,8 @@ def index_is_a_count(failure, student):
     counted = [[(row[0], start + place) for place, row in enumerate(want)] for start in (0, 1)]
     if rows not in counted:
         return None
-    product = student.observe(
-        "edges", program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw)
+    product = answer(
+        student, "inputs_of", program(lambda x, y: x * y, inputs=2), two_leaves(failure.draw)
     )
     return {} if [row[1] for row in product] in ([0, 1], [1, 2]) else None
 

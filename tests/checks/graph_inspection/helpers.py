@@ -17,9 +17,11 @@ from grader.authoring import (
     StudentCodeError,
     assert_that,
     fail,
+    fetch,
     graph_figure,
     graphs_figure,
     is_number,
+    is_same,
     program,
     trace,
     type_name,
@@ -52,12 +54,21 @@ class Graph:
     text: str
     tensors: dict[str, Tensor]
 
-    def ask(self, student, scenario):
-        """What the scenario measures of a student on this graph; an exception says in which graph
-        it came.
+    def ask(self, student, name):
+        """What the student's function of this name returns for the root (``answer``); an exception
+        says in which graph it came.
         """
+        return self._shown_in(answer, student, name)
+
+    def printed(self, student):
+        """What is printed while the student's format_graph works."""
+        return self._shown_in(
+            lambda student, build, tensors: student.observe("printed", build, tensors), student
+        )
+
+    def _shown_in(self, question, student, *name):
         try:
-            return student.observe(scenario, self.build, list(self.tensors.values()))
+            return question(student, *name, self.build, list(self.tensors.values()))
         except StudentCodeError as error:
             error.args = (f"{error} (in the graph  {self.shown})",)
             raise
@@ -97,6 +108,28 @@ class Graph:
     def figure(self, at):
         """The graph, drawn."""
         return graph_figure(self.build(*self.tensors.values()), self.tensors, at)
+
+
+def answer(student, name, build, tensors):
+    """What the student's function of this name returns for the root that ``build`` makes of
+    ``tensors``; of leaf_tensors what came back, taken apart (``listed_leaves``).
+    """
+    leaves = [student.put(tensor) for tensor in tensors]
+    found = getattr(student, name)(build(*leaves))
+    return listed_leaves(found, leaves) if name == "leaf_tensors" else fetch(found)
+
+
+def listed_leaves(found, leaves):
+    """A list of tensors: the kind of container, its items, and which of ``leaves`` each of them
+    is.
+    """
+    value = fetch(found)
+    kind = next((base.__name__ for base in (list, tuple) if isinstance(value, base)), None)
+    if kind is None:
+        return {"kind": type_name(value), "items": [], "places": []}
+    rows = fetch([[is_same(found[k], leaf) for leaf in leaves] for k in range(len(value))])
+    places = [row.index(True) if True in row else None for row in rows]
+    return {"kind": kind, "items": list(value), "places": places}
 
 
 def entries(got, want, graph):

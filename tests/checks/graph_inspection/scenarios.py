@@ -10,16 +10,6 @@ import io
 import torch
 
 
-def walked(student, build, tensors):
-    """What walk returns for the root."""
-    return student.walk(build(*tensors))
-
-
-def formatted(student, build, tensors):
-    """What format_graph returns for the root."""
-    return student.format_graph(build(*tensors))
-
-
 def printed(student, build, tensors):
     """What is printed while format_graph works."""
     heard = io.StringIO()
@@ -27,27 +17,6 @@ def printed(student, build, tensors):
         student.format_graph(build(*tensors))
     print(heard.getvalue(), end="")  # the report shows what was printed
     return heard.getvalue()
-
-
-def edges(student, build, tensors):
-    """What inputs_of returns for the root."""
-    return student.inputs_of(build(*tensors))
-
-
-def leaves(student, build, tensors):
-    """What leaf_tensors returns for the root: the kind of container, its items, and which of
-    ``tensors`` each of them is.
-    """
-    root = build(*tensors)
-    found = student.leaf_tensors(root)
-    kind = next(
-        (base.__name__ for base in (list, tuple) if isinstance(found, base)), type(found).__name__
-    )
-    items = list(found) if kind in ("list", "tuple") else []
-    places = [
-        next((k for k, tensor in enumerate(tensors) if tensor is item), None) for item in items
-    ]
-    return {"kind": kind, "items": items, "places": places}
 
 
 def links(student, x):

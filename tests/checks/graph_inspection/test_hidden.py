@@ -206,7 +206,7 @@ def test_walk_leaves_constants_out(student, reference, draw):
         f"x.detach() * y{unary}",
     ):
         graph = Graph(f"root = {text}", tensors)
-        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
@@ -223,7 +223,7 @@ def test_walk_lists_shared_nodes_again(student, reference, draw):
         ),
     ]
     for graph in graphs:
-        assert_counts(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        assert_counts(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_two_inputs")
@@ -233,14 +233,14 @@ def test_walk_order(student, reference, draw):
     tensors = {name: draw.tensor(3, requires_grad=True) for name in "xyz"}
     for text in (f"x{a}{b} * (y{c} - z{d})", f"(x{a} + y{b}){c} * z{d}"):
         graph = Graph(f"root = {text}", tensors)
-        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
 def test_walk_without_a_graph(student, draw):
     """walk gives [] for a tensor without a graph"""
     for graph in rootless(draw):
-        got = graph.ask(student, "walked")
+        got = graph.ask(student, "walk")
         assert_that(
             type(got) is list and not got,
             "a tensor without a graph gives []",
@@ -257,21 +257,21 @@ def test_walk_types(student, reference, draw):
         f"root = x{draw.choice(UNARY)} + y",
         {name: draw.tensor(2, requires_grad=True) for name in "xy"},
     )
-    assert_pairs(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+    assert_pairs(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
 def test_walk_deep(student, reference, draw):
     """walk reaches the end of a graph 230 deep"""
     graph = deep_chain(draw, "x", {"x": draw.tensor(2, requires_grad=True)})
-    helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+    helpers.assert_rows(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 @check(points=0.25, about="walk", needs="test_walk_two_inputs")
 def test_walk_any_graph(student, reference, draw):
     """walk agrees with the reference on random graphs"""
     for graph in random_graphs(draw):
-        helpers.assert_rows(graph.ask(student, "walked"), graph.ask(reference, "walked"), graph)
+        helpers.assert_rows(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
 
 
 def assert_pairs(got, want, graph):
@@ -307,14 +307,16 @@ def test_format_two_inputs(student, reference):
         torch.tensor([4.0, 5.0, 6.0], requires_grad=True),
     )
     graph = Graph("z = x * y\nroot = z.sum()", {"x": x, "y": y})
-    helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+    helpers.assert_text(
+        graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph
+    )
 
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
 def test_format_without_a_graph(student, draw):
     """format_graph gives an empty text where there is no graph"""
     for graph in rootless(draw):
-        got = graph.ask(student, "formatted")
+        got = graph.ask(student, "format_graph")
         message = "a tensor without a graph gives an empty str"
         assert_that(
             isinstance(got, str) and not got, message, expected="", actual=got, **graph.details()
@@ -325,7 +327,9 @@ def test_format_without_a_graph(student, draw):
 def test_format_deep(student, reference, draw):
     """format_graph draws a graph 230 deep"""
     graph = deep_chain(draw, "x", {"x": draw.tensor(2, requires_grad=True)})
-    helpers.assert_text(graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph)
+    helpers.assert_text(
+        graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph
+    )
 
 
 @check(points=0.25, about="format_graph", needs="test_format_two_inputs")
@@ -334,9 +338,9 @@ def test_format_any_graph(student, reference, draw):
     graphs = random_graphs(draw)
     for graph in graphs:
         helpers.assert_text(
-            graph.ask(student, "formatted"), graph.ask(reference, "formatted"), graph
+            graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph
         )
-    helpers.assert_silent(graphs[-1].ask(student, "printed"), graphs[-1])
+    helpers.assert_silent(graphs[-1].printed(student), graphs[-1])
 
 
 # ------------------------------------------------------------------------------------- leaf_tensors
@@ -357,7 +361,7 @@ def test_leaves_order(student, reference, draw):
     graph = Graph(
         text, {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)}
     )
-    want, got = graph.ask(reference, "leaves"), graph.ask(student, "leaves")
+    want, got = graph.ask(reference, "leaf_tensors"), graph.ask(student, "leaf_tensors")
     helpers.assert_leaves(got, want, graph)
     found, expected = (
         [list(graph.tensors)[place] for place in seen["places"]] for seen in (got, want)
@@ -385,7 +389,9 @@ def test_leaves_of_equal_value(student, reference, draw):
     value = draw.number()
     tensors = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name in "xyz"}
     graph = Graph(f"t = x{draw.choice(UNARY)} * y\nroot = t + z", tensors)
-    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(
+        graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
+    )
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
@@ -395,14 +401,16 @@ def test_leaves_root_is_a_leaf(student, reference, draw):
         "root = x",
         {"x": draw.tensor(2, requires_grad=True), "y": draw.tensor(2, requires_grad=True)},
     )
-    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(
+        graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
+    )
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_without_a_graph(student, draw):
     """leaf_tensors gives [] where nothing requires grad"""
     for graph in rootless(draw)[1:]:
-        got = graph.ask(student, "leaves")
+        got = graph.ask(student, "leaf_tensors")
         details = {
             "expected": [],
             "actual": got["items"],
@@ -418,14 +426,18 @@ def test_leaves_deep(student, reference, draw):
     graph = deep_chain(
         draw, "x * y", {name: draw.tensor(requires_grad=True, digits=None) for name in "xyz"}
     )
-    helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+    helpers.assert_leaves(
+        graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
+    )
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
 def test_leaves_of_any_graph(student, reference, draw):
     """leaf_tensors agrees with the reference on random graphs"""
     for graph in random_graphs(draw):
-        helpers.assert_leaves(graph.ask(student, "leaves"), graph.ask(reference, "leaves"), graph)
+        helpers.assert_leaves(
+            graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
+        )
 
 
 # ---------------------------------------------------------------------------------------- inputs_of
@@ -447,7 +459,9 @@ def test_inputs_of_constants(student, reference, draw):
         f"x.detach() + y{unary}",
     ):
         graph = Graph(f"root = {text}", tensors)
-        helpers.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
+        helpers.assert_rows(
+            graph.ask(student, "inputs_of"), graph.ask(reference, "inputs_of"), graph
+        )
 
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
@@ -457,14 +471,14 @@ def test_inputs_of_types(student, reference, draw):
         f"root = blend(x{draw.choice(UNARY)}, y)",
         {name: draw.tensor(2, requires_grad=True) for name in "xy"},
     )
-    assert_pairs(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
+    assert_pairs(graph.ask(student, "inputs_of"), graph.ask(reference, "inputs_of"), graph)
 
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
 def test_inputs_of_without_a_graph(student, draw):
     """inputs_of gives [] for a tensor without a graph"""
     for graph in rootless(draw):
-        got = graph.ask(student, "edges")
+        got = graph.ask(student, "inputs_of")
         assert_that(
             type(got) is list and not got,
             "a tensor without a graph gives []",
@@ -482,4 +496,6 @@ def test_inputs_of_any_graph(student, reference, draw):
         for number, line in enumerate(lines, 1):
             root = line.split(" = ")[0].split(", ")[-1]
             graph = Graph("\n".join([*lines[:number], f"root = {root}"]), whole.tensors)
-            helpers.assert_rows(graph.ask(student, "edges"), graph.ask(reference, "edges"), graph)
+            helpers.assert_rows(
+                graph.ask(student, "inputs_of"), graph.ask(reference, "inputs_of"), graph
+            )

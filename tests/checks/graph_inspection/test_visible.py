@@ -69,7 +69,7 @@ def test_walk_chain(student, draw):
     a, b, c, d = draw.sample(UNARY, 4)
     graph = Graph(f"root = x{a}{b}{c}{d}", {"x": draw.tensor(3, requires_grad=True)})
     want = [(0, NODES[d]), (1, NODES[c]), (2, NODES[b]), (3, NODES[a]), (4, "AccumulateGrad")]
-    helpers.assert_rows(graph.ask(student, "walked"), want, graph)
+    helpers.assert_rows(graph.ask(student, "walk"), want, graph)
 
 
 @check(points=0.25, about="walk", needs=test_walk_chain)
@@ -81,7 +81,7 @@ def test_walk_two_inputs(student):
     )
     graph = Graph("z = x * y\nroot = z.sum()", {"x": x, "y": y})
     want = [(0, "SumBackward0"), (1, "MulBackward0"), (2, "AccumulateGrad"), (2, "AccumulateGrad")]
-    helpers.assert_rows(graph.ask(student, "walked"), want, graph)
+    helpers.assert_rows(graph.ask(student, "walk"), want, graph)
 
 
 @check(points=0.5, about="format_graph")
@@ -90,7 +90,7 @@ def test_format_chain(student, draw):
     a, b, c = draw.sample(UNARY, 3)
     graph = Graph(f"root = x{a}{b}{c}", {"x": draw.tensor(3, requires_grad=True)})
     want = f"{NODES[c]}\n {NODES[b]}\n  {NODES[a]}\n   AccumulateGrad"
-    helpers.assert_text(graph.ask(student, "formatted"), want, graph)
+    helpers.assert_text(graph.ask(student, "format_graph"), want, graph)
 
 
 @check(points=0.5, about="leaf_tensors")
@@ -100,7 +100,7 @@ def test_leaves_of_a_graph(student, draw):
     leaves = {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)}
     graph = Graph(f"t = {names[0]} * {names[1]}\nroot = t{draw.choice(UNARY)} + {names[0]}", leaves)
     want = {"places": [place for place, name in enumerate(leaves) if name in names[:2]]}
-    helpers.assert_leaves(graph.ask(student, "leaves"), want, graph)
+    helpers.assert_leaves(graph.ask(student, "leaf_tensors"), want, graph)
 
 
 @check(points=0.25, about="inputs_of")
@@ -111,7 +111,9 @@ def test_inputs_of_a_sum(student, draw):
         f"root = x{left} {draw.choice('+-*')} y{right}",
         {name: draw.tensor(2, requires_grad=True) for name in "xy"},
     )
-    helpers.assert_rows(graph.ask(student, "edges"), [(NODES[left], 0), (NODES[right], 0)], graph)
+    helpers.assert_rows(
+        graph.ask(student, "inputs_of"), [(NODES[left], 0), (NODES[right], 0)], graph
+    )
 
 
 @check(points=0.25, about="inputs_of", needs=test_inputs_of_a_sum)
@@ -123,6 +125,6 @@ def test_inputs_of_pieces(student, draw):
         f"p, q, r = x.chunk(3)\nroot = {first} {draw.choice('+-*')} {second}",
         {"x": draw.tensor(6, requires_grad=True)},
     )
-    helpers.assert_rows(graph.ask(student, "edges"), [edges[first], edges[second]], graph)
+    helpers.assert_rows(graph.ask(student, "inputs_of"), [edges[first], edges[second]], graph)
     graph = Graph(f"p, q, r = x.chunk(3)\nroot = {third}.sum()", graph.tensors)
-    helpers.assert_rows(graph.ask(student, "edges"), [edges[third]], graph)
+    helpers.assert_rows(graph.ask(student, "inputs_of"), [edges[third]], graph)
