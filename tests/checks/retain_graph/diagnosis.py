@@ -2,7 +2,17 @@
 
 import torch
 
-from grader.authoring import Opaque, StudentCodeError, differs, mistake, program, same
+from grader.authoring import (
+    Opaque,
+    StudentCodeError,
+    differs,
+    import_helpers,
+    mistake,
+    program,
+    same,
+)
+
+helpers = import_helpers(__file__)
 
 PASSES = ("backward_twice", "two_fresh_gradients", "sum_of_gradients")
 SECOND_TIME = "Trying to backward through the graph a second time"
@@ -254,9 +264,9 @@ def stumbles(student, about, *, held, retained):
     x = torch.tensor(2.0, requires_grad=True)
     try:
         if about == "sum_of_gradients":
-            student.observe("several_losses", TWO_LOSSES, x, held, retained)
+            helpers.several_losses(student, TWO_LOSSES, x, held, retained)
         else:
-            student.observe("one_loss", about, CUBE, x, held, retained)
+            helpers.one_loss(student, about, CUBE, x, held, retained)
     except StudentCodeError as error:
         return error
     return None
@@ -395,8 +405,7 @@ def clears_between_the_passes(failure, student):
     return (
         {}
         if agrees(
-            student.observe("one_loss", failure.about, CUBE, x, earlier)["result"],
-            torch.tensor(12.0),
+            helpers.one_loss(student, failure.about, CUBE, x, earlier)["result"], torch.tensor(12.0)
         )
         else None
     )

@@ -41,11 +41,9 @@ def error_text(student, x, held):
 
 
 def one_loss(student, name, f, x, held, retained=False):
-    """What a function of (loss, x) returned, what x.grad holds then, the passes counted at the
-    loss, and what a further one gives.
-
-    And how often a pass wrote to x.grad, and of each result whether it shares memory with what a
-    pass left there.
+    """While a function of (loss, x) works: the passes counted at the loss, how often one wrote to
+    x.grad, of each result whether it shares memory with what a pass left there, and what a further
+    one gives.
     """
     loss = f(x)
     if retained:
@@ -55,14 +53,8 @@ def one_loss(student, name, f, x, held, retained=False):
     x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    seen = {
-        "result": kept(result),
-        "grad": kept(x.grad),
-        "passes": len(passes),
-        "stored": len(stored),
-        "shared": shared(result, stored),
-    }
-    return {**seen, "further": further(loss, x)}
+    counts = {"passes": len(passes), "stored": len(stored), "shared": shared(result, stored)}
+    return {**counts, "further": further(loss, x)}
 
 
 def several_losses(student, f, x, held, retained=False):
@@ -75,9 +67,8 @@ def several_losses(student, f, x, held, retained=False):
     passes = []
     trunk.register_hook(lambda grad: passes.append(1))
     x.grad = held
-    result = student.sum_of_gradients(list(losses), x)
-    seen = {"result": kept(result), "grad": kept(x.grad), "passes": len(passes)}
-    return {**seen, "further": [further(loss, x) for loss in losses]}
+    student.sum_of_gradients(list(losses), x)
+    return {"passes": len(passes), "further": [further(loss, x) for loss in losses]}
 
 
 def after_writing(student, f, x, held, amount):

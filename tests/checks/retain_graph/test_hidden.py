@@ -11,10 +11,13 @@ from grader.authoring import (
     fail,
     graph_figure,
     graphs_figure,
+    import_helpers,
     program,
     trace,
     type_name,
 )
+
+helpers = import_helpers(__file__)
 
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
@@ -175,7 +178,7 @@ def test_backward_twice_counts_what_was_there(student, draw):
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
-        seen = student.observe("one_loss", "backward_twice", f, x, held)
+        seen = helpers.one_loss(student, "backward_twice", f, x, held)
         details = {
             "inputs": {"loss": formula, "x": x, "x.grad before": held},
             "facts": {**seen, "one": one, "held": held},
@@ -213,7 +216,7 @@ def count_passes(student, name, draw):
     """Two passes must be counted at the loss."""
     x, (f, formula) = draw.tensor(2, low=0.5, requires_grad=True), drawn_loss(draw)
     (one,) = torch.autograd.grad(f(x), x)
-    seen = student.observe("one_loss", name, f, x, None)
+    seen = helpers.one_loss(student, name, f, x, None)
     if seen["passes"] < 2:
         fail(
             "two passes through the graph are promised; counted at the loss: {passes}",
@@ -235,8 +238,8 @@ def look_further(student, reference, name, draw):
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
-        seen = student.observe("one_loss", name, f, x, held)
-        want = reference.observe("one_loss", name, f, x, held)
+        seen = helpers.one_loss(student, name, f, x, held)
+        want = helpers.one_loss(reference, name, f, x, held)
         details = {
             "inputs": {"loss": formula, "x": x, "x.grad before": held},
             "facts": {**seen, "one": one, "held": held},
@@ -267,7 +270,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
-        seen = student.observe("one_loss", "two_fresh_gradients", f, x, held)
+        seen = helpers.one_loss(student, "two_fresh_gradients", f, x, held)
         result = seen["result"]
         details = {
             "inputs": {"loss": formula, "x": x, "x.grad before": held},
@@ -354,7 +357,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))
         each = each_gradient(f, x)
-        seen = student.observe("several_losses", f, x, held)
+        seen = helpers.several_losses(student, f, x, held)
         assert_gradient(
             seen["result"],
             sum(each),
@@ -374,7 +377,7 @@ def test_one_loss_is_enough(student, draw):
     ):
         f, formulas = drawn_losses(draw, 1)
         each = each_gradient(f, x)
-        seen = student.observe("several_losses", f, x, None)
+        seen = helpers.several_losses(student, f, x, None)
         assert_gradient(
             seen["result"],
             each[0],
@@ -395,7 +398,7 @@ def test_losses_of_one_value(student, draw):
 
     f = program(losses)
     each = each_gradient(f, x)
-    seen = student.observe("several_losses", f, x, None)
+    seen = helpers.several_losses(student, f, x, None)
     formulas = {
         "t": f"x**2 * {a} + 1.0",
         "losses": f"[(t**2).sum() * {w}, t.exp().sum(), (t**2).sum() * {w}]",
@@ -414,7 +417,7 @@ def test_every_loss_gets_a_backward_of_its_own(student, draw):
     """every loss gets a backward of its own"""
     x, count = draw.tensor(2, low=0.5, requires_grad=True), draw.integer(2, 3)
     f, formulas = drawn_losses(draw, count)
-    seen = student.observe("several_losses", f, x, None)
+    seen = helpers.several_losses(student, f, x, None)
     if seen["passes"] < count:
         fail(
             "one pass for each of {count} losses is promised; counted at the trunk: {passes}",
@@ -432,8 +435,8 @@ def test_sum_of_gradients_frees_the_graph(student, reference, draw):
         x = draw.tensor(2, low=0.5, requires_grad=True)
         f, formulas = drawn_losses(draw, count)
         seen, want = (
-            student.observe("several_losses", f, x, None),
-            reference.observe("several_losses", f, x, None),
+            helpers.several_losses(student, f, x, None),
+            helpers.several_losses(reference, f, x, None),
         )
         facts = {**seen, "each": each_gradient(f, x), "held": None}
         figure = partial(left_behind, student, "sum_of_gradients", f, x)

@@ -11,12 +11,15 @@ from grader.authoring import (
     check,
     fail,
     graph_figure,
+    import_helpers,
     phrase,
     prediction_figure,
     predictions,
     program,
     type_name,
 )
+
+helpers = import_helpers(__file__)
 
 
 def drawn_loss(draw):
@@ -89,7 +92,7 @@ def test_two_passes_give_twice_the_gradient(student, draw):
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
-        seen = student.observe("one_loss", "backward_twice", f, x, None)
+        seen = helpers.one_loss(student, "backward_twice", f, x, None)
         details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None}}
         assert_gradient(seen["result"], 2 * one, "not the sum of two passes", **details)
 
@@ -102,7 +105,7 @@ def test_the_numbers_of_the_lesson(student):
         (program(lambda x: (x**3).log()), "log(x**3)", 5.0, 1.2),
     ):
         x = torch.tensor(at, requires_grad=True)
-        seen = student.observe("one_loss", "backward_twice", f, x, None)
+        seen = helpers.one_loss(student, "backward_twice", f, x, None)
         details = {
             "inputs": {"loss": formula, "x": x},
             "facts": {**seen, "one": torch.tensor(want / 2), "held": None},
@@ -123,7 +126,7 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
         torch.tensor(0.6),
     )
     for f, formula, x, one in ((drawn, its_formula, at, slope), log_of_a_cube):
-        seen = student.observe("one_loss", "two_fresh_gradients", f, x, None)
+        seen = helpers.one_loss(student, "two_fresh_gradients", f, x, None)
         result = seen["result"]
         details = {
             "inputs": {"loss": formula, "x": x},
@@ -170,7 +173,7 @@ def test_the_gradients_of_all_losses_are_added_up(student, draw):
     ):
         *outputs, _ = f(x)
         each = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in outputs]
-        seen = student.observe("several_losses", f, x, None)
+        seen = helpers.several_losses(student, f, x, None)
         inputs = {"t": f"(x * {a}).exp()", "losses": formulas, "x": x}
         assert_gradient(
             seen["result"],
