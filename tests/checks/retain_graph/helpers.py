@@ -32,10 +32,10 @@ def several_losses(student, f, x, held, retained=False):
 
 
 def leaf_with(student, x, held):
-    """x beside the student's code, with what its `.grad` holds."""
+    """x beside the student's code, with a copy of ``held`` as its `.grad`."""
     leaf = student.put(x)
     if held is not None:
-        leaf.grad = held
+        leaf.grad = held.clone()
     return leaf
 
 

@@ -8,22 +8,22 @@ function that doesn't.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from observed_points import Check, checks_of, observed_points, reference_of, spec_of
 
 from grader.course.analysis.source import Source
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
-from grader.course.stubs import without_markers
-from grader.judge.checks import CheckSpec
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs
 
 COURSE = load_course(find_course())
+MOST_OBSERVED = 38.5
+"""Points of the course that rest on observation alone; the aim is fewer."""
 RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
 KNOWN_BEFOREHAND = {
     "graph_inspection": {"PREDICTED_GRADIENT"},
@@ -33,8 +33,6 @@ KNOWN_BEFOREHAND = {
 """What the curriculum itself asks for by its value: predictions, and the text of an error. They can
 be looked up, and may be.
 """
-
-Check = Callable[..., None]
 
 
 class Recorder:
@@ -81,22 +79,6 @@ def unwrapped(value: Any) -> Any:
     return value.real if isinstance(value, Recorder | Replayer) else value
 
 
-def checks_of(lesson: Lesson) -> dict[str, Check]:
-    """A lesson's checks by name."""
-    found: dict[str, Check] = {}
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
-        spec = importlib.util.spec_from_file_location(f"{lesson.id}_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        found |= {
-            name: function
-            for name, function in vars(module).items()
-            if inspect.isfunction(function) and hasattr(function, "check")
-        }
-    return found
-
-
 def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
     """Whether a check passes, from every other seed, with the answers that were right from the
     recorded one.
@@ -123,19 +105,12 @@ def needed(name: str, checks: dict[str, Check]) -> set[str]:
     return direct.union(*(needed(other, checks) for other in direct))
 
 
-def spec_of(check: Check) -> CheckSpec:
-    spec = check.check  # type: ignore[attr-defined]
-    assert isinstance(spec, CheckSpec)
-    return spec
-
-
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
     """Each check that accepts them needs one of the same function that doesn't; what may be known
     beforehand is listed.
     """
-    source = Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename)
-    reference = LocalStudent(source, lesson.scenarios.read_text("utf-8"))
+    reference = reference_of(lesson)
     checks = checks_of(lesson)
     assert len(checks) >= 2 * len(lesson.names)
     fooled = {name for name, check in checks.items() if accepts_replayed_answers(check, reference)}
@@ -168,3 +143,9 @@ def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
 
     assert not accepts_replayed_answers(computed, reference)
     assert accepts_replayed_answers(observed, reference)
+
+
+def test_few_points_rest_on_observation_alone() -> None:
+    """A student that computes nothing and answers for the scenarios gets no more than before."""
+    points = [sum(observed_points(lesson).values()) for lesson in COURSE.lessons]
+    assert 0 < sum(points) <= MOST_OBSERVED
