@@ -1,0 +1,125 @@
+"""Run edited copies of a student's file, each in a sandboxed worker of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from grader.core.protocol import LessonSpec, Repair, Task
+from grader.core.report import Outcome, WrongExpression
+from grader.course.analysis.source import Source
+from grader.judge.check_order import spec_of
+from grader.judge.exception_verdicts import passed
+from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import WorkerSource
+from grader.judge.repair.operators import Edit, edits_in
+from grader.judge.repair.search import SECONDS, Search, search
+from grader.judge.repair.text_ranges import TextRanges
+from grader.judge.seeds import Seeds
+from grader.judge.submission_run import SubmissionRun
+
+CALL_SECONDS, CANDIDATE_SECONDS = 1.0, 3.0
+"""How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+MAX_TEXT = 400
+"""How many characters of a wrong expression and of a repair are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """One submission's candidates: judged by a lesson's collected checks, briefly."""
+
+    spec: LessonSpec
+    plugin: LessonPlugin
+    checks: Sequence[pytest.Item]
+    task: Task
+    workers: WorkerSource
+
+    def repairs(self) -> Iterator[Repair]:
+        """Yield for each function that has a failed check without a name what was found."""
+        seconds = SECONDS
+        for function in self.task.unnamed:
+            repair = self._repair(function, seconds)
+            seconds -= repair.seconds
+            yield repair
+
+    def _repair(self, function: str, seconds: float) -> Repair:
+        source = Source(self.task.source, self.task.filename, self.task.cells)
+        began = time.monotonic()
+        failed = set(self.task.unnamed[function])
+        mine = [item for item in self.checks if spec_of(item).about == function]
+        first = [item for item in mine if self.plugin.id_of(item) in failed]
+        second_seed = self.task.seed + 1
+
+        def repairs(edit: Edit) -> bool:
+            text = edit.applied(source.text)
+            return (
+                self._pass(text, first, Seeds(self.task.seed, self.task.seeds))
+                and self._pass(text, mine, Seeds(self.task.seed, self.task.seeds))
+                and self._pass(text, mine, Seeds(second_seed))
+            )
+
+        result = search(edits_in(source, function), repairs, seconds=max(0.0, seconds))
+        return self._found(result, source, function, time.monotonic() - began)
+
+    def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
+        place = None if result.edit is None else wrong_expression(result.edit, source)
+        new = None if result.edit is None else result.edit.new[:MAX_TEXT]
+        return Repair(function, place, new, result.tried, round(seconds, 4))
+
+    def _pass(self, text: str, items: Iterable[pytest.Item], seeds: Seeds) -> bool:
+        """Return whether a text passes all of these checks; one that it needs counts as passed."""
+        with contextlib.closing(self._session(text)) as session:
+            run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr.fresh())
+            run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
+            with self.plugin.judging(run):
+                return all(self._passes(item, run) for item in items)
+
+    def _session(self, text: str) -> StudentSession:
+        limits = self.task.limits
+        return StudentSession(
+            self.workers,
+            source=Source(text, self.task.filename),
+            scenarios=self.spec.scenarios,
+            limits=replace(
+                limits,
+                call_seconds=min(CALL_SECONDS, limits.call_seconds),
+                lesson_seconds=min(CANDIDATE_SECONDS, limits.lesson_seconds),
+            ),
+        )
+
+    def _passes(self, item: pytest.Item, run: SubmissionRun) -> bool:
+        """Run one check without pytest's protocol: no result is described, diagnosed or drawn."""
+        try:
+            self.plugin.pytest_runtest_setup(item)
+            given: Mapping[str, object] = {
+                "student": run.student,
+                "reference": self.plugin.solved,
+                "draw": RandomInputs(run.check.seed),
+            }
+            names = [name for name in getattr(item, "fixturenames", ()) if name in given]
+            item.obj(**{name: given[name] for name in names})  # type: ignore[attr-defined]
+        except (Exception, pytest.fail.Exception):
+            return False
+        return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
+
+
+def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
+    """Return the place of an edit; in a notebook lines count in the cell."""
+    ranges = TextRanges(source.text)
+    (line, column), (end_line, end_column) = ranges.place(edit.start), ranges.place(edit.end)
+    cell, shown = source.in_cell(line)
+    return WrongExpression(
+        line=shown,
+        column=column,
+        end_line=shown + end_line - line,
+        end_column=end_column,
+        text=source.text[edit.start : edit.end][:MAX_TEXT],
+        cell=cell,
+    )
