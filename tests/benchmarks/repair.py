@@ -18,6 +18,7 @@ from statistics import median
 
 from grader.core.protocol import Repair
 from grader.core.report import LessonResult
+from grader.course.analysis.definitions import is_docstring
 from grader.course.catalogue import CatalogueCell
 from grader.course.course import Lesson
 from grader.course.lesson_file import LessonFile
@@ -35,24 +36,26 @@ def nameless(lesson: LessonResult) -> LessonResult:
     return replace(lesson, checks=tuple(replace(one, diagnosed_by=None) for one in lesson.checks))
 
 
-def code_lines(text: str) -> list[tuple[int, str]]:
-    """Return the lines that belong to a statement: number and text, docstrings left out."""
-    kept = set()
+def statements(text: str) -> list[tuple[int, str]]:
+    """Return the first line and the code of each statement; of a compound one its header."""
+    found = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.stmt) and not (
-            isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        ):
-            end = node.end_lineno if not hasattr(node, "body") else node.body[0].lineno - 1
-            kept |= set(range(node.lineno, max(node.lineno, end or 0) + 1))
-    lines = text.split("\n")
-    return [(n, lines[n - 1].split("#")[0].strip()) for n in sorted(kept)]
+        if isinstance(node, ast.stmt) and not is_docstring(node):
+            code = ast.unparse(node).splitlines()
+            if isinstance(node, ast.FunctionDef):  # annotations make no difference
+                code = [f"def {node.name}({', '.join(one.arg for one in node.args.args)})"]
+            elif hasattr(node, "body"):
+                code = code[:1]
+            if not isinstance(node, ast.Import | ast.ImportFrom):
+                found.append((node.lineno, " ".join(code)))
+    return sorted(found)
 
 
 def true_lines(wrong: str, solution: str) -> set[int]:
     """Return the lines of a wrong answer that differ; where one is missing, those beside it."""
-    mine, right = code_lines(wrong), [line for _, line in code_lines(solution)]
+    mine, right = statements(wrong), [code for _, code in statements(solution)]
     found: set[int] = set()
-    matcher = difflib.SequenceMatcher(None, [line for _, line in mine], right, autojunk=False)
+    matcher = difflib.SequenceMatcher(None, [code for _, code in mine], right, autojunk=False)
     for tag, start, end, _, _ in matcher.get_opcodes():
         if tag != "equal":
             around = range(max(0, start - 1), start + 1) if tag == "insert" else range(start, end)
@@ -73,7 +76,7 @@ class Tally:
         self.seconds.append(sum(one.seconds for one in repairs))
         places = [one.wrong for one in repairs if one.wrong is not None]
         if not places:
-            return "none"
+            return f"none, {sum(one.tried for one in repairs)} tried in {self.seconds[-1]:.1f} s"
         self.found += 1
         self.tried.append(sum(one.tried for one in repairs))
         shown = "; ".join(

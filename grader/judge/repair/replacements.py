@@ -59,7 +59,7 @@ REMOVABLE = frozenset(
     "detach clone sum mean item float double abs view reshape flatten squeeze unsqueeze contiguous"
     " tolist numpy t sqrt exp log neg requires_grad_ retain_grad sign round long int to".split()
 )
-ADDED = "clone detach sum mean".split()
+SAFE_STEPS, STEPS = ("clone", "detach"), ("sum", "mean", "item")
 DIFFERENTIATES = {
     "grad": ("create_graph", "retain_graph", "allow_unused"),
     "backward": ("create_graph", "retain_graph"),
@@ -95,7 +95,8 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
             yield from ((USUAL, _named(node, name)) for name in _family(node.attr))
         case ast.Name():
             yield from ((USUAL, ast.Name(name)) for name in _family(node.id))
-            yield from ((USUAL, ast.Name(name)) for name in names if name != node.id)
+            if node.id in names:  # no module, no function that is called
+                yield from ((USUAL, ast.Name(name)) for name in names if name != node.id)
     yield from _steps_added(node, names)
 
 
@@ -167,7 +168,7 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
         rest = keywords[:index] + keywords[index + 1 :]
         yield USUAL, ast.Call(node.func, arguments, rest)
     if len(arguments) == 1:  # a wrapper: float(x), torch.abs(x)
-        yield POSSIBLE, arguments[0]
+        yield USUAL, arguments[0]
     if not isinstance(node.func, ast.Attribute):
         return
     name, inner = node.func.attr, node.func.value
@@ -186,6 +187,12 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
 def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[Replacement]:
     other = ast.List if isinstance(node, ast.Tuple) else ast.Tuple
     yield USUAL, other(parts, ast.Load())
+    if len(parts) > 1:
+        for index in range(len(parts)):
+            rest = parts[:index] + parts[index + 1 :]
+            yield USUAL, rest[0] if len(rest) == 1 else type(node)(rest, ast.Load())
+    elif parts:
+        yield USUAL, parts[0]
     for index in range(len(parts) - 1):
         swapped = [*parts]
         swapped[index : index + 2] = parts[index + 1], parts[index]
@@ -193,15 +200,21 @@ def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[
 
 
 def _steps_added(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
-    """Yield the value with one more step behind it: a method's call, a factor."""
-    if not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.BinOp | ast.Subscript):
-        return
-    if isinstance(node, ast.BinOp | ast.Name | ast.Call) and "grad_output" in names:
+    """Yield the value with one more step behind it: a method's call, a factor, a sign."""
+    match node:
+        case ast.Name(id=name) if name in names:
+            pass
+        case ast.Attribute(attr="grad" | "data") | ast.Call() | ast.BinOp() | ast.Subscript():
+            pass
+        case _:  # a module, a function that is called
+            return
+    if "grad_output" in names and not isinstance(node, ast.Attribute | ast.Subscript):
         yield POSSIBLE, ast.BinOp(ast.Name("grad_output"), ast.Mult(), node)
-    for method in ADDED:
+    for method in SAFE_STEPS:
         yield POSSIBLE, ast.Call(ast.Attribute(node, method), [], [])
-    if not isinstance(node, ast.Attribute):
-        yield POSSIBLE, ast.UnaryOp(ast.USub(), node)
+    for method in STEPS:
+        yield UNLIKELY, ast.Call(ast.Attribute(node, method), [], [])
+    yield UNLIKELY, ast.UnaryOp(ast.USub(), node)
 
 
 def _named(node: ast.Attribute, name: str) -> ast.Attribute:

@@ -1,14 +1,20 @@
-"""Run edited copies of a student's file, each in a sandboxed worker of its own."""
+"""Run edited copies of a student's file in the sandbox.
+
+Candidates share a worker while only the failed checks are run. One that passes them is judged anew
+by all checks of its function, from two seeds, each in a worker of its own: what another candidate
+left behind there repairs nothing.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pytest
 
+from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.protocol import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.analysis.source import Source
@@ -55,17 +61,19 @@ class Trials:
         failed = set(self.task.unnamed[function])
         mine = [item for item in self.checks if spec_of(item).about == function]
         first = [item for item in mine if self.plugin.id_of(item) in failed]
-        second_seed = self.task.seed + 1
+        seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        with contextlib.closing(self._session(source.text, max(seconds, 0.1))) as shared:
 
-        def repairs(edit: Edit) -> bool:
-            text = edit.applied(source.text)
-            return (
-                self._pass(text, first, Seeds(self.task.seed, self.task.seeds))
-                and self._pass(text, mine, Seeds(self.task.seed, self.task.seeds))
-                and self._pass(text, mine, Seeds(second_seed))
-            )
+            def repairs(edit: Edit) -> bool:
+                text = edit.applied(source.text)
+                with contextlib.suppress(StudentCodeError, WorkerLost):
+                    shared.reload(Source(text, source.filename))
+                if not self._pass(shared, first, seeds):
+                    return False
+                shared.close()  # of the workers of a submission one is alive
+                return self._pass_anew(text, mine, seeds) and self._pass_anew(text, mine, others)
 
-        result = search(edits_in(source, function), repairs, seconds=max(0.0, seconds))
+            result = search(edits_in(source, function), repairs, seconds=max(0.0, seconds))
         return self._found(result, source, function, time.monotonic() - began)
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
@@ -73,15 +81,18 @@ class Trials:
         new = None if result.edit is None else result.edit.new[:MAX_TEXT]
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
-    def _pass(self, text: str, items: Iterable[pytest.Item], seeds: Seeds) -> bool:
-        """Return whether a text passes all of these checks; one that it needs counts as passed."""
-        with contextlib.closing(self._session(text)) as session:
-            run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr.fresh())
-            run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
-            with self.plugin.judging(run):
-                return all(self._passes(item, run) for item in items)
+    def _pass_anew(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
+        with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
+            return self._pass(session, items, seeds)
 
-    def _session(self, text: str) -> StudentSession:
+    def _pass(self, session: StudentSession, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
+        """Return whether all of these checks pass. A check that one needs counts as passed."""
+        run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
+        run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
+        with self.plugin.judging(run):
+            return all(self._passes(item, run) for item in items)
+
+    def _session(self, text: str, seconds: float) -> StudentSession:
         limits = self.task.limits
         return StudentSession(
             self.workers,
@@ -90,7 +101,7 @@ class Trials:
             limits=replace(
                 limits,
                 call_seconds=min(CALL_SECONDS, limits.call_seconds),
-                lesson_seconds=min(CANDIDATE_SECONDS, limits.lesson_seconds),
+                lesson_seconds=min(seconds, limits.lesson_seconds),
             ),
         )
 
