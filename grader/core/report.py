@@ -47,7 +47,7 @@ class LessonStatus(enum.StrEnum):
 @dataclass(frozen=True, slots=True)
 class WrongExpression(Record):
     """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
-    first after it. In a notebook lines count in ``cell``.
+    first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
     """
 
     line: int
@@ -55,6 +55,7 @@ class WrongExpression(Record):
     end_line: int
     end_column: int
     text: str
+    source_text: str
     cell: int | None = None
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from grader.core.errors import EngineFault
 from grader.core.protocol import Repair
 from grader.core.report import CheckResult, LessonResult, Outcome, Report
-from grader.course.course import Lesson
+from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, options_for, spec_for, task_for
+from grader.runtime.grading import Settings, grade_submission, options_for, spec_for, task_for
 
 
 def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
@@ -75,3 +75,19 @@ def repaired(
             result = with_repairs(result, found[result.id])
         results.append(result)
     return replace(report, lessons=tuple(results)), found
+
+
+def grade_and_repair(
+    client: ForkServerClient,
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+) -> Report:
+    """Grade one submission. With ``settings.repair``, search its wrong expressions too."""
+    report = grade_submission(client, course, lessons, files, settings, name=name)
+    if settings.repair:
+        report, _ = repaired(client, report, lessons, files, settings)
+    return report

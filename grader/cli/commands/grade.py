@@ -34,6 +34,8 @@ class Outputs:
     json_file: Path | None = None
     html_file: Path | None = None
     style: str = "terminal"
+    repair: bool | None = None
+    """Whether to search wrong expressions; None for only where somebody watches a terminal."""
 
 
 def grade_here(
@@ -71,22 +73,33 @@ def grade_here(
         warm_up()
         with waiting(make_console(stderr=True), tr):
             report = grade_chosen(host, course, chosen, settings)
-    console = make_console()
-    on_terminal = console if outputs.style == "terminal" else None
-    with console.capture() as opened:
-        kept = keep(course, report, chosen.files, place, language, console=on_terminal)
-    unwritten = [
-        *problem_writing(outputs.json_file, lambda: json_text(report)),
-        *problem_writing(
-            outputs.html_file, lambda: render_page(report, tr, keepsake=kept, places=chosen.places)
-        ),
-    ]
-    page = str(outputs.html_file) if outputs.html_file and not unwritten else None
-    if outputs.style == "github":
-        show_on_github(report, place, html=page, tr=tr, places=chosen.places)
-    else:
-        show_report(console, report, html=page, tr=tr, places=chosen.places)
-        console.file.write(opened.get())
+        console = make_console()
+        on_terminal = console if outputs.style == "terminal" else None
+        with console.capture() as opened:
+            kept = keep(course, report, chosen.files, place, language, console=on_terminal)
+
+        def write(report: Report) -> list[UsageError]:
+            def page() -> str:
+                return render_page(report, tr, keepsake=kept, places=chosen.places)
+
+            return [
+                *problem_writing(outputs.json_file, lambda: json_text(report)),
+                *problem_writing(outputs.html_file, page),
+            ]
+
+        unwritten = write(report)
+        page = str(outputs.html_file) if outputs.html_file and not unwritten else None
+        if outputs.style == "github":
+            show_on_github(report, place, html=page, tr=tr, places=chosen.places)
+        else:
+            show_report(console, report, html=page, tr=tr, places=chosen.places)
+            console.file.write(opened.get())
+            console.file.flush()
+        if outputs.repair or (outputs.repair is None and on_terminal and console.is_terminal):
+            from grader.cli.commands.repairs import show_repairs
+
+            told = show_repairs(host, course, report, chosen, settings, place, console, tr)
+            unwritten = unwritten or (write(told) if told is not report else [])
     if unwritten:
         raise unwritten[0]
     if report.grader_faults:

@@ -128,8 +128,6 @@ def _constants(value: object) -> Iterator[bool | int | float]:
         yield from dict.fromkeys(
             (value + 1, value - 1, -value, 2 * value, value / 2, value / 10, value * 10)
         )
-    elif value is None:
-        yield from (True, False)
 
 
 def _comparisons(op: ast.cmpop) -> Iterator[type[ast.cmpop]]:

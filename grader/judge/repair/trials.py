@@ -7,6 +7,7 @@ left behind there repairs nothing.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +79,7 @@ class Trials:
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
         place = None if result.edit is None else wrong_expression(result.edit, source)
-        new = None if result.edit is None else result.edit.new[:MAX_TEXT]
+        new = None if result.edit is None else plain(result.edit.new)[:MAX_TEXT]
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
     def _pass_anew(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
@@ -121,6 +122,14 @@ class Trials:
         return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
 
 
+def plain(code: str) -> str:
+    """Return an edit's text without the parentheses that only keep it apart from what is around."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except SyntaxError:  # two statements, the second one indented
+        return code
+
+
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
     """Return the place of an edit; in a notebook lines count in the cell."""
     ranges = TextRanges(source.text)
@@ -132,5 +141,6 @@ def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
         end_line=shown + end_line - line,
         end_column=end_column,
         text=source.text[edit.start : edit.end][:MAX_TEXT],
+        source_text=source.text.split("\n")[line - 1][:MAX_TEXT],
         cell=cell,
     )
