@@ -90,7 +90,8 @@ class Task(Record):
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
     check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
-    function, only repairs are searched: the checks have been judged.
+    function, only repairs are searched: the checks have been judged. A repair may break none of
+    those that ``passed``.
     """
 
     source: str
@@ -102,6 +103,7 @@ class Task(Record):
     seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
     unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

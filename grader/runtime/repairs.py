@@ -28,10 +28,11 @@ def find_repairs(
     lesson: Lesson,
     file: LessonFile,
     settings: Settings,
-    failed: dict[str, tuple[str, ...]],
+    result: LessonResult,
 ) -> tuple[Repair, ...]:
     """Search repairs of one lesson's functions. A fault of ours is no repair, and no more."""
-    task = replace(task_for(file, settings), unnamed=failed)
+    passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
+    task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)
     try:
         return client.judge(options_for(settings), spec_for(lesson, settings), task).repairs
     except EngineFault:
@@ -69,9 +70,9 @@ def repaired(
     by_id = {lesson.id: lesson for lesson in lessons}
     results = []
     for result in report.lessons:
-        failed, file = unnamed(result), files.get(result.id)
-        if failed and file is not None and not file.problem and result.id in by_id:
-            found[result.id] = find_repairs(client, by_id[result.id], file, settings, failed)
+        file = files.get(result.id)
+        if unnamed(result) and file is not None and not file.problem and result.id in by_id:
+            found[result.id] = find_repairs(client, by_id[result.id], file, settings, result)
             result = with_repairs(result, found[result.id])
         results.append(result)
     return replace(report, lessons=tuple(results)), found

@@ -97,9 +97,8 @@ def measure(
     text = compose(solution, cell.source, name=str(cell.path))
     file = LessonFile(lesson.id, lesson.filename, text)
     result = nameless(grade_lesson(client, lesson, file, settings).result)
-    failed = unnamed(result)
-    if failed:
-        repairs = find_repairs(client, lesson, file, settings, failed)
+    if unnamed(result):
+        repairs = find_repairs(client, lesson, file, settings, result)
         print(
             f"{lesson.id} {cell.label}: {tally.add(repairs, true_lines(text, solution))}",
             flush=True,

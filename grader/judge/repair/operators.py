@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.course.analysis.definitions import is_docstring
@@ -18,8 +18,6 @@ from grader.judge.repair import replacements
 from grader.judge.repair.replacements import Replacement
 from grader.judge.repair.text_ranges import TextRanges
 
-MAX_EDITS = 2000
-"""How many edits of a function are made; the time limit of the search allows a few hundred."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
 
 
@@ -40,42 +38,40 @@ class Edit:
         return self.start < other.end and other.start < self.end
 
 
-def edits_in(source: Source, name: str) -> list[Edit]:
-    """Return edits of a function or class and of what it uses of the same file.
+def edits_in(source: Source, name: str, *, sound: Collection[str] = frozenset()) -> Iterator[Edit]:
+    """Yield edits of a function or class and of what it uses of the same file, except ``sound``
+    definitions, all of whose own checks pass.
 
-    They are in the order in which to try them: by rank, and in one rank the latest line first.
+    They come in the order in which to try them: by rank, and in one rank the latest line first.
     Only edits that leave the file valid Python, and differ from it, are among them.
     """
     ranges = TextRanges(source.text)
     found: dict[tuple[int, int, str], Edit] = {}
-    for definition in definitions_of(source, name):
+    for definition in definitions_of(source, name, sound):
         for edit in _edits_of(definition, ranges):
             key = (edit.start, edit.end, edit.new)
             if key not in found or edit.rank < found[key].rank:
                 found[key] = edit
-    ordered = sorted(found.values(), key=lambda edit: (edit.rank, -edit.start))
-    valid = (edit for edit in ordered if _changes(edit, source))
-    return list(itertools.islice(valid, MAX_EDITS))
+    before = ast.dump(source.tree)
+    for edit in sorted(found.values(), key=lambda edit: (edit.rank, -edit.start)):
+        try:
+            after = ast.dump(ast.parse(edit.applied(source.text)))
+        except (SyntaxError, ValueError, RecursionError):
+            continue
+        if after != before:
+            yield edit
 
 
-def definitions_of(source: Source, name: str) -> list[ast.stmt]:
+def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
     """Return a function or class and those of the file that it uses. A constant has no edits: what
     is wrong there is the student's answer itself.
     """
-    names = [name, *source.names_used(name)]
+    names = [name, *(one for one in source.names_used(name) if one not in sound)]
     found = (source.definitions.get(one) for one in dict.fromkeys(names))
     first = source.definitions.get(name)
     return (
         [one for one in found if isinstance(one, DEFINING)] if isinstance(first, DEFINING) else []
     )
-
-
-def _changes(edit: Edit, source: Source) -> bool:
-    try:
-        changed = ast.parse(edit.applied(source.text))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return ast.dump(changed) != ast.dump(source.tree)
 
 
 def _edits_of(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:

@@ -1,8 +1,8 @@
 """Run edited copies of a student's file in the sandbox.
 
 Candidates share a worker while only the failed checks are run. One that passes them is judged anew
-by all checks of its function, from two seeds, each in a worker of its own: what another candidate
-left behind there repairs nothing.
+by all checks of its function and all that passed before, from two seeds, each in a worker of its
+own: what another candidate left behind there repairs nothing.
 """
 
 from __future__ import annotations
@@ -52,6 +52,8 @@ class Trials:
         """Yield for each function that has a failed check without a name what was found."""
         seconds = SECONDS
         for function in self.task.unnamed:
+            if seconds <= 0:
+                return
             repair = self._repair(function, seconds)
             seconds -= repair.seconds
             yield repair
@@ -62,8 +64,11 @@ class Trials:
         failed = set(self.task.unnamed[function])
         mine = [item for item in self.checks if spec_of(item).about == function]
         first = [item for item in mine if self.plugin.id_of(item) in failed]
+        passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
+        every = [*mine, *(item for item in passed if item not in mine)]
+        edits = edits_in(source, function, sound=self._sound())
         seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
-        with contextlib.closing(self._session(source.text, max(seconds, 0.1))) as shared:
+        with contextlib.closing(self._session(source.text, seconds)) as shared:
 
             def repairs(edit: Edit) -> bool:
                 text = edit.applied(source.text)
@@ -72,10 +77,18 @@ class Trials:
                 if not self._pass(shared, first, seeds):
                     return False
                 shared.close()  # of the workers of a submission one is alive
-                return self._pass_anew(text, mine, seeds) and self._pass_anew(text, mine, others)
+                return self._pass_anew(text, every, seeds) and self._pass_anew(text, every, others)
 
-            result = search(edits_in(source, function), repairs, seconds=max(0.0, seconds))
+            result = search(edits, repairs, seconds=seconds)
         return self._found(result, source, function, time.monotonic() - began)
+
+    def _sound(self) -> set[str]:
+        """Return what the checks are about that passed, if no other check of it did not."""
+        passed = set(self.task.passed)
+        about = {spec_of(item).about for item in self.checks}
+        return about - {
+            spec_of(item).about for item in self.checks if self.plugin.id_of(item) not in passed
+        }
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
         place = None if result.edit is None else wrong_expression(result.edit, source)
