@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.core.errors import EngineFault
 from grader.core.protocol import Repair
-from grader.core.report import CheckResult, LessonResult, Outcome, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
@@ -17,6 +17,8 @@ from grader.runtime.grading import Settings, grade_submission, options_for, spec
 def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
     """Return the failed checks that nothing explains: their ids, by the function they are about."""
     found: dict[str, tuple[str, ...]] = {}
+    if lesson.status is LessonStatus.INVALID:
+        return found
     for check in lesson.checks:
         if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by is None:
             found[check.function] = (*found.get(check.function, ()), check.id)
