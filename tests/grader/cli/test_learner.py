@@ -423,6 +423,22 @@ def test_a_hint_without_a_lesson_says_which_one_it_is_about(
     assert grade("hint", "tiny")[1].startswith("double  hint 2 of 3\n")
 
 
+def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+) -> None:
+    file = workspace_folder / "tiny" / "tiny.py"
+    file.write_text("def double(x): return 2 + x\n")
+    _, said = grade("run", "tiny", "--repair", "--json", str(workspace_folder / "r.json"))
+    assert said.index("seed") < said.index("Only this is wrong: `2 + x` in line 1.")
+    assert '"diagnosed_by": "repair"' in (workspace_folder / "r.json").read_text("utf-8")
+    last = len(small_course.lesson("tiny").hints()["double"])
+    said = [grade("hint", "tiny", "double")[1] for _ in range(last)]
+    assert ["Write instead: 2 * x" in hint for hint in said] == [False] * (last - 1) + [True]
+    file.write_text("def double(x): return 2 - x\n")
+    assert "Only this is wrong" not in grade("run", "tiny")[1]  # no terminal: not by default
+    assert "Write instead" not in grade("hint", "tiny", "double")[1]
+
+
 def test_a_function_without_hints_is_passed_over(
     workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:

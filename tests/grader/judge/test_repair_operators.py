@@ -98,13 +98,11 @@ def test_helpers_are_edited_unless_they_are_sound() -> None:
 
 
 def test_a_place_counts_characters_not_bytes() -> None:
-    text = 'def f(x):\n    return "값" + x - 1\n'
-    start = text.index('"값"')
-    edit = next(e for e in edits_in(Source(text, "l.py"), "f") if e.start == start and "+" in e.new)
-    wrong = wrong_expression(edit, Source(text, "l.py"))
-    line = text.split("\n")[1]
-    assert (wrong.line, wrong.text) == (2, line[wrong.column - 1 : wrong.end_column - 1])
-    assert wrong.source_text == line
+    source = Source('def f(x):\n    return "값" + x - 1\n', "l.py")
+    places = [wrong_expression(edit, source) for edit in edits_in(source, "f")]
+    wrong = next(place for place in places if place.text == '"값" + x')
+    assert (wrong.line, wrong.column, wrong.end_line, wrong.end_column) == (2, 12, 2, 19)
+    assert wrong.source_text == '    return "값" + x - 1'
 
 
 def test_in_a_notebook_lines_count_in_the_cell() -> None:
