@@ -432,8 +432,8 @@ def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
     assert said.index("seed") < said.index("Only this is wrong: `2 + x` in line 1.")
     assert '"diagnosed_by": "repair"' in (workspace_folder / "r.json").read_text("utf-8")
     last = len(small_course.lesson("tiny").hints()["double"])
-    said = [grade("hint", "tiny", "double")[1] for _ in range(last)]
-    assert ["Write instead: 2 * x" in hint for hint in said] == [False] * (last - 1) + [True]
+    hints = [grade("hint", "tiny", "double")[1] for _ in range(last)]
+    assert ["Write instead: 2 * x" in hint for hint in hints] == [False] * (last - 1) + [True]
     file.write_text("def double(x): return 2 - x\n")
     assert "Only this is wrong" not in grade("run", "tiny")[1]  # no terminal: not by default
     assert "Write instead" not in grade("hint", "tiny", "double")[1]
