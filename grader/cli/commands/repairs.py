@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.text import Text
 
 from grader.cli.commands.selection import Selection, are_own
 from grader.cli.commands.workspace import Learner
@@ -32,9 +34,16 @@ def show_repairs(
     tr: Catalogue,
 ) -> Report:
     """Search and print wrong expressions; return the report with them, or the same if none is
-    found. In a learner's own folder the last hint shows the repair.
+    found. In a learner's own folder the last hint shows the repair. Ctrl-C ends the search only:
+    the verdict is there.
     """
-    told, found = repaired(host, report, chosen.lessons, chosen.files, settings)
+    said = Text(tr("Searching for the expression that is wrong …"), "dim")
+    watched = console.is_terminal and console.file.isatty()
+    try:
+        with console.status(said, spinner="line") if watched else contextlib.nullcontext():
+            told, found = repaired(host, report, chosen.lessons, chosen.files, settings)
+    except KeyboardInterrupt:
+        return report
     if told.lessons == report.lessons:
         return report
     for lesson in told.lessons:

@@ -439,6 +439,21 @@ def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
     assert "Write instead" not in grade("hint", "tiny", "double")[1]
 
 
+def test_ctrl_c_ends_the_search_of_a_repair_only(
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.cli.commands.repairs.repaired", interrupted)
+    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 2 + x\n")
+    code, said = grade("run", "tiny", "--repair")
+    assert code == ExitCode.NOT_FULL_MARKS
+    assert "seed" in said
+
+
 def test_a_function_without_hints_is_passed_over(
     workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
