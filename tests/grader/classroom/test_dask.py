@@ -370,7 +370,7 @@ def test_a_copied_engine_with_one_changed_line_refuses(
     shutil.copytree(package.parent / "templates", tmp_path / "templates")
     asks = (
         "import json, sys; from grader.classroom.batch import dask_worker;"
-        " dask_worker.grade_submission = lambda *_, **__: 1 // 0;"
+        " dask_worker.grade_and_repair = lambda *_, **__: 1 // 0;"
         " print(dask_worker.answer(sys.stdin.read()))"
     )
 
