@@ -34,6 +34,8 @@ def withheld(report: Report, tr: Catalogue | None = None) -> Report:
             note=None,
             figures=[],
             call=None,
+            diagnosed_by=None if one.diagnosed_by == "repair" else one.diagnosed_by,
+            wrong_expression=None,
         )
 
     def lesson(one: LessonResult) -> LessonResult:

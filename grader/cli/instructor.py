@@ -66,6 +66,11 @@ from grader.core.errors import UsageError
 @click.option(
     "--regrade", is_flag=True, help="Grade again what was graded, and show old beside new."
 )
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Where no mistake is recognized, search the wrong expression: up to 5 s for each lesson.",
+)
 @click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
 @click.option("--reveal", is_flag=True, help="Let students' pages show what hidden checks asked.")
 @near_names_option
@@ -91,6 +96,7 @@ def batch(
     due: str | None,
     late: str | None,
     regrade: bool,
+    repair: bool,
     check: str | None,
     reveal: bool,
     accept_near_names: bool,
@@ -129,6 +135,7 @@ def batch(
         accept_near_names,
         due,
         late,
+        repair,
     )
     sys.exit(grade_class(course(course_root), wanted))
 

@@ -50,6 +50,12 @@ FORMAT_HELP = (
     default="terminal",
     help=FORMAT_HELP,
 )
+@click.option(
+    "--repair/--no-repair",
+    default=None,
+    help="After the verdict, search the one wrong expression where no mistake is recognized; by"
+    " default only on a terminal.",
+)
 @seed_option
 @sandbox_option
 @lang_option
@@ -61,6 +67,7 @@ def run(
     html_file: Path | None,
     no_html: bool,
     style: str,
+    repair: bool | None,
     seed: int | None,
     sandbox: str,
     lang: str | None,
@@ -72,7 +79,9 @@ def run(
     """
     from grader.cli.commands.grade import Outputs, grade_here
 
-    outputs = Outputs(json_file, None if no_html else html_file or Path("report.html"), style)
+    outputs = Outputs(
+        json_file, None if no_html else html_file or Path("report.html"), style, repair
+    )
     sys.exit(
         grade_here(
             course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang

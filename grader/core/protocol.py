@@ -20,7 +20,7 @@ from typing import Any
 
 from grader.core.limits import Limits
 from grader.core.records import Record, read
-from grader.core.report import CheckResult
+from grader.core.report import CheckResult, WrongExpression
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,9 @@ class Task(Record):
 
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
-    check whose script is wanted.
+    check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
+    function, only repairs are searched: the checks have been judged. A repair may break none of
+    those that ``passed``.
     """
 
     source: str
@@ -100,6 +102,24 @@ class Task(Record):
     problem: FileProblem | None = None
     seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
+    unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repair(Record):
+    """What the search in one function came to.
+
+    ``wrong`` is the expression to change, None if there is no repair or no single place. ``new``
+    is what to write instead: a hint's last step, and no part of a report. ``tried`` counts
+    candidates.
+    """
+
+    function: str
+    wrong: WrongExpression | None
+    new: str | None
+    tried: int
+    seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +143,7 @@ class JudgeResult(Record):
     ``invalid`` says why the file could not be loaded. ``guarantees`` and ``missing`` are the
     sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
     catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
-    ``catalogue`` names the lesson's mistakes and what each is about.
+    ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` were asked for.
     """
 
     checks: tuple[CheckResult, ...]
@@ -135,6 +155,7 @@ class JudgeResult(Record):
     untranslated: tuple[str, ...] = ()
     script: tuple[str, ...] | str | None = None
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    repairs: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,21 @@ class LessonStatus(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class WrongExpression(Record):
+    """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
+    first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
+    """
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+    source_text: str
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckResult(Record):
     """One check's outcome; ``expected``, ``actual``, ``inputs`` as ``describe`` makes them."""
 
@@ -79,6 +94,10 @@ class CheckResult(Record):
     """Where in ``source_text`` a syntax error is, from 1."""
     call: str | None = None
     """The call that failed, as Python to paste."""
+    diagnosed_by: str | None = None
+    """What says what is wrong: ``rule``, ``engine``, ``example``, ``repair`` or None."""
+    wrong_expression: WrongExpression | None = None
+    """The expression that alone is wrong: changing it makes every check of ``function`` pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ class LessonProgress:
     """What is known of one lesson.
 
     ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong
-    in it, each with its own seed.
+    in it, each with its own seed. ``repairs`` has what to write instead of a function's wrong
+    expression, which only the last hint shows.
     """
 
     attempts: Annotated[int, COUNT] = 0
@@ -57,6 +58,7 @@ class LessonProgress:
     hints: dict[str, Annotated[int, STEP]] = field(default_factory=dict)
     mistakes: dict[str, MistakeRecord] = field(default_factory=dict)
     history: tuple[ScorePoint, ...] = ()
+    repairs: dict[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -86,6 +88,7 @@ class LessonProgress:
             wrong={check.id: check.seed for check in result.checks if check.outcome not in WAITS},
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
+            repairs={},
         )
 
 

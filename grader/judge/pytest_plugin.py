@@ -94,12 +94,15 @@ class LessonPlugin:
         self.collected = frozenset(item.name for item in items)
         items[:] = order_checks(items, withheld=self.withheld)
 
+    def id_of(self, item: pytest.Item) -> str:
+        return f"{self.lesson}.{item.name.removeprefix('test_')}"
+
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a check, unless the module does not load, the function is not begun, or a check
         that it needs has not passed.
         """
         run = self.run
-        check = run.begin(f"{self.lesson}.{item.name.removeprefix('test_')}", item, spec_of(item))
+        check = run.begin(self.id_of(item), item, spec_of(item))
         run.session.load()
         # for what draws by itself, as gradgradcheck does
         torch.default_generator.manual_seed(check.seed)

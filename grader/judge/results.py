@@ -95,6 +95,7 @@ class Results:
             note="\n".join(problems) or None,
             figures=figures,
             call=call,
+            diagnosed_by="rule" if diagnosis else None,
         )
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size

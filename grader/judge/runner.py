@@ -30,6 +30,7 @@ from grader.judge.pytest_plugin import LessonPlugin
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
+from grader.judge.repair.trials import Trials
 from grader.judge.results import results_in
 from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
@@ -69,6 +70,9 @@ class Judge:
         run_pytest(self.spec.check_files, engine, self.plugin)
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
+        if task.unnamed:
+            trials = Trials(self.spec, self.plugin, checks.items, task, workers)
+            return JudgeResult((), repairs=tuple(trials.repairs()))
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,

@@ -38,7 +38,8 @@ from grader.render.labels import (
     host_limitations,
 )
 from grader.render.learner_page import LearnerExtras
-from grader.render.locations import place
+from grader.render.locations import place, place_of
+from grader.render.repairs import repair_message, repaired_line
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.records import Comment, PersonalPart
@@ -81,7 +82,8 @@ def environment() -> jinja2.Environment:
         "comments_on": comments_on,
         "comments_elsewhere": comments_elsewhere,
     }
-    env.globals |= {"panels": panels, "cards": cards, "place": place}
+    env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
+    env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}
     return env
 
 

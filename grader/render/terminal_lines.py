@@ -15,7 +15,8 @@ from grader.core.sanitize import clean
 from grader.core.value_text import pair, text
 from grader.render.figures import figure_lines
 from grader.render.labels import MARKS
-from grader.render.locations import place
+from grader.render.locations import place, place_of
+from grader.render.repairs import repair_message, repaired_line
 
 COLOURS = {
     Outcome.PASSED: "green",
@@ -33,6 +34,18 @@ PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 def points(value: float) -> str:
     return f"{value:g}"
+
+
+def wrong_expression_text(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> Text:
+    """Return what is wrong according to a repair, and the line with the expression underlined."""
+    assert check.wrong_expression is not None
+    said = Text(clean(repair_message(check, tr)), style="bold")
+    where = clean(f"{place_of(lesson, check.wrong_expression, tr)}    ")
+    before, expression, after = map(clean, repaired_line(check.wrong_expression))
+    indentation = " " * (cell_len(where) + cell_len(before))
+    said.append(f"\n{where}", style="not bold dim").append(before, style="not bold")
+    said.append(expression, style="underline").append(after, style="not bold")
+    return said.append(f"\n{indentation}{'^' * max(1, cell_len(expression))}", style="red")
 
 
 class Lines:
@@ -83,7 +96,9 @@ class Lines:
             )
         elif check.message:
             yield message
-        if check.source_line:
+        if check.wrong_expression:
+            yield wrong_expression_text(check, lesson, tr)
+        elif check.source_line:
             yield Text.assemble(
                 (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
             )

@@ -40,7 +40,8 @@ class Settings(Record):
     ``seeds`` are those of single checks, by id; the others are derived from ``seed``. ``recorded``
     is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
     weaker host would do. With ``prestart``, the next submission's worker is started
-    while nobody waits.
+    while nobody waits. With ``repair``, a batch searches the wrong expression of failures that
+    nothing explains.
     """
 
     seed: int
@@ -51,6 +52,7 @@ class Settings(Record):
     seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
     prestart: bool = False
+    repair: bool = False
 
 
 def options_for(settings: Settings) -> WorkerOptions:

@@ -28,7 +28,8 @@ from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import Settings
+from grader.runtime.repairs import grade_and_repair
 
 REMEDY = "Install on all workers what the client has, and start them again"
 _warm = threading.local()
@@ -108,7 +109,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
     files = {file.lesson: file for file in task.files}
     lessons = [course.lesson(name) for name in task.lessons]
     host = warm_host()
-    report = grade_submission(host, course, lessons, files, task.settings, name=task.name)
+    report = grade_and_repair(host, course, lessons, files, task.settings, name=task.name)
     if report.grader_faults:
         host.close()  # whoever comes next, and the same submission is tried again, gets a new one
     page = None if task.page is None else packed(render(report, task.page))

@@ -37,8 +37,9 @@ from grader.course.course import Course
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import Settings
 from grader.runtime.pool import HostPool
+from grader.runtime.repairs import grade_and_repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class BatchOptions:
     accept_near_names: bool = False
     due: str | None = None
     late: str | None = None
+    repair: bool = False
 
     def late_rule(self) -> str | None:
         """Return the rule as JSON, '' for none; None if nothing was said of it."""
@@ -166,7 +168,7 @@ def host_pool(
 
 def grade_here(*task: Any, name: str, page: object) -> Graded:
     """Grade on this computer; the page is rendered by the thread that waits for the report."""
-    return Graded(grade_submission(*task, name=name))
+    return Graded(grade_and_repair(*task, name=name))
 
 
 def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
@@ -184,6 +186,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
         limits=course.limits,
         lang=wanted_language(wanted.lang),
         prestart=0 < wanted.workers < (os.cpu_count() or 1),
+        repair=wanted.repair,
     )
     return BatchPlan(
         course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal

@@ -34,6 +34,8 @@ class Outputs:
     json_file: Path | None = None
     html_file: Path | None = None
     style: str = "terminal"
+    repair: bool | None = None
+    """Whether to search wrong expressions; None for only where somebody watches a terminal."""
 
 
 def grade_here(
@@ -69,31 +71,52 @@ def grade_here(
             prestart=len(chosen.files) > 1,
         )
         warm_up()
+        console = make_console()
         with waiting(make_console(stderr=True), tr):
             report = grade_chosen(host, course, chosen, settings)
-    console = make_console()
-    on_terminal = console if outputs.style == "terminal" else None
-    with console.capture() as opened:
-        kept = keep(course, report, chosen.files, place, language, console=on_terminal)
-    unwritten = [
-        *problem_writing(outputs.json_file, lambda: json_text(report)),
-        *problem_writing(
-            outputs.html_file, lambda: render_page(report, tr, keepsake=kept, places=chosen.places)
-        ),
-    ]
-    page = str(outputs.html_file) if outputs.html_file and not unwritten else None
-    if outputs.style == "github":
-        show_on_github(report, place, html=page, tr=tr, places=chosen.places)
-    else:
-        show_report(console, report, html=page, tr=tr, places=chosen.places)
-        console.file.write(opened.get())
+        on_terminal = console if outputs.style == "terminal" else None
+        with console.capture() as opened:
+            kept = keep(course, report, chosen.files, place, language, console=on_terminal)
+
+        def page_of(report: Report) -> str:
+            return render_page(report, tr, keepsake=kept, places=chosen.places)
+
+        unwritten = problems_writing(outputs, report, page_of)
+        page = str(outputs.html_file) if outputs.html_file and not unwritten else None
+        if outputs.style == "github":
+            show_on_github(report, place, html=page, tr=tr, places=chosen.places)
+        else:
+            show_report(console, report, html=page, tr=tr, places=chosen.places)
+            console.file.write(opened.get())
+            console.file.flush()
+        if outputs.repair or (outputs.repair is None and on_terminal and console.is_terminal):
+            from grader.cli.commands.repairs import show_repairs
+
+            told = show_repairs(host, course, report, chosen, settings, place, console, tr)
+            if told is not report:
+                unwritten = unwritten or problems_writing(outputs, told, page_of)
     if unwritten:
         raise unwritten[0]
+    return exit_code(report)
+
+
+def exit_code(report: Report) -> ExitCode:
+    """Return the exit code; print faults of the grader to standard error."""
     if report.grader_faults:
         for check in report.grader_faults:
             print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
+
+
+def problems_writing(
+    outputs: Outputs, report: Report, page_of: Callable[[Report], str]
+) -> list[UsageError]:
+    """Write the files that are wanted; return the errors of those that could not be written."""
+    return [
+        *problem_writing(outputs.json_file, lambda: json_text(report)),
+        *problem_writing(outputs.html_file, lambda: page_of(report)),
+    ]
 
 
 def grade_chosen(

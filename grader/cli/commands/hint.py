@@ -11,6 +11,7 @@ from rich.text import Text
 
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
+from grader.core.sanitize import clean
 from grader.course.course import Course, Lesson
 from grader.course.progress import LAST_STEP, Progress
 from grader.course.roadmap import next_lesson
@@ -55,6 +56,9 @@ def show_hint(
         told = f"  {which}" if name else ""
         console.print(Text.assemble((chosen, "dim"), (key, "bold"), (told, "dim")))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
+        if step >= LAST_STEP and key in progress.of(lesson.id).repairs:
+            edit = tr("Write instead: {code}", code=progress.of(lesson.id).repairs[key])
+            console.print(Padding(Text(clean(edit)), (0, 0, 0, 2), expand=False))
         remember_hint(learner, lesson, key, step)
     most = max(map(len, shown.values()))
     show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)

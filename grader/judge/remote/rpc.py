@@ -86,6 +86,19 @@ class RpcClient:
         self.limits = worker.limits or self.limits
         self.starvation.watch(worker.pid)
         self._line = Connection(worker)
+        self._load_module()
+
+    def reload(self, source: Source) -> None:
+        """Have the same worker execute another text in the module's place, whose verdict is only
+        preliminary: what the last one changed outside of its module stays changed.
+        """
+        self.source, self._unloadable = source, None
+        if self._line is None:
+            self.load()
+        else:
+            self._load_module()
+
+    def _load_module(self) -> None:
         source = self.source
         try:
             reply = self.ask(

@@ -370,7 +370,7 @@ def test_a_copied_engine_with_one_changed_line_refuses(
     shutil.copytree(package.parent / "templates", tmp_path / "templates")
     asks = (
         "import json, sys; from grader.classroom.batch import dask_worker;"
-        " dask_worker.grade_submission = lambda *_, **__: 1 // 0;"
+        " dask_worker.grade_and_repair = lambda *_, **__: 1 // 0;"
         " print(dask_worker.answer(sys.stdin.read()))"
     )
 
@@ -494,7 +494,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
 def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_worker, "grade_submission", lambda *_, **__: [][0])
+    monkeypatch.setattr(dask_worker, "grade_and_repair", lambda *_, **__: [][0])
     assert (
         answered(small_course)["fault"]
         == f"{socket.gethostname()}: IndexError('list index out of range')"

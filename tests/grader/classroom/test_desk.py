@@ -85,7 +85,7 @@ def desk(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Path]:
     """``desk(layout)`` grades a class in a layout, with a roster and a late rule."""
-    monkeypatch.setattr("grader.cli.commands.batch.grade_submission", recorded)
+    monkeypatch.setattr("grader.cli.commands.batch.grade_and_repair", recorded)
 
     def run(layout: str, size: int = SMALL, **options: Any) -> Path:
         files: dict[str, dict[str, str | bytes]] = {

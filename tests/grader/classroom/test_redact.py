@@ -19,6 +19,7 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
+    WrongExpression,
 )
 
 SECRET = "0.8125"
@@ -49,6 +50,8 @@ def report_with_secrets(
         output=SECRET,
         seed=4,
         note=SECRET,
+        diagnosed_by="repair",
+        wrong_expression=WrongExpression(3, 8, 3, 14, SECRET, f"return {SECRET}"),
     )
     lesson = LessonResult("tiny", "Tiny", status, 0.0, 2.0, checks=(check,))
     return Report(

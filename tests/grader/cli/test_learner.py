@@ -423,6 +423,37 @@ def test_a_hint_without_a_lesson_says_which_one_it_is_about(
     assert grade("hint", "tiny")[1].startswith("double  hint 2 of 3\n")
 
 
+def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
+) -> None:
+    file = workspace_folder / "tiny" / "tiny.py"
+    file.write_text("def double(x): return 2 + x\n")
+    _, said = grade("run", "tiny", "--repair", "--json", str(workspace_folder / "r.json"))
+    assert said.index("seed") < said.index("Only this is wrong: `2 + x` in line 1.")
+    assert '"diagnosed_by": "repair"' in (workspace_folder / "r.json").read_text("utf-8")
+    last = len(small_course.lesson("tiny").hints()["double"])
+    hints = [grade("hint", "tiny", "double")[1] for _ in range(last)]
+    assert ["Write instead: 2 * x" in hint for hint in hints] == [False] * (last - 1) + [True]
+    file.write_text("def double(x): return 2 - x\n")
+    assert "Only this is wrong" not in grade("run", "tiny")[1]  # no terminal: not by default
+    assert "Write instead" not in grade("hint", "tiny", "double")[1]
+
+
+def test_ctrl_c_ends_the_search_of_a_repair_only(
+    workspace_folder: Path,
+    grade: Callable[..., tuple[object, str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("grader.cli.commands.repairs.repaired", interrupted)
+    (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 2 + x\n")
+    code, said = grade("run", "tiny", "--repair")
+    assert code == ExitCode.NOT_FULL_MARKS
+    assert "seed" in said
+
+
 def test_a_function_without_hints_is_passed_over(
     workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:

@@ -1,0 +1,70 @@
+"""What is searched after the verdict was printed: the one wrong expression of a function."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from grader.cli.commands.selection import Selection, are_own
+from grader.cli.commands.workspace import Learner
+from grader.core.i18n import Catalogue
+from grader.core.protocol import Repair
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.progress import Progress
+from grader.render.terminal_lines import INDENT, wrong_expression_text
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings
+from grader.runtime.repairs import repaired
+
+
+def show_repairs(
+    host: ForkServerClient,
+    course: Course,
+    report: Report,
+    chosen: Selection,
+    settings: Settings,
+    place: Path,
+    console: Console,
+    tr: Catalogue,
+) -> Report:
+    """Search and print wrong expressions; return the report with them, or the same if none is
+    found. In a learner's own folder the last hint shows the repair. Ctrl-C ends the search only:
+    the verdict is there.
+    """
+    said = Text(tr("Searching for the expression that is wrong …"), "dim")
+    watched = console.is_terminal and console.file.isatty()
+    try:
+        with console.status(said, spinner="line") if watched else contextlib.nullcontext():
+            told, found = repaired(host, report, chosen.lessons, chosen.files, settings)
+    except KeyboardInterrupt:
+        return report
+    if told.lessons == report.lessons:
+        return report
+    for lesson in told.lessons:
+        shown: set[str] = set()
+        for check in lesson.checks:
+            if check.wrong_expression and check.function not in shown:
+                shown.add(check.function)
+                text = wrong_expression_text(check, lesson, tr)
+                console.print(Padding(text, (1, 0, 0, INDENT), expand=False))
+    if place == Path() and are_own(place, chosen.files):
+        keep_repairs(Learner.at(course, place, settings.lang), found)
+    return told
+
+
+def keep_repairs(learner: Learner, found: dict[str, tuple[Repair, ...]]) -> None:
+    """Keep what to write instead, which only the last hint of a function shows."""
+
+    def change(progress: Progress) -> Progress:
+        for lesson, repairs in found.items():
+            edits = {one.function: one.new for one in repairs if one.wrong and one.new}
+            progress = progress.having(lesson, replace(progress.of(lesson), repairs=edits))
+        return progress
+
+    learner.keep(change)

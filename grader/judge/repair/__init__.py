@@ -1,0 +1,1 @@
+"""Find the one expression that is wrong in a function whose failure has no name."""

@@ -1,0 +1,52 @@
+"""Search the one edit after which every check of a function passes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import groupby
+
+from grader.judge.repair.operators import Edit
+
+SECONDS = 5.0
+"""How long a student who waits is kept: a search that is not done by then claims nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a search came to: the repair, if there is exactly one place, and how many were tried."""
+
+    edit: Edit | None
+    tried: int
+
+
+def search(
+    edits: Iterable[Edit],
+    repairs: Callable[[Edit], bool],
+    *,
+    seconds: float = SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Search:
+    """Try edits rank by rank and return the repair of the first rank that has one.
+
+    ``edits`` are in the order of their ranks. All of a rank are tried, because two repairs at
+    unrelated places leave it open what is wrong: then there is none. The same holds where time is
+    up before the rank is done. Of related repairs the one with the smallest range is returned.
+    """
+    end, tried = clock() + seconds, 0
+    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
+        found: list[Edit] = []
+        for edit in of_rank:
+            if clock() > end:
+                return Search(None, tried)
+            tried += 1
+            if repairs(edit):
+                found.append(edit)
+                if not found[0].related(edit):
+                    return Search(None, tried)
+        if found:
+            smallest = min(found, key=lambda edit: edit.end - edit.start)
+            agreed = all(one.related(smallest) for one in found)
+            return Search(smallest if agreed else None, tried)
+    return Search(None, tried)

@@ -1,0 +1,159 @@
+"""Run edited copies of a student's file in the sandbox.
+
+Candidates share a worker while only the failed checks are run. One that passes them is judged anew
+by all checks of its function and all that passed before, from two seeds, each in a worker of its
+own: what another candidate left behind there repairs nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import pytest
+
+from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.protocol import LessonSpec, Repair, Task
+from grader.core.report import Outcome, WrongExpression
+from grader.course.analysis.source import Source
+from grader.judge.check_order import spec_of
+from grader.judge.exception_verdicts import passed
+from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.worker_sources import WorkerSource
+from grader.judge.repair.operators import Edit, edits_in
+from grader.judge.repair.search import SECONDS, Search, search
+from grader.judge.repair.text_ranges import TextRanges
+from grader.judge.seeds import Seeds
+from grader.judge.submission_run import SubmissionRun
+
+CALL_SECONDS, CANDIDATE_SECONDS = 1.0, 3.0
+"""How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+MAX_TEXT = 400
+"""How many characters of a wrong expression and of a repair are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """One submission's candidates: judged by a lesson's collected checks, briefly."""
+
+    spec: LessonSpec
+    plugin: LessonPlugin
+    checks: Sequence[pytest.Item]
+    task: Task
+    workers: WorkerSource
+
+    def repairs(self) -> Iterator[Repair]:
+        """Yield for each function that has a failed check without a name what was found."""
+        seconds = SECONDS
+        for function in self.task.unnamed:
+            if seconds <= 0:
+                return
+            repair = self._repair(function, seconds)
+            seconds -= repair.seconds
+            yield repair
+
+    def _repair(self, function: str, seconds: float) -> Repair:
+        source = Source(self.task.source, self.task.filename, self.task.cells)
+        began = time.monotonic()
+        failed = set(self.task.unnamed[function])
+        mine = [item for item in self.checks if spec_of(item).about == function]
+        first = [item for item in mine if self.plugin.id_of(item) in failed]
+        passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
+        every = [*mine, *(item for item in passed if item not in mine)]
+        edits = edits_in(source, function, sound=self._sound())
+        seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        with contextlib.closing(self._session(source.text, seconds)) as shared:
+
+            def repairs(edit: Edit) -> bool:
+                text = edit.applied(source.text)
+                with contextlib.suppress(StudentCodeError, WorkerLost):
+                    shared.reload(Source(text, source.filename))
+                if not self._pass(shared, first, seeds):
+                    return False
+                shared.close()  # of the workers of a submission one is alive
+                return self._pass_anew(text, every, seeds) and self._pass_anew(text, every, others)
+
+            result = search(edits, repairs, seconds=seconds)
+        return self._found(result, source, function, time.monotonic() - began)
+
+    def _sound(self) -> set[str]:
+        """Return what the checks are about that passed, if no other check of it did not."""
+        passed = set(self.task.passed)
+        about = {spec_of(item).about for item in self.checks}
+        return about - {
+            spec_of(item).about for item in self.checks if self.plugin.id_of(item) not in passed
+        }
+
+    def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
+        place = None if result.edit is None else wrong_expression(result.edit, source)
+        new = None if result.edit is None else plain(result.edit.new)[:MAX_TEXT]
+        return Repair(function, place, new, result.tried, round(seconds, 4))
+
+    def _pass_anew(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
+        with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
+            return self._pass(session, items, seeds)
+
+    def _pass(self, session: StudentSession, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
+        """Return whether all of these checks pass. A check that one needs counts as passed."""
+        run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
+        run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
+        with self.plugin.judging(run):
+            return all(self._passes(item, run) for item in items)
+
+    def _session(self, text: str, seconds: float) -> StudentSession:
+        limits = self.task.limits
+        return StudentSession(
+            self.workers,
+            source=Source(text, self.task.filename),
+            scenarios=self.spec.scenarios,
+            limits=replace(
+                limits,
+                call_seconds=min(CALL_SECONDS, limits.call_seconds),
+                lesson_seconds=min(seconds, limits.lesson_seconds),
+            ),
+        )
+
+    def _passes(self, item: pytest.Item, run: SubmissionRun) -> bool:
+        """Run one check without pytest's protocol: no result is described, diagnosed or drawn."""
+        try:
+            self.plugin.pytest_runtest_setup(item)
+            given: Mapping[str, object] = {
+                "student": run.student,
+                "reference": self.plugin.solved,
+                "draw": RandomInputs(run.check.seed),
+            }
+            names = [name for name in getattr(item, "fixturenames", ()) if name in given]
+            item.obj(**{name: given[name] for name in names})  # type: ignore[attr-defined]
+        except (Exception, pytest.fail.Exception):
+            return False
+        return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
+
+
+def plain(code: str) -> str:
+    """Return an edit's text without the parentheses that only keep it apart from what is around."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except SyntaxError:  # two statements, the second one indented
+        return code
+
+
+def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
+    """Return the place of an edit; in a notebook lines count in the cell."""
+    ranges = TextRanges(source.text)
+    (line, column), (end_line, end_column) = ranges.place(edit.start), ranges.place(edit.end)
+    cell, shown = source.in_cell(line)
+    return WrongExpression(
+        line=shown,
+        column=column,
+        end_line=shown + end_line - line,
+        end_column=end_column,
+        text=source.text[edit.start : edit.end][:MAX_TEXT],
+        source_text=source.text.split("\n")[line - 1][:MAX_TEXT],
+        cell=cell,
+    )

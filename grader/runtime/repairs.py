@@ -1,0 +1,96 @@
+"""Ask for repairs where a check failed and nothing says why, after the verdict is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.core.errors import EngineFault
+from grader.core.protocol import Repair
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.course.course import Course, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission, options_for, spec_for, task_for
+
+
+def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
+    """Return the failed checks that nothing explains: their ids, by the function they are about."""
+    found: dict[str, tuple[str, ...]] = {}
+    if lesson.status is LessonStatus.INVALID:
+        return found
+    for check in lesson.checks:
+        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by is None:
+            found[check.function] = (*found.get(check.function, ()), check.id)
+    return found
+
+
+def find_repairs(
+    client: ForkServerClient,
+    lesson: Lesson,
+    file: LessonFile,
+    settings: Settings,
+    result: LessonResult,
+) -> tuple[Repair, ...]:
+    """Search repairs of one lesson's functions. A fault of ours is no repair, and no more."""
+    passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
+    task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)
+    try:
+        return client.judge(options_for(settings), spec_for(lesson, settings), task).repairs
+    except EngineFault:
+        return ()
+
+
+def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResult:
+    """Return the result with the wrong expression in each failed check that nothing explains."""
+    places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
+
+    def told(check: CheckResult, failed: Sequence[str]) -> CheckResult:
+        if check.id not in failed or check.function not in places:
+            return check
+        return replace(check, diagnosed_by="repair", wrong_expression=places[check.function])
+
+    failing = unnamed(lesson)
+    return replace(
+        lesson,
+        checks=tuple(told(check, failing.get(check.function, ())) for check in lesson.checks),
+    )
+
+
+def repaired(
+    client: ForkServerClient,
+    report: Report,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+) -> tuple[Report, dict[str, tuple[Repair, ...]]]:
+    """Return a report with the wrong expressions that were found, and the repairs by lesson.
+
+    A lesson that could not be loaded, and one in which everything passed, costs nothing.
+    """
+    found: dict[str, tuple[Repair, ...]] = {}
+    by_id = {lesson.id: lesson for lesson in lessons}
+    results = []
+    for result in report.lessons:
+        file = files.get(result.id)
+        if unnamed(result) and file is not None and not file.problem and result.id in by_id:
+            found[result.id] = find_repairs(client, by_id[result.id], file, settings, result)
+            result = with_repairs(result, found[result.id])
+        results.append(result)
+    return replace(report, lessons=tuple(results)), found
+
+
+def grade_and_repair(
+    client: ForkServerClient,
+    course: Course,
+    lessons: Sequence[Lesson],
+    files: dict[str, LessonFile],
+    settings: Settings,
+    *,
+    name: str,
+) -> Report:
+    """Grade one submission. With ``settings.repair``, search its wrong expressions too."""
+    report = grade_submission(client, course, lessons, files, settings, name=name)
+    if settings.repair:
+        report, _ = repaired(client, report, lessons, files, settings)
+    return report

@@ -1,0 +1,152 @@
+"""Edits are small, leave valid Python, and say exactly where they are."""
+
+from __future__ import annotations
+
+import ast
+from itertools import pairwise
+
+import pytest
+
+from grader.course.analysis.source import Source
+from grader.judge.repair.operators import Edit, edits_in
+from grader.judge.repair.search import search
+from grader.judge.repair.trials import plain, wrong_expression
+
+GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n"
+
+
+def files_from(text: str, name: str = "f") -> dict[str, Edit]:
+    """Every text that one edit makes of a file, without layout, and the edit."""
+    edits = edits_in(Source(text, "lesson.py"), name)
+    return {ast.unparse(ast.parse(edit.applied(text))): edit for edit in edits}
+
+
+def function(body: str) -> str:
+    return f"def f(x, y):\n    return {body}\n"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "place"),
+    [
+        ("x - y", "x + y", "x - y"),
+        ("y * (1 + y)", "y * (1 - y)", "1 + y"),
+        ("2 * x * y + x", "2 * x * (y + x)", "2 * x * y + x"),
+        ("x > y", "x >= y", "x > y"),
+        ("3 * x", "2 * x", "3"),
+        ("-x", "x", "-x"),
+        ("x.detach() * y", "x * y", "x.detach()"),
+        ("float(x)", "x", "float(x)"),
+        ("torch.log10(x)", "torch.log(x)", "torch.log10"),
+        ("x.grad", "x.grad.clone()", "x.grad"),
+        ("[x, y]", "(x, y)", "[x, y]"),
+        ("g(y, x)", "g(x, y)", "g(y, x)"),
+        ("g(x, dim=0)", "g(x)", "g(x, dim=0)"),
+        ("x * x", "x * y", "x"),
+        ("z.backward()", "z.backward(retain_graph=True)", "z.backward()"),
+        ("x if y else 0", "0 if y else x", "x if y else 0"),
+    ],
+)
+def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> None:
+    text = function(wrong)
+    edit = files_from(text)[ast.unparse(ast.parse(function(right)))]
+    assert text[edit.start : edit.end] == place
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("y += 1", "y = 1"),
+        ("y = 1", "y += 1"),
+        ("y.add(1)", "y.add_(1)"),
+        ("y.zero_()", "pass"),
+        ("a(y)\n    b(y)", "b(y)\n    a(y)"),
+    ],
+)
+def test_statements_are_changed(wrong: str, right: str) -> None:
+    text, wanted = (f"def f(y):\n    {body}\n    return y\n" for body in (wrong, right))
+    assert ast.unparse(ast.parse(wanted)) in files_from(text)
+
+
+def test_the_incoming_gradient_is_multiplied_in() -> None:
+    wanted = GIVEN_BACK.format("grad_output * (2 * ctx.x)")
+    assert ast.unparse(ast.parse(wanted)) in files_from(GIVEN_BACK.format("2 * ctx.x"), "F")
+
+
+def test_edits_come_by_rank_and_later_lines_first() -> None:
+    edits = list(edits_in(Source("def f(x):\n    y = x + 1\n    return y - 2\n", "l.py"), "f"))
+    assert [edit.rank for edit in edits] == sorted(edit.rank for edit in edits)
+    assert all(a.start >= b.start for a, b in pairwise(edits) if a.rank == b.rank)
+
+
+def test_what_cannot_be_a_repair_is_left_alone() -> None:
+    """Docstrings, messages of exceptions, f-strings, annotations, other functions, constants."""
+    text = (
+        'LIMIT = 3\n\n\ndef g(x):\n    return 1\n\n\ndef f(x: "1"):\n    """1"""\n'
+        '    print(f"{x + 1}")\n    raise ValueError(1)\n'
+    )
+    touched = {text[edit.start : edit.end] for edit in edits_in(Source(text, "l.py"), "f")}
+    printed = 'print(f"{x + 1}")'
+    assert touched == {printed, f"{printed}\n    raise ValueError(1)"}
+    assert not list(edits_in(Source(text, "l.py"), "LIMIT"))
+
+
+def test_helpers_are_edited_unless_they_are_sound() -> None:
+    text = "def g(x):\n    return x + 1\n\n\ndef f(x):\n    return g(x)\n"
+    source = Source(text, "l.py")
+    assert any(edit.start < text.index("def f") for edit in edits_in(source, "f"))
+    assert not any(edit.start < text.index("def f") for edit in edits_in(source, "f", sound={"g"}))
+
+
+def test_a_place_counts_characters_not_bytes() -> None:
+    source = Source('def f(x):\n    return "값" + x - 1\n', "l.py")
+    places = [wrong_expression(edit, source) for edit in edits_in(source, "f")]
+    wrong = next(place for place in places if place.text == '"값" + x')
+    assert (wrong.line, wrong.column, wrong.end_line, wrong.end_column) == (2, 12, 2, 19)
+    assert wrong.source_text == '    return "값" + x - 1'
+
+
+def test_in_a_notebook_lines_count_in_the_cell() -> None:
+    text = "import torch\n\n\ndef f(x):\n    return x - 1\n"
+    source = Source(text, "l.ipynb", cells=((2, 1), (5, 4)))
+    wrong = wrong_expression(next(iter(edits_in(source, "f"))), source)
+    assert (wrong.cell, wrong.line, wrong.end_line) == (5, 2, 2)
+
+
+def test_a_hint_shows_no_needless_parentheses() -> None:
+    assert plain("(x + 1)") == "x + 1"
+    assert plain("b()\n    a()") == "b()\n    a()"
+
+
+ONE, INSIDE, ELSEWHERE, LATER = (
+    Edit(10, 20, "a", 0),
+    Edit(12, 15, "b", 0),
+    Edit(30, 40, "c", 0),
+    (Edit(12, 13, "d", 1)),
+)
+
+
+@pytest.mark.parametrize(
+    ("repairs", "found"),
+    [
+        ([ONE], ONE),
+        ([ONE, INSIDE], INSIDE),  # the same place, said more exactly
+        ([ONE, ELSEWHERE], None),  # who knows which of them
+        ([ONE, LATER], ONE),
+        ([LATER], LATER),
+        ([], None),
+    ],
+)
+def test_one_place_is_claimed_or_none(repairs: list[Edit], found: Edit | None) -> None:
+    edits = [ONE, INSIDE, ELSEWHERE, LATER]
+    assert search(edits, lambda edit: edit in repairs).edit == found
+
+
+def test_nothing_is_claimed_when_time_is_up_before_a_rank_is_done() -> None:
+    ticks = iter(range(100))
+    found = search([ONE, ELSEWHERE], lambda _: True, seconds=1.5, clock=lambda: next(ticks))
+    assert (found.edit, found.tried) == (None, 1)
+
+
+def test_a_later_rank_is_not_tried_after_a_repair() -> None:
+    found = search([ONE, LATER], lambda edit: True)
+    assert (found.edit, found.tried) == (ONE, 1)

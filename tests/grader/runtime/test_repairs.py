@@ -1,0 +1,114 @@
+"""The one wrong expression of an answer is found by running its edits in the sandbox."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from grader.core.i18n import engine_catalogue
+from grader.core.paths import PACKAGE
+from grader.core.report import Report
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.render.html import render_page
+from grader.render.terminal import plain_text
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings
+from grader.runtime.repairs import grade_and_repair
+
+DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
+
+
+def grade(
+    host: ForkServerClient, course: Course, source: str, *, repair: bool = True, lang: str = "en"
+) -> Report:
+    files = {"tiny": LessonFile("tiny", "tiny.py", source)}
+    settings = Settings(1, limits=course.limits, repair=repair, lang=lang)
+    lessons = [course.lesson("tiny")]
+    return grade_and_repair(host, course, lessons, files, settings, name="someone")
+
+
+def told(report: Report) -> dict[str, str | None]:
+    """What is said to be wrong, by the function that it is said of."""
+    return {
+        check.function: check.wrong_expression.text if check.wrong_expression else None
+        for check in report.lessons[0].checks
+        if check.diagnosed_by == "repair"
+    }
+
+
+def test_the_expression_is_found_and_shown(host: ForkServerClient, small_course: Course) -> None:
+    report = grade(host, small_course, "def double(x):\n    return 2 + x\n" + TRIPLE)
+    assert told(report) == {"double": "2 + x"}
+    shown = plain_text(report, engine_catalogue("en"), columns=160)
+    lines = shown.splitlines()
+    assert "Only this is wrong: `2 + x` in line 2." in shown
+    at = next(n for n, line in enumerate(lines) if line.rstrip().endswith("return 2 + x"))
+    assert lines[at + 1].rstrip() == " " * lines[at].index("2 + x") + "^^^^^"
+    assert "<u>2 + x</u>" in render_page(report, engine_catalogue("en"))
+    assert "2 * x" not in json.dumps(report.as_json())  # the repair is a hint
+    schema = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
+    data = json.loads(json.dumps(report.as_json()))
+    jsonschema.validate(data, schema)
+    assert Report.from_json(data) == report
+
+
+def test_in_korean(host: ForkServerClient, small_course: Course) -> None:
+    report = grade(host, small_course, "def double(x):\n    return 2 + x\n" + TRIPLE, lang="ko")
+    assert "2번째 줄의 `2 + x`만 틀렸습니다." in plain_text(
+        report, engine_catalogue("ko"), columns=160
+    )
+
+
+def test_a_mistake_with_a_name_keeps_it(host: ForkServerClient, small_course: Course) -> None:
+    report = grade(host, small_course, "def double(x): return x * x\n" + TRIPLE)
+    assert told(report) == {}
+    named = next(check for check in report.lessons[0].checks if check.diagnosis)
+    assert (named.diagnosis, named.diagnosed_by) == ("squares", "rule")
+
+
+def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
+    """triple passes its checks with the helper as it is, so the helper is not blamed."""
+    helper = "def half(x): return 3 * x\n"
+    wrong = "def double(x): return half(x)\ndef triple(x): return half(x)\nLIMIT = 20.0\n"
+    assert told(grade(host, small_course, helper + wrong)) == {}
+    alone = grade(host, small_course, helper + "def double(x): return half(x)\n" + TRIPLE)
+    assert told(alone) == {"double": "3"}
+
+
+def test_two_places_that_would_do_are_no_claim(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    wrong = "def double(x):\n    y = 2 * x + 1\n    return y - 2\n"
+    assert told(grade(host, small_course, wrong + TRIPLE)) == {}
+
+
+@pytest.mark.parametrize("source", [DOUBLE + TRIPLE, "def double(:", "import nothing_at_all"])
+def test_what_has_nothing_to_repair_asks_no_judge(
+    host: ForkServerClient, small_course: Course, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    judge = host.judge
+
+    def counting(*task: object) -> object:
+        asked.append(task)
+        return judge(*task)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(host, "judge", counting)
+    assert told(grade(host, small_course, source)) == {}
+    assert len(asked) == 1
+
+
+def test_an_endless_candidate_ends(host: ForkServerClient, small_course: Course) -> None:
+    wrong = "def double(x):\n    n = 0\n    while n < 2:\n        n += 1\n    return n + x\n"
+    assert told(grade(host, small_course, wrong + TRIPLE)) in ({}, {"double": "n + x"})
+
+
+def test_without_the_option_nothing_is_searched(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    report = grade(host, small_course, "def double(x): return 2 + x\n" + TRIPLE, repair=False)
+    assert told(report) == {}
+    assert all(check.wrong_expression is None for check in report.lessons[0].checks)
