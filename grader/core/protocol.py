@@ -54,7 +54,8 @@ class LessonSpec(Record):
     """What judging a lesson takes, whoever the submission is from.
 
     Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle.
+    in a students' bundle. ``mistakes`` and ``near_misses`` are the paths of the catalogues of wrong
+    answers, which such a bundle does not have.
     """
 
     lesson: str
@@ -68,6 +69,8 @@ class LessonSpec(Record):
     hints: dict[str, list[str]]
     lang: str
     texts: tuple[str, ...]
+    mistakes: str | None = None
+    near_misses: str | None = None
 
     @property
     def check_files(self) -> tuple[str, ...]:
@@ -89,7 +92,7 @@ class Task(Record):
 
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
-    check whose script is wanted.
+    check whose script is wanted. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``).
     """
 
     source: str
@@ -100,6 +103,7 @@ class Task(Record):
     problem: FileProblem | None = None
     seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
+    unnamed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

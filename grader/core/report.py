@@ -79,6 +79,8 @@ class CheckResult(Record):
     """Where in ``source_text`` a syntax error is, from 1."""
     call: str | None = None
     """The call that failed, as Python to paste."""
+    diagnosed_by: str | None = None
+    """What named the mistake: ``rule``, ``engine``, ``example`` or ``repair``."""
 
 
 @dataclass(frozen=True, slots=True)

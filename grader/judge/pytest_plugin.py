@@ -24,6 +24,7 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of
+from grader.judge.examples import Examples
 from grader.judge.exception_verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
@@ -55,6 +56,7 @@ class LessonPlugin:
         self.withheld = spec.solution is None
         self.solved = reference_of(spec)
         self.results = Results(spec, self.solved)
+        self.examples = Examples(spec, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
         self._run: SubmissionRun | None = None
 

@@ -84,6 +84,20 @@ class RpcClient:
         self.limits = worker.limits or self.limits
         self.starvation.watch(worker.pid)
         self._line = Connection(worker)
+        self._load_source()
+
+    def reload(self, source: Source) -> None:
+        """Have the worker load another file in place of the first one: ours, never a student's
+        beside another's. Raise as ``load`` does.
+        """
+        self.source, self._unloadable, self._prefetched = source, None, {}
+        self._lesson_deadline = time.monotonic() + self.limits.lesson_seconds
+        if self._line is None:
+            self.load()
+        else:
+            self._load_source()
+
+    def _load_source(self) -> None:
         source = self.source
         try:
             reply = self.ask(
