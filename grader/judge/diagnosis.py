@@ -98,11 +98,14 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognised, its explanation filled with the evidence."""
+    """A mistake that was recognised, its explanation filled with the evidence. ``by`` says what
+    recognized it.
+    """
 
     id: str
     title: str
     evidence: str
+    by: str = "rule"
 
 
 def mistake(

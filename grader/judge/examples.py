@@ -3,7 +3,9 @@
 It is asked after all checks have run, for a function none of whose failures a rule named. Known
 wrong answers about that function run the failed checks from the same seed. Those that agree in all
 failures run them once more, from a second seed, as the student's file does. If what is left makes
-one mistake only, that is the name. A near miss of that mistake that behaves the same vetoes it.
+one mistake only, and that has no rule, it is the name. A mistake with a rule has its name from the
+rule alone, which looks closer: two answers may fail alike for different reasons. For the same
+reason a near miss that behaves the same vetoes the name.
 
 The answers are the course's own, but they may hang and break what they run in. So they run in a
 worker, not in the judge, and never in the worker of a student.
@@ -17,7 +19,6 @@ import string
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.protocol import LessonSpec
@@ -26,12 +27,9 @@ from grader.course.analysis.source import Source
 from grader.course.catalogue import CatalogueCell, read_catalogue
 from grader.course.stubs import compose, without_markers
 from grader.judge.behavior import Behavior, KnownFailure, run_check
-from grader.judge.diagnosis import Diagnosis, Failure, Mistake, fill_text
-from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
-from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import NotStarted, StudentSession
+from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.seeds import check_seed
 from grader.judge.submission_run import CheckRun, SubmissionRun
@@ -56,7 +54,14 @@ class Examples:
         self.spec = spec
         self.mistakes = {one.id: one for one in mistakes}
         self.reference = reference
+        self.ruleless = frozenset(one.id for one in mistakes if one.rule is None)
         self._known: dict[tuple[str, str, int], Behavior | None] = {}
+
+    def nameable(self, run: SubmissionRun) -> frozenset[str]:
+        """Return the mistakes that have their name from here: those without a rule, or all while
+        rules are switched off.
+        """
+        return frozenset(self.mistakes) if "rule" in run.unnamed_by else self.ruleless
 
     @functools.cached_property
     def solution(self) -> str:
@@ -84,6 +89,8 @@ class Examples:
     ) -> tuple[CheckResult, ...]:
         """Return the results, with a name by example for each function without one by a rule."""
         named: dict[str, CheckResult] = {}
+        if not self.nameable(run):
+            return checks
         for function in dict.fromkeys(check.function for check in checks):
             mine = [check for check in checks if check.function == function]
             failed = [one for one in mine if one.id in run.failures]
@@ -116,7 +123,7 @@ class Examples:
         ]
         if "self" in run.unnamed_by:
             about = [cell for cell in about if self.source(cell).text != run.session.source.text]
-        if not about:
+        if not any(cell.name in self.nameable(run) for cell in about):
             return {}
         limits = replace(run.session.limits, call_seconds=CALL_SECONDS)
         with contextlib.closing(
@@ -127,13 +134,11 @@ class Examples:
             matching = _Matching(self, run, session, failures)
             found = list(matching.cells(about))
             names = {cell.name for cell in found}
-            if len(names) != 1:
+            name = names.pop() if len(names) == 1 else ""
+            near = (cell for cell in self.near if cell.name == name)
+            if name not in self.nameable(run) or any(True for _ in matching.cells(near)):
                 return {}
-            (name,) = names
-            near = [cell for cell in self.near if cell.name == name]
-            if any(True for _ in matching.cells(near)):
-                return {}
-            diagnosis = self._explained(run, found, failures, session)
+        diagnosis = self._explained(name, run, failures)
         if diagnosis is None:
             return {}
         return {
@@ -142,7 +147,7 @@ class Examples:
                 diagnosis=diagnosis.id,
                 diagnosis_title=diagnosis.title,
                 evidence=diagnosis.evidence,
-                diagnosed_by="example",
+                diagnosed_by=diagnosis.by,
             )
             for check in failed
         }
@@ -155,57 +160,28 @@ class Examples:
         if key not in self._known:
             if len(self._known) >= KEPT:
                 self._known.clear()
-            verdict = self.verdict(cell, check, seed, session)
+            with contextlib.suppress(StudentCodeError, WorkerLost, MissingName):
+                session.reload(self.source(cell))
+            verdict = run_check(check.item, session, self.reference, seed)
             self._known[key] = Behavior.of(verdict) if verdict else None
         return self._known[key]
 
-    def verdict(
-        self, cell: CatalogueCell, check: CheckRun, seed: int, session: StudentSession
-    ) -> CheckVerdict | None:
-        with contextlib.suppress(StudentCodeError, WorkerLost, MissingName):
-            session.reload(self.source(cell))
-        return run_check(check.item, session, self.reference, seed)
-
     def _explained(
-        self,
-        run: SubmissionRun,
-        found: Iterable[CatalogueCell],
-        failures: list[KnownFailure],
-        session: StudentSession,
+        self, name: str, run: SubmissionRun, failures: list[KnownFailure]
     ) -> Diagnosis | None:
-        """Return the mistake, its explanation filled with this failure's values, and with what its
-        rule measures of the example; None if something would be left open.
+        """Return the mistake, its explanation filled from the first failure that has the facts.
+        Without such a failure an explanation of ours would not be about this one.
         """
-        for cell in found:
-            mistake = self.mistakes[cell.name]
-            for failure in failures:
-                check = failure.check
-                theirs = self.verdict(cell, check, check.seed, session)
-                if theirs is None:
-                    continue
-                measured = self._facts(mistake, check, theirs, session)
-                if _quotes(measured, self.source(cell), run.session.source):
-                    continue
-                shown = failure.shown | measured
-                if _fields(mistake.title) | _fields(mistake.explanation) <= set(shown):
-                    return Diagnosis(
-                        mistake.id,
-                        fill_text(mistake.title, shown, run.tr),
-                        fill_text(mistake.explanation, shown, run.tr),
-                    )
-        return None
-
-    def _facts(
-        self, mistake: Mistake, check: CheckRun, verdict: CheckVerdict, session: StudentSession
-    ) -> dict[str, Any]:
-        """Return what the mistake's rule measures of an example; nothing where it has no rule."""
-        if mistake.rule is None:
-            return {}
-        failure = Failure.of(check, verdict, self.reference, RandomInputs(check.seed))
-        try:
-            return mistake.rule(failure, RemoteStudent(session)) or {}
-        except (StudentCodeError, WorkerLost, MissingName, NotStarted):
-            return {}
+        mistake = self.mistakes[name]
+        wanted = _fields(mistake.title) | _fields(mistake.explanation)
+        shown = next((one.shown for one in failures if wanted <= set(one.shown)), None)
+        if shown is None and mistake.rule is None:
+            return None
+        title, evidence = (
+            fill_text(template, shown or {}, run.tr)
+            for template in (mistake.title, mistake.explanation)
+        )
+        return Diagnosis(name, title, evidence, "example")
 
 
 class _Matching:
@@ -251,11 +227,3 @@ class _Matching:
 
 def _fields(template: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(template) if name}
-
-
-def _quotes(facts: dict[str, Any], example: Source, student: Source) -> bool:
-    """Return whether a fact speaks of the example's text: a line, or words the student's lacks."""
-    return "line" in facts or any(
-        isinstance(value, str) and value in example.text and value not in student.text
-        for value in facts.values()
-    )

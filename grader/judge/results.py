@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from grader.core.scoring import points_for
 from grader.course.analysis.source import Source
 from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
+from grader.judge.common_mistakes import COMMON
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
     Diagnosis,
@@ -96,7 +98,7 @@ class Results:
             note="\n".join(problems) or None,
             figures=figures,
             call=call,
-            diagnosed_by="rule" if diagnosis else None,
+            diagnosed_by=diagnosis.by if diagnosis else None,
         )
         if verdict.outcome in DIAGNOSED:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
@@ -114,8 +116,14 @@ class Results:
         if verdict.outcome not in DIAGNOSED:
             return None, None
         failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
-        mistakes = () if "rule" in run.unnamed_by else self.mistakes
-        return diagnose(mistakes, failure, run.student, run.tr)
+        trouble = None
+        for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
+            if way not in run.unnamed_by:
+                found, problem = diagnose(mistakes, failure, run.student, run.tr)
+                trouble = trouble or problem
+                if found:
+                    return replace(found, by=way), trouble
+        return None, trouble
 
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
