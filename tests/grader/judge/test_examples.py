@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from grader.core.report import CheckResult, Outcome
-from grader.course.course import Course, Lesson
+from grader.course.course import Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import load_course
 from grader.judge.behavior import Behavior
@@ -138,7 +138,7 @@ def test_a_bundle_for_students_has_no_examples(host: ForkServerClient, lesson: L
     from grader.runtime.grading import spec_for
 
     assert spec_for(lesson, Settings(1)).mistakes is not None
-    held = replace(lesson, held=object())
+    held = replace(lesson, held=HeldBack())
     assert spec_for(held, Settings(1)).mistakes is None
 
 
