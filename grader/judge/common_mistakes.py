@@ -23,7 +23,7 @@ Facts = dict[str, Any]
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of the definition that the check is about."""
+    """Return the syntax tree of the definition that the check is about, a student's or ours."""
     return next(
         (
             node
@@ -31,6 +31,15 @@ def definition(failure: Failure, student: Student) -> ast.AST | None:
             if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about
         ),
         None,
+    )
+
+
+def gives_a_value(node: ast.FunctionDef) -> bool:
+    """Return whether a function has a return with a value, or yields."""
+    return any(
+        isinstance(one, ast.Yield | ast.YieldFrom)
+        or (isinstance(one, ast.Return) and one.value is not None)
+        for one in ast.walk(node)
     )
 
 
@@ -44,17 +53,15 @@ def definition(failure: Failure, student: Student) -> ast.AST | None:
     ),
 )
 def no_return(failure: Failure, student: Student) -> Facts | None:
-    """None came back from a function in which no return has a value."""
-    node = definition(failure, student)
+    """None came back from a function in which no return has a value, as ours has."""
     if failure.error is not None or failure.actual is not None or failure.expected is None:
         return None
-    if not isinstance(node, ast.FunctionDef):
+    mine, ours = (definition(failure, one) for one in (student, failure.reference))
+    if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
         return None
-    inside = list(ast.walk(node))
-    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inside) or any(
-        isinstance(one, ast.Return) and one.value is not None for one in inside
-    ):
+    if gives_a_value(mine) or not gives_a_value(ours):
         return None
+    inside = list(ast.walk(mine))
     prints = any(
         isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
         for one in inside

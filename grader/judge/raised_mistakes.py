@@ -42,7 +42,7 @@ RAISED: tuple[Mistake, ...] = (
         "common_backward_of_many",
         "backward of more than one number needs a gradient",
         "Only for a single number autograd fills in an incoming gradient of 1. This result has"
-        " several: pass the incoming gradient, or reduce the result to one number first.",
+        " several: pass an incoming gradient that is not None, or reduce the result to one number.",
         ["grad can be implicitly created only for scalar outputs"],
     ),
     raised(

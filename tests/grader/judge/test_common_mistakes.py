@@ -34,11 +34,13 @@ def named(
     message: str = "wrong",
     error: StudentCodeError | None = None,
     facts: dict[str, Any] | None = None,
+    solution: str = PLAIN,
 ) -> tuple[str | None, str]:
     """The id and the words of what the engine says of a failure."""
     nothing: Any = None
+    reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
     failure = Failure(
-        "test_f", "f", message, nothing, nothing, expected, actual, {}, facts or {}, error
+        "test_f", "f", message, reference, nothing, expected, actual, {}, facts or {}, error
     )
     student: Any = SimpleNamespace(source=Source(source, "f.py"))
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
@@ -89,6 +91,8 @@ def test_nothing_is_returned() -> None:
     assert "prints reaches nobody" in words
     assert "prints" not in named(None, WANTED, source="def f(x):\n    y = x\n")[1]
     assert named(None, WANTED, source="def f(x):\n    if x:\n        return x\n")[0] is None
+    silent = "def f(x):\n    x.sum().backward()\n"  # where None is the gradient, not the result
+    assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
 
 
 def test_an_argument_is_written_to() -> None:
