@@ -42,6 +42,7 @@ Figures
 
 Diagnosis
 
+``by_example``            declare a mistake that its example in the catalogue recognizes
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``Mistake``               a rule with its name, title and explanation
 ``differs``               whether two tensors of one shape are clearly different
@@ -79,7 +80,7 @@ from grader.judge.assertions import (
     type_name,
 )
 from grader.judge.checks import check, import_helpers, own_graph, predictions
-from grader.judge.diagnosis import Failure, Mistake, differs, mistake, same
+from grader.judge.diagnosis import Failure, Mistake, by_example, differs, mistake, same
 from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
@@ -108,6 +109,7 @@ __all__ = [  # what a lesson may use; a test pins the list
     "assert_raises",
     "assert_tensor",
     "assert_that",
+    "by_example",
     "check",
     "differs",
     "drawing",

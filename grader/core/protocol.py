@@ -54,7 +54,8 @@ class LessonSpec(Record):
     """What judging a lesson takes, whoever the submission is from.
 
     Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle.
+    in a students' bundle. ``mistakes`` and ``near_misses`` are the paths of the catalogues of wrong
+    answers, which such a bundle does not have.
     """
 
     lesson: str
@@ -68,6 +69,8 @@ class LessonSpec(Record):
     hints: dict[str, list[str]]
     lang: str
     texts: tuple[str, ...]
+    mistakes: str | None = None
+    near_misses: str | None = None
 
     @property
     def check_files(self) -> tuple[str, ...]:
@@ -91,7 +94,7 @@ class Task(Record):
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
     check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
     function, only repairs are searched: the checks have been judged. A repair may break none of
-    those that ``passed``.
+    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``).
     """
 
     source: str
@@ -104,6 +107,7 @@ class Task(Record):
     recorded: str | None = None
     unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
+    unnamed_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

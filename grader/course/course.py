@@ -105,12 +105,20 @@ class Lesson:
 
     @property
     def mistakes(self) -> tuple[CatalogueCell, ...]:
-        return read_catalogue(self.root / "tests" / "mistakes" / self.filename)
+        return read_catalogue(self.mistakes_file)
+
+    @property
+    def mistakes_file(self) -> Path:
+        return self.root / "tests" / "mistakes" / self.filename
+
+    @property
+    def near_misses_file(self) -> Path:
+        return self.root / "tests" / "near_misses" / self.filename
 
     @property
     def near_misses(self) -> tuple[CatalogueCell, ...]:
         """Wrong answers, each named after a mistake that it resembles and does not make."""
-        return read_catalogue(self.root / "tests" / "near_misses" / self.filename)
+        return read_catalogue(self.near_misses_file)
 
     @property
     def accepted(self) -> tuple[CatalogueCell, ...]:

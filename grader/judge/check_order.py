@@ -19,7 +19,7 @@ def spec_of(item: pytest.Item) -> CheckSpec:
 
 
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
-    """Put each check after those that it needs, whichever file they are in.
+    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
 
     Raise EngineFault if one needs itself or a check that is not there. With ``withheld``, some
     checks are held back, and needing one of those is fine.
@@ -39,6 +39,6 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
                 raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
         ordered.setdefault(item.name, item)
 
-    for item in items:
+    for item in sorted(items, key=lambda item: spec_of(item).bonus):
         place(item)
     return list(ordered.values())

@@ -22,7 +22,7 @@ import string
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -34,6 +34,10 @@ from grader.course.analysis.source import Source
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student
+
+if TYPE_CHECKING:
+    from grader.judge.exception_verdicts import CheckVerdict
+    from grader.judge.submission_run import CheckRun
 
 MAX_FACT = 5000
 """How many characters of a text are filled in: an exception's message of 4,000, and its type."""
@@ -55,6 +59,24 @@ class Failure:
     facts: dict[str, Any] = field(default_factory=dict)
     error: StudentCodeError | None = None
 
+    @classmethod
+    def of(
+        cls, check: CheckRun, verdict: CheckVerdict, reference: Any, draw: RandomInputs
+    ) -> Failure:
+        """Return what a rule sees of a verdict."""
+        return cls(
+            check=check.item.name,
+            about=check.spec.about,
+            message=verdict.message or "",
+            reference=reference,
+            draw=draw,
+            expected=verdict.expected,
+            actual=verdict.actual,
+            inputs=verdict.inputs,
+            facts=verdict.facts,
+            error=verdict.error,
+        )
+
     def raised(self, *fragments: str) -> bool:
         """Return whether the student's code raised, with each of these in ``Type: message``."""
         return self.error is not None and all(fragment in str(self.error) for fragment in fragments)
@@ -63,23 +85,27 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Mistake:
     """A named misconception. ``about``: the functions in which it can be made; a solution that
-    shows it loses marks in no other.
+    shows it loses marks in no other. Without a rule it is recognized by its example in the
+    catalogue alone.
     """
 
     id: str
     about: tuple[str, ...]
     title: str
     explanation: str
-    rule: Rule
+    rule: Rule | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognised, its explanation filled with the evidence."""
+    """A mistake that was recognised, its explanation filled with the evidence. ``by`` says what
+    recognized it.
+    """
 
     id: str
     title: str
     evidence: str
+    by: str = "rule"
 
 
 def mistake(
@@ -88,6 +114,14 @@ def mistake(
     """Make a mistake of a rule; see the module's docstring."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
+
+
+def by_example(id: str, *, about: str | Sequence[str], title: str, explanation: str) -> Mistake:
+    """Declare a mistake without a rule: an answer makes it if it behaves as a cell of that name in
+    the catalogue does. The explanation shows ``expected``, ``actual``, inputs and facts.
+    """
+    names = (about,) if isinstance(about, str) else tuple(about)
+    return Mistake(id, names, title, explanation)
 
 
 def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
@@ -103,7 +137,7 @@ def diagnose(
     """
     trouble = None
     for candidate in mistakes:
-        if failure.about not in candidate.about:
+        if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
             continue
         try:
             facts = candidate.rule(failure, student)

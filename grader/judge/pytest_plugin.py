@@ -17,14 +17,22 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault
+from grader.core.errors import EngineFault, MissingName
 from grader.core.i18n import load
 from grader.core.limits import MIB
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of
-from grader.judge.exception_verdicts import CheckVerdict, DependencyFailed, passed, verdict_of
+from grader.judge.checks import CheckSpec
+from grader.judge.examples import Examples
+from grader.judge.exception_verdicts import (
+    CheckVerdict,
+    DependencyFailed,
+    missing,
+    passed,
+    verdict_of,
+)
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
 from grader.judge.random_inputs import RandomInputs
@@ -55,6 +63,7 @@ class LessonPlugin:
         self.withheld = spec.solution is None
         self.solved = reference_of(spec)
         self.results = Results(spec, self.solved)
+        self.examples = Examples(spec, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
         self._run: SubmissionRun | None = None
 
@@ -179,8 +188,16 @@ class LessonPlugin:
                 (run.tr(title(other)) for other in others if other.name == str(error)), str(error)
             )
             return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
+        if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
+            return CheckVerdict(Outcome.NOT_STARTED)
         session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
+
+    @staticmethod
+    def left_out(spec: CheckSpec, error: MissingName) -> bool:
+        """Return whether a bonus part was deleted, not misspelt: then it was not started."""
+        about = error.name.partition(".")[0] == spec.about
+        return spec.bonus and about and "near" not in missing(error, "").facts
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
         """Judge an unexpected exception: it is our fault if the reference raises too, or if the

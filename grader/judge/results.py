@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,9 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.course.analysis.source import Source
+from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
+from grader.judge.common_mistakes import COMMON
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
     Diagnosis,
@@ -95,8 +98,13 @@ class Results:
             note="\n".join(problems) or None,
             figures=figures,
             call=call,
-            diagnosed_by="rule" if diagnosis else None,
+            diagnosed_by=diagnosis.by if diagnosis else None,
         )
+        if verdict.outcome in DIAGNOSED:
+            values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
+            values |= in_cells(verdict.facts, source)
+            texts = {name: show_fact(value, tr) for name, value in values.items()}
+            run.failures[check.id] = KnownFailure(check, Behavior.of(verdict), texts)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size
         return result
@@ -107,19 +115,15 @@ class Results:
         """Return the mistake behind a failure, and the traceback of a rule that broke."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
-        failure = Failure(
-            check=run.check.item.name,
-            about=run.check.spec.about,
-            message=verdict.message or "",
-            reference=self.reference,
-            draw=RandomInputs(run.check.seed),
-            expected=verdict.expected,
-            actual=verdict.actual,
-            inputs=verdict.inputs,
-            facts=verdict.facts,
-            error=verdict.error,
-        )
-        return diagnose(self.mistakes, failure, run.student, run.tr)
+        failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
+        trouble = None
+        for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
+            if way not in run.unnamed_by:
+                found, problem = diagnose(mistakes, failure, run.student, run.tr)
+                trouble = trouble or problem
+                if found:
+                    return replace(found, by=way), trouble
+        return None, trouble
 
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:

@@ -80,17 +80,21 @@ class Judge:
                 Seeds(task.seed, task.seeds),
                 self.plugin.tr.fresh(),
                 task.recorded,
+                unnamed_by=task.unnamed_by,
             )
             invalid = load(run, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
+            results = tuple(results_in(report))
+            if run.failures and "example" not in task.unnamed_by:
+                results = self.plugin.examples.name(run, results, workers)
         guarantees, missing = session.guarantees
         replaced = [
             f"{session.source.filename} replaced {name} while it was loaded"
             for name in session.replaced
         ]
         return JudgeResult(
-            tuple(results_in(report)),
+            results,
             invalid,
             guarantees,
             missing,

@@ -10,6 +10,7 @@ import pytest
 from grader.core.i18n import Catalogue
 from grader.core.report import Outcome
 from grader.course.analysis.source import Source
+from grader.judge.behavior import KnownFailure
 from grader.judge.checks import CheckSpec
 from grader.judge.remote.proxies import RemoteStudent, Traffic
 from grader.judge.remote.session import StudentSession
@@ -44,6 +45,9 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """By the name of a check's function."""
+    unnamed_by: tuple[str, ...] = ()
+    failures: dict[str, KnownFailure] = field(default_factory=dict)
+    """By the id of a check."""
     reported_bytes: int = 0
     """How much JSON the results so far take."""
     check: CheckRun = field(init=False)

@@ -39,9 +39,9 @@ class Settings(Record):
 
     ``seeds`` are those of single checks, by id; the others are derived from ``seed``. ``recorded``
     is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
-    weaker host would do. With ``prestart``, the next submission's worker is started
-    while nobody waits. With ``repair``, a batch searches the wrong expression of failures that
-    nothing explains.
+    weaker host would do; ``unnamed_by`` leaves out ways to name a mistake, to see what each is
+    worth. With ``prestart``, the next submission's worker is started while nobody waits. With
+    ``repair``, a batch searches the wrong expression of failures that nothing explains.
     """
 
     seed: int
@@ -53,6 +53,7 @@ class Settings(Record):
     recorded: str | None = None
     prestart: bool = False
     repair: bool = False
+    unnamed_by: tuple[str, ...] = ()
 
 
 def options_for(settings: Settings) -> WorkerOptions:
@@ -72,6 +73,8 @@ def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
         hints=lesson.hints(),
         lang=settings.lang,
         texts=tuple(str(path) for path in lesson.texts(settings.lang)),
+        mistakes=None if lesson.held else str(lesson.mistakes_file),
+        near_misses=None if lesson.held else str(lesson.near_misses_file),
     )
 
 
@@ -88,6 +91,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
         problem=FileProblem(problem, file.line) if problem else None,
         seeds=settings.seeds,
         recorded=settings.recorded,
+        unnamed_by=settings.unnamed_by,
     )
 
 

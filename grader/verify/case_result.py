@@ -82,8 +82,15 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
 
 
 def is_named(case: Case, outcome: LessonOutcome) -> bool:
-    """Return whether a mistake's first diagnosis is right; True for other kinds."""
-    named = [check.diagnosis for check in outcome.result.checks if check.diagnosis]
+    """Return whether a mistake's first diagnosis is right; True for other kinds.
+
+    What the engine recognizes without the lesson is no matter of this.
+    """
+    named = [
+        check.diagnosis
+        for check in outcome.result.checks
+        if check.diagnosis and check.diagnosed_by != "engine"
+    ]
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 
 

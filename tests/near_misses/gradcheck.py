@@ -83,3 +83,19 @@ def passes_gradcheck(fn, *inputs):
         return torch.autograd.gradcheck(fn, copies) and torch.autograd.gradgradcheck(fn, copies)
     except Exception:
         return False
+
+
+# %% computed_in_float32
+# float64 stays float64. Only the shape is wrong: there is a dimension too many.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach()
+    rows = []
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        rows.append(((fn(point + step) - fn(point - step)) / (2 * eps)).flatten())
+    return torch.stack(rows, dim=1).unsqueeze(0)

@@ -174,3 +174,21 @@ def cut(y):
     if y.is_leaf:
         return y
     return y.detach()
+
+
+# %% mode_stays_off_after_an_error
+# The except is reached, and switches recording on for a caller who had it off.
+import torch
+from torch import Tensor
+
+
+def predict(f, x: Tensor) -> Tensor:
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        result = f(x)
+    except Exception:
+        torch.set_grad_enabled(True)
+        raise
+    torch.set_grad_enabled(before)
+    return result

@@ -89,10 +89,11 @@ class RpcClient:
         self._load_module()
 
     def reload(self, source: Source) -> None:
-        """Have the same worker execute another text in the module's place, whose verdict is only
-        preliminary: what the last one changed outside of its module stays changed.
+        """Have the same worker execute another text in the module's place, within the time that
+        is left. What the last text changed outside of its module stays changed: never judge one
+        student's code beside another's. Raise as ``load`` does.
         """
-        self.source, self._unloadable = source, None
+        self.source, self._unloadable, self._prefetched = source, None, {}
         if self._line is None:
             self.load()
         else:

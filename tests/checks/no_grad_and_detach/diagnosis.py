@@ -61,10 +61,14 @@ def error_swallowed(failure, student):
     ),
 )
 def mode_stays_off_after_an_error(failure, student):
-    """The mode comes back after a return, and not after an exception."""
+    """The mode comes back after a return, and is off after an exception. Where it is on, a line
+    that switches it on was reached.
+    """
     if "text" not in failure.facts or failure.facts["mode_after"] is failure.facts["enabled"]:
         return None
     enabled = failure.facts["enabled"]
+    if failure.facts["mode_after"]:
+        return None
     return (
         {}
         if student.observe("prediction", PLAIN, leaf(0.5), None, enabled)["mode_after"] is enabled

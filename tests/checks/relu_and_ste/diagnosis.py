@@ -645,11 +645,11 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "gradient_is_clipped",
     about=CLASSES,
-    title="it is grad_output that is clipped, where x should decide",
+    title="grad_output itself is clipped",
     explanation=(
         "For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned"
-        " {again}, and {factor} times the first would be {want}. Whether a gradient passes depends"
-        " on x, the input of forward; how large it is, and its sign, must not matter."
+        " {again}, and {factor} times the first would be {want}. backward is linear in"
+        " grad_output: neither its size nor its sign decides what passes."
     ),
 )
 def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:

@@ -380,7 +380,10 @@ BREAKAGES = {
             mistake_without_rule,
             [
                 r"ID: mistake halves has no rule in diagnosis\.py",
-                r"ID: mistake halves, seed 1: is not named: ID\.double: None \(.*",
+                (
+                    r"ID: mistake halves, seed 1: is not named: ID\.double: common_constant_factor"
+                    r" \(.*"
+                ),
             ],
             full=True,
         ),
@@ -402,8 +405,8 @@ BREAKAGES = {
         Breakage(
             unnamed_mistake,
             [
-                r"ID: mistake squares, seed 1: is not named: ID\.double: None \(.* was not"
-                r" doubled\); .*"
+                r"ID: mistake squares, seed 1: is not named: ID\.double: common_constant_factor"
+                r" \(.* was not doubled\); .*"
             ],
             full=True,
         ),

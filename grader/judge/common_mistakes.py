@@ -1,0 +1,153 @@
+"""Mistakes that all lessons share. The engine recognizes them, after a lesson's own rules.
+
+Each reproduces the failure: it compares the value that came back with the expected one, knows what
+Python's or torch's message means, or finds the one place that does what was measured. Otherwise
+nothing is named.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from grader.core.i18n import phrase
+from grader.judge.diagnosis import Failure, Mistake, mistake
+from grader.judge.exception_verdicts import WROTE
+from grader.judge.raised_mistakes import RAISED
+from grader.judge.remote.session import Student
+from grader.judge.value_mistakes import VALUES
+from grader.worker.wire.placeholders import Opaque
+
+Facts = dict[str, Any]
+
+
+def definition(failure: Failure, student: Student) -> ast.AST | None:
+    """Return the syntax tree of the definition that the check is about, a student's or ours."""
+    return next(
+        (
+            node
+            for node in student.source.tree.body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about
+        ),
+        None,
+    )
+
+
+def gives_a_value(node: ast.FunctionDef) -> bool:
+    """Return whether a function has a return with a value, or yields."""
+    return any(
+        isinstance(one, ast.Yield | ast.YieldFrom)
+        or (isinstance(one, ast.Return) and one.value is not None)
+        for one in ast.walk(node)
+    )
+
+
+@mistake(
+    "common_no_return",
+    about=(),
+    title="Nothing is returned",
+    explanation=(
+        "{function} ends without a return of a value, so it gives None{printed}. End it with return"
+        " and the result."
+    ),
+)
+def no_return(failure: Failure, student: Student) -> Facts | None:
+    """None came back from a function in which no return has a value, as ours has."""
+    if failure.error is not None or failure.actual is not None or failure.expected is None:
+        return None
+    mine, ours = (definition(failure, one) for one in (student, failure.reference))
+    if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
+        return None
+    if gives_a_value(mine) or not gives_a_value(ours):
+        return None
+    inside = list(ast.walk(mine))
+    prints = any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
+        for one in inside
+    )
+    printed = phrase(", and what it prints reaches nobody") if prints else ""
+    return {"function": failure.about, "printed": printed}
+
+
+@mistake(
+    "common_writes_into_argument",
+    about=(),
+    title="An argument is written to",
+    explanation=(
+        "{name} is an argument, and {function} changes it in line {line}. The caller's tensor"
+        " changes too: work on x.clone(), or out of place."
+    ),
+)
+def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
+    """A write that was noticed, at the one place in the function where a parameter is changed."""
+    node = definition(failure, student)
+    if failure.message != WROTE or not isinstance(node, ast.FunctionDef):
+        return None
+    arguments = {one.arg for one in (*node.args.posonlyargs, *node.args.args)}
+    places = {
+        (name, one.lineno)
+        for one in ast.walk(node)
+        if isinstance(one, ast.stmt)
+        for name in written_names(one)
+        if name in arguments
+    }
+    if len(places) != 1:
+        return None
+    ((name, line),) = places
+    return {"name": name, "function": failure.about, "line": line}
+
+
+def written_names(node: ast.stmt) -> Iterator[str]:
+    """Yield names whose value a statement changes in place: x += …, x[…] = …, x.mul_(…)."""
+    targets: list[ast.expr] = []
+    if isinstance(node, ast.AugAssign):
+        targets = [node.target]
+    elif isinstance(node, ast.Assign):
+        targets = [one for one in node.targets if isinstance(one, ast.Subscript)]
+    elif isinstance(node, ast.Expr | ast.Return) and isinstance(node.value, ast.Call):
+        method = node.value.func
+        if isinstance(method, ast.Attribute) and method.attr.endswith("_"):
+            targets = [method.value] if not method.attr.startswith("_") else []
+    for target in targets:
+        while isinstance(target, ast.Subscript | ast.Attribute):
+            target = target.value
+        if isinstance(target, ast.Name):
+            yield target.id
+
+
+@mistake(
+    "common_swallowed_exception",
+    about=(),
+    title="An exception is caught and dropped",
+    explanation=(
+        "{wanted} should reach the caller, but {function} returned instead: the except in line"
+        " {line} catches it. Let it pass, or raise again."
+    ),
+)
+def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
+    """Nothing was raised, and the one except of the function would catch what was wanted."""
+    node = definition(failure, student)
+    if failure.error is not None or node is None or not isinstance(failure.expected, Opaque):
+        return None
+    wanted = failure.facts.get("wanted")
+    handlers = [one for one in ast.walk(node) if isinstance(one, ast.ExceptHandler)]
+    if len(handlers) != 1 or wanted != failure.expected.type_name:
+        return None
+    (one,) = handlers
+    broad = one.type is None or ast.unparse(one.type) in ("Exception", "BaseException", wanted)
+    raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(one))
+    return (
+        {"wanted": wanted, "function": failure.about, "line": one.lineno}
+        if broad and not raises
+        else None
+    )
+
+
+COMMON: tuple[Mistake, ...] = (
+    no_return,
+    *VALUES,
+    writes_into_argument,
+    swallowed_exception,
+    *RAISED,
+)

@@ -1,0 +1,157 @@
+"""What an exception of Python or torch says about a mistake, whatever the lesson."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from grader.judge.diagnosis import Failure, Mistake
+from grader.judge.remote.session import Student
+
+
+def raised(id: str, title: str, explanation: str, patterns: Sequence[str]) -> Mistake:
+    """Make a mistake that is recognized by what was raised; groups of a pattern are its facts."""
+
+    def rule(failure: Failure, student: Student) -> dict[str, Any] | None:
+        if failure.error is None:
+            return None
+        found = (re.search(pattern, str(failure.error)) for pattern in patterns)
+        return next((match.groupdict() for match in found if match), None)
+
+    return Mistake(id, (), title, explanation, rule)
+
+
+RAISED: tuple[Mistake, ...] = (
+    raised(
+        "common_no_graph",
+        "The result has no graph",
+        "autograd was asked for a gradient of a tensor that has no graph. Something on the way cuts"
+        " it: detach, .data, item, a new tensor made from the numbers, no_grad, or an input that"
+        " does not require grad.",
+        ["does not require grad and does not have a grad_fn"],
+    ),
+    raised(
+        "common_backward_twice",
+        "The graph was freed before it was used again",
+        "The first backward frees what the graph saved, and then it is used again. Pass"
+        " retain_graph=True to the first call, or compute the result once more.",
+        ["Trying to backward through the graph a second time"],
+    ),
+    raised(
+        "common_backward_of_many",
+        "backward of more than one number needs a gradient",
+        "Only for a single number autograd fills in an incoming gradient of 1. This result has"
+        " several: pass an incoming gradient that is not None, or reduce the result to one number.",
+        ["grad can be implicitly created only for scalar outputs"],
+    ),
+    raised(
+        "common_inplace_on_leaf",
+        "A leaf that requires grad is changed in place",
+        "torch forbids this where it records, because the leaf's gradient would lose its meaning."
+        " Do the update under torch.no_grad(), or work out of place.",
+        ["a leaf Variable that requires grad is being used in an in-place operation"],
+    ),
+    raised(
+        "common_inplace_on_saved",
+        "A saved tensor is changed in place",
+        "An operation saved this tensor for its backward, and the code changed it afterwards. Work"
+        " out of place, or on a clone.",
+        ["has been modified by an inplace operation"],
+    ),
+    raised(
+        "common_unused_input",
+        "The result does not depend on an input",
+        "The graph of the result does not reach a tensor whose gradient was asked for. Compute the"
+        " result from this very tensor, not from a copy; or pass allow_unused=True, which gives"
+        " None.",
+        ["appears to not have been used in the graph"],
+    ),
+    raised(
+        "common_none_used",
+        "None is used as a value",
+        "A value here is None. A function without a return gives None, and so does .grad before any"
+        " backward and on a tensor that is not a leaf.",
+        ["'NoneType' object", r"operand type\(s\) for .*'NoneType'"],
+    ),
+    raised(
+        "common_many_as_one",
+        "Several elements are converted to one number",
+        "item(), float() and int() take a tensor of one element, and this one has more. Keep it a"
+        " tensor, or reduce it first.",
+        ["cannot be converted to Scalar", "only one element tensors can be converted"],
+    ),
+    raised(
+        "common_truth_of_tensor",
+        "A condition has more than one value",
+        "if, while, and, or need a single True or False, and this comparison gives one for each"
+        " element. Use torch.where, a mask, or any() and all().",
+        ["Boolean value of Tensor with (?:more than one|no) value"],
+    ),
+    raised(
+        "common_view_of_noncontiguous",
+        "view needs contiguous memory",
+        "view only reinterprets memory, and this tensor's elements do not lie in the order that the"
+        " new shape needs. reshape copies where that is necessary.",
+        ["view size is not compatible with input tensor's size and stride"],
+    ),
+    raised(
+        "common_zero_dimensions",
+        "A tensor without dimensions is indexed or iterated",
+        "The tensor is a single number: its shape is (), so it has no first element and no"
+        " dimension 0. Treat any shape alike, without an index.",
+        ["0-d tensor", "0-dim tensor", "tensor has no dimensions"],
+    ),
+    raised(
+        "common_retains_nothing",
+        "retain_grad on a tensor that does not require grad",
+        "retain_grad needs a tensor whose gradient will be computed. None of what this tensor was"
+        " computed from requires grad.",
+        ["can't retain_grad on Tensor that has requires_grad=False"],
+    ),
+    raised(
+        "common_integers_have_no_gradient",
+        "An integer tensor can't require grad",
+        "Only floating point and complex tensors can require grad. Give the tensor a floating point"
+        " dtype; torch.tensor(2) is an integer, torch.tensor(2.0) is not.",
+        ["floating point(?: and complex)? dtype can require gradients"],
+    ),
+    raised(
+        "common_dtypes_mixed",
+        "Two dtypes meet",
+        "The operation needs two tensors of one dtype. One of them is created or converted"
+        " elsewhere: give it the dtype of the input.",
+        ["to have the same dtype", "expected scalar type", "Found dtype"],
+    ),
+    raised(
+        "common_sizes_differ",
+        "Two shapes do not fit",
+        "The operation combines two tensors whose shapes don't fit and can't be broadcast. Print"
+        " both shapes before this line.",
+        [r"The size of tensor a \(", "shapes cannot be multiplied", "inconsistent tensor size"],
+    ),
+    raised(
+        "common_name_before_value",
+        "{name} has no value yet",
+        "{name} is used before anything is assigned to it on this path. Check the spelling, and"
+        " assign it before the if or the loop.",
+        [r"cannot access local variable '(?P<name>\w+)'", r"name '(?P<name>\w+)' is not defined"],
+    ),
+    raised(
+        "common_gradient_count",
+        "backward returns the wrong number of gradients",
+        "backward has to return one value for each argument of forward except ctx, in their order:"
+        " {wanted} here, and it returned {got}. For what needs no gradient return None.",
+        [r"incorrect number of gradients \(expected (?P<wanted>\d+), got (?P<got>\d+)\)"],
+    ),
+    raised(
+        "common_gradient_shape",
+        "A gradient does not have its input's shape",
+        "backward returned a gradient of shape {got}, and the input has {wanted}. Sum over what was"
+        " broadcast, or transpose.",
+        [
+            r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
+            r" but expected shape compatible with (?P<wanted>\[.*?\])"
+        ],
+    ),
+)

@@ -1,0 +1,235 @@
+"""Mistakes that the values of a failure show, whatever the lesson: what came back is the expected
+result in another dtype, shape or type, is not finite, or is a multiple of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.core.i18n import phrase
+from grader.judge.diagnosis import Failure, Mistake, mistake, same
+from grader.judge.remote.session import Student
+
+Facts = dict[str, Any]
+MOST_DIMENSIONS = 4
+FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
+"""Factors that are believed of a single number."""
+
+
+def pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
+    """Return the tensors that came back and were expected, if both are there."""
+    actual, expected = failure.actual, failure.expected
+    if failure.error is None and isinstance(actual, Tensor) and isinstance(expected, Tensor):
+        return actual.detach(), expected.detach()
+    return None
+
+
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+@mistake(
+    "common_wrong_dtype",
+    about=(),
+    title="The dtype changes on the way",
+    explanation=(
+        "The numbers are right, but they are {dtype} where {wanted} is expected. Look for a"
+        " conversion, or for a tensor that is created without a dtype."
+    ),
+)
+def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
+    """The right values in another dtype."""
+    both = pair(failure)
+    if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
+        return None
+    coarse = any(t.dtype in (torch.float16, torch.bfloat16) for t in both)
+    tolerance = 2e-2 if coarse else 1e-4
+    if not both[0].numel() or not same(*both, rtol=tolerance, atol=tolerance / 100):
+        return None
+    return {"dtype": _dtype(both[0]), "wanted": _dtype(both[1])}
+
+
+@mistake(
+    "common_swapped_dimensions",
+    about=(),
+    title="Dimensions are in another order",
+    explanation=(
+        "The values are right, but their dimensions are swapped, as transpose does it. Look at the"
+        " order of a product, or at a .T that is missing or too much."
+    ),
+)
+def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
+    """The expected values, transposed."""
+    both = pair(failure)
+    if both is None or not 1 < both[1].dim() <= MOST_DIMENSIONS or same(*both):
+        return None
+    actual, expected = both
+    orders = itertools.permutations(range(expected.dim()))
+    return {} if any(same(actual, expected.permute(order)) for order in orders) else None
+
+
+def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Yield ways in which the shape of the expected tensor may have gone wrong, and the result."""
+    if actual.numel() == expected.numel() and actual.shape != expected.shape:
+        squeezed = actual.squeeze().shape == expected.squeeze().shape
+        if squeezed and actual.dim() > expected.dim():
+            yield "There is a dimension of size 1 too many", expected.reshape(actual.shape)
+        elif squeezed:
+            yield "A dimension of size 1 is gone", expected.reshape(actual.shape)
+        else:
+            yield "The values are right, in another shape", expected.reshape(actual.shape)
+    if actual.dim() < expected.dim() and expected.dtype.is_floating_point:
+        reduced = [()] if not actual.dim() else [(k,) for k in range(expected.dim())]
+        for dims in reduced:
+            yield "The result is summed", expected.sum(dims) if dims else expected.sum()
+            yield "The result is averaged", expected.mean(dims) if dims else expected.mean()
+
+
+@mistake(
+    "common_wrong_shape",
+    about=(),
+    title="The shape is wrong, the values are not",
+    explanation="{what}: the shape is {shape}, expected {wanted}.",
+)
+def wrong_shape(failure: Failure, student: Student) -> Facts | None:
+    """The expected values, but transposed, squeezed, flattened, summed or averaged."""
+    both = pair(failure)
+    if both is None or both[1].numel() < 2 or same(*both):
+        return None
+    actual, expected = both
+    for what, made in arrangements(actual, expected):
+        if same(actual, made):
+            return {
+                "what": phrase(what),
+                "shape": str(tuple(actual.shape)),
+                "wanted": str(tuple(expected.shape)),
+            }
+    return None
+
+
+def plain(value: Any) -> Any:
+    """Return a value's numbers without what they are kept in; None for a value of another kind."""
+    if isinstance(value, Tensor):
+        return plain(value.detach().tolist())
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return float(value) if isinstance(value, int | float) else value
+
+
+def close(left: Any, right: Any) -> bool:
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(close, left, right))
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-5, abs_tol=1e-7)
+    return bool(left is not None and left == right)
+
+
+@mistake(
+    "common_wrong_type",
+    about=(),
+    title="The type is wrong, the values are not",
+    explanation="Your result is of type {type}, expected {wanted}; what it holds is right.",
+)
+def wrong_type(failure: Failure, student: Student) -> Facts | None:
+    """A list for a tuple, a number for a tensor, a tensor for a number."""
+    actual, expected = failure.actual, failure.expected
+    if failure.error is not None or type(actual) is type(expected):
+        return None
+    kinds = (Tensor, list, tuple, int, float)
+    if not isinstance(actual, kinds) or not isinstance(expected, kinds):
+        return None
+    if not close(plain(actual), plain(expected)):
+        return None
+    return {"type": type(actual).__name__, "wanted": type(expected).__name__}
+
+
+@mistake(
+    "common_not_finite",
+    about=(),
+    title="NaN or infinity where the result is finite",
+    explanation=(
+        "{count} of {total} values are {kinds}; all expected values are finite. An exp overflows,"
+        " or there is a division by 0 or a logarithm of 0."
+    ),
+)
+def not_finite(failure: Failure, student: Student) -> Facts | None:
+    """NaN or infinity at places where the truth is finite, and right values elsewhere."""
+    both = pair(failure)
+    if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
+        return None
+    actual, expected = both
+    bad = ~actual.isfinite()
+    if not bad.any() or not expected.isfinite().all():
+        return None
+    if not same(actual[~bad], expected[~bad], rtol=1e-4):
+        return None
+    found = (("NaN", actual.isnan()), ("inf", actual.isposinf()), ("-inf", actual.isneginf()))
+    kinds = ", ".join(name for name, where in found if where.any())
+    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds}
+
+
+@mistake(
+    "common_wrong_sign",
+    about=(),
+    title="The sign is wrong",
+    explanation="Each value that came back is the negative of the expected one.",
+)
+def wrong_sign(failure: Failure, student: Student) -> Facts | None:
+    """-1 times the truth."""
+    return {} if factor_of(failure) == -1 else None
+
+
+@mistake(
+    "common_constant_factor",
+    about=(),
+    title="A constant factor is wrong",
+    explanation="Each value that came back is {factor} times the expected one.",
+)
+def constant_factor(failure: Failure, student: Student) -> Facts | None:
+    """A multiple of the truth."""
+    factor = factor_of(failure)
+    return None if factor is None else {"factor": f"{factor:.6g}"}
+
+
+def factor_of(failure: Failure) -> float | None:
+    """Return by what factor the result is off; None if the values are not multiples."""
+    actual, expected = failure.actual, failure.expected
+    if isinstance(actual, float) and isinstance(expected, float):
+        actual, expected = torch.tensor([actual]).double(), torch.tensor([expected]).double()
+    if failure.error is not None or not (
+        isinstance(actual, Tensor) and isinstance(expected, Tensor)
+    ):
+        return None
+    kinds = (torch.float32, torch.float64)
+    if actual.shape != expected.shape or {actual.dtype, expected.dtype} - set(kinds):
+        return None
+    mine, truth = actual.detach().double().flatten(), expected.detach().double().flatten()
+    if not truth.numel() or not (mine.isfinite() & truth.isfinite()).all():
+        return None
+    largest = int(truth.abs().argmax())
+    if not truth[largest] or not mine[largest]:
+        return None
+    factor = float(mine[largest] / truth[largest])
+    exact = 1e-4 if torch.float32 in (actual.dtype, expected.dtype) else 1e-7
+    if abs(factor - 1) <= 1e-3 or not torch.allclose(mine, factor * truth, rtol=exact, atol=1e-12):
+        return None
+    nice = next((f for f in FACTORS if math.isclose(factor, f, rel_tol=exact)), None)
+    different = len({f"{value:.4g}" for value in truth.abs().tolist() if value})
+    return nice if different < 3 or nice is not None else factor
+
+
+VALUES: tuple[Mistake, ...] = (
+    wrong_dtype,
+    wrong_type,
+    swapped_dimensions,
+    wrong_shape,
+    not_finite,
+    wrong_sign,
+    constant_factor,
+)

@@ -1,0 +1,213 @@
+"""Mistakes of every lesson, recognized by the engine: each by a failure that shows it, and none by
+one that resembles it. What torch raises is provoked, so a new version's words are noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import polib
+import pytest
+import torch
+
+from grader.core.errors import StudentCodeError
+from grader.core.i18n import Catalogue
+from grader.core.paths import LOCALE
+from grader.course.analysis.source import Source
+from grader.judge.common_mistakes import COMMON
+from grader.judge.diagnosis import Failure, diagnose
+from grader.judge.exception_verdicts import WROTE
+from grader.worker.wire.placeholders import Opaque
+
+WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)
+SQUARE = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)
+PLAIN = "def f(x):\n    return x\n"
+
+
+def named(
+    actual: Any = None,
+    expected: Any = None,
+    *,
+    source: str = PLAIN,
+    message: str = "wrong",
+    error: StudentCodeError | None = None,
+    facts: dict[str, Any] | None = None,
+    solution: str = PLAIN,
+) -> tuple[str | None, str]:
+    """The id and the words of what the engine says of a failure."""
+    nothing: Any = None
+    reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
+    failure = Failure(
+        "test_f", "f", message, reference, nothing, expected, actual, {}, facts or {}, error
+    )
+    student: Any = SimpleNamespace(source=Source(source, "f.py"))
+    found, trouble = diagnose(COMMON, failure, student, Catalogue())
+    assert trouble is None
+    return (found.id, found.evidence) if found else (None, "")
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "name", "says"),
+    [
+        (WANTED.float(), WANTED, "common_wrong_dtype", "float32 where float64"),
+        (WANTED.float() + 1, WANTED, None, ""),
+        (WANTED.T, WANTED, "common_swapped_dimensions", ""),
+        (SQUARE.T, SQUARE, "common_swapped_dimensions", ""),
+        (WANTED.unsqueeze(0), WANTED, "common_wrong_shape", "too many: the shape is (1, 2, 3)"),
+        (WANTED[0], WANTED[:1], "common_wrong_shape", "is gone: the shape is (3,)"),
+        (WANTED.flatten(), WANTED, "common_wrong_shape", "in another shape: the shape is (6,)"),
+        (WANTED.sum(), WANTED, "common_wrong_shape", "summed: the shape is ()"),
+        (WANTED.mean(0), WANTED, "common_wrong_shape", "averaged: the shape is (3,)"),
+        (WANTED[0], WANTED, None, ""),
+        ([1.0, 2.0], (1.0, 2.0), "common_wrong_type", "type list, expected tuple"),
+        (2.5, torch.tensor(2.5), "common_wrong_type", "type float, expected Tensor"),
+        (torch.tensor(2.5), 2.5, "common_wrong_type", "type Tensor, expected float"),
+        ([1.0, 3.0], (1.0, 2.0), None, ""),
+        (Opaque("ndarray"), WANTED, None, ""),
+        (WANTED.log() * torch.inf, WANTED.log(), "common_not_finite", "6 of 6 values are NaN, inf"),
+        (torch.tensor([1.0, torch.inf]), torch.tensor([1.0, 2.0]), "common_not_finite", "1 of 2"),
+        (torch.tensor([9.0, torch.nan]), torch.tensor([1.0, 2.0]), None, ""),
+        (torch.tensor([1.0, torch.nan]), torch.tensor([1.0, torch.inf]), None, ""),
+        (-WANTED, WANTED, "common_wrong_sign", ""),
+        (2.7 * WANTED, WANTED, "common_constant_factor", "is 2.7 times"),
+        (2.0, 4.0, "common_constant_factor", "is 0.5 times"),
+        (2.7, 4.0, None, ""),
+        (WANTED + 1, WANTED, None, ""),
+        (WANTED * (1 + 1e-6), WANTED, None, ""),
+        (torch.zeros_like(WANTED), WANTED, None, ""),
+    ],
+)
+def test_values(actual: Any, expected: Any, name: str | None, says: str) -> None:
+    found, words = named(actual, expected)
+    assert found == name
+    assert says in words
+
+
+def test_nothing_is_returned() -> None:
+    found, words = named(None, WANTED, source="def f(x):\n    print(x)\n")
+    assert found == "common_no_return"
+    assert "prints reaches nobody" in words
+    assert "prints" not in named(None, WANTED, source="def f(x):\n    y = x\n")[1]
+    assert named(None, WANTED, source="def f(x):\n    if x:\n        return x\n")[0] is None
+    silent = "def f(x):\n    x.sum().backward()\n"  # where None is the gradient, not the result
+    assert named(None, WANTED, source="def f(x):\n    pass\n", solution=silent)[0] is None
+
+
+def test_an_argument_is_written_to() -> None:
+    source = "def f(x):\n    y = x.clone()\n    y += 1\n    {}\n    return y\n"
+    found, words = named(message=WROTE, source=source.format("x[0] = 2"))
+    assert found == "common_writes_into_argument"
+    assert "changes it in line 4" in words
+    assert named(message=WROTE, source=source.format("x.mul_(2)"))[0] == found
+    assert named(message=WROTE, source=source.format("x[0] = 2; x += 1\n    x *= 2"))[0] is None
+    assert named(message=WROTE, source=source.format("g(x)"))[0] is None
+    assert named(message="wrong", source=source.format("x[0] = 2"))[0] is None
+
+
+def test_an_exception_is_swallowed() -> None:
+    source = "def f(x):\n    try:\n        return g(x)\n    except {}:\n        {}\n"
+    details: dict[str, Any] = {"facts": {"wanted": "ValueError"}}
+    wanted = Opaque("ValueError")
+    found, words = named(0, wanted, source=source.format("Exception", "return 0"), **details)
+    assert found == "common_swallowed_exception"
+    assert "line 4" in words
+    for handler in (("KeyError", "return 0"), ("Exception", "raise")):
+        assert named(0, wanted, source=source.format(*handler), **details)[0] is None
+
+
+class Scaled(torch.autograd.Function):
+    """A Function whose backward returns what its test wants."""
+
+    returned: Any = None
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad_output: torch.Tensor) -> Any:
+        return Scaled.returned
+
+
+def leaf() -> torch.Tensor:
+    return torch.ones(3, requires_grad=True)
+
+
+def twice() -> None:
+    y = leaf().exp().sum()
+    y.backward()
+    y.backward()
+
+
+def changed_after_it_was_saved() -> None:
+    y = leaf().exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def wrong_backward(returned: Any) -> Callable[[], object]:
+    def run() -> None:
+        Scaled.returned = returned
+        Scaled.apply(leaf()).sum().backward()  # type: ignore[no-untyped-call]
+
+    return run
+
+
+def unset(flag: bool = False) -> object:
+    if flag:
+        value = 1
+    return value
+
+
+NOTHING: Any = None
+RAISING: list[tuple[str, Callable[[], object]]] = [
+    ("common_no_graph", lambda: torch.ones(()).backward()),
+    ("common_backward_twice", twice),
+    ("common_backward_of_many", lambda: (leaf() * 2).backward()),
+    ("common_inplace_on_leaf", lambda: leaf().add_(1)),
+    ("common_inplace_on_saved", changed_after_it_was_saved),
+    ("common_unused_input", lambda: torch.autograd.grad(leaf().sum(), leaf())),
+    ("common_none_used", lambda: NOTHING.item()),
+    ("common_none_used", lambda: NOTHING + 1),
+    ("common_none_used", lambda: 1 * NOTHING),
+    ("common_none_used", lambda: list(NOTHING)),
+    ("common_many_as_one", lambda: torch.ones(3).item()),
+    ("common_many_as_one", lambda: float(torch.ones(3))),
+    ("common_truth_of_tensor", lambda: bool(torch.ones(3) > 0)),
+    ("common_view_of_noncontiguous", lambda: torch.ones(2, 3).T.view(6)),
+    ("common_zero_dimensions", lambda: torch.ones(())[0]),
+    ("common_zero_dimensions", lambda: list(torch.ones(()))),
+    ("common_retains_nothing", lambda: torch.ones(3).retain_grad()),
+    ("common_integers_have_no_gradient", lambda: torch.tensor(2).requires_grad_()),
+    ("common_dtypes_mixed", lambda: torch.ones(2, 2) @ torch.ones(2, 2).double()),
+    ("common_sizes_differ", lambda: torch.ones(2) + torch.ones(3)),
+    ("common_sizes_differ", lambda: torch.ones(2, 3) @ torch.ones(2, 3)),
+    ("common_name_before_value", unset),
+    ("common_gradient_count", wrong_backward((torch.ones(3), None, torch.ones(3)))),
+    ("common_gradient_shape", wrong_backward(torch.ones(2))),
+]
+
+
+@pytest.mark.parametrize(("name", "raising"), RAISING)
+def test_what_is_raised(name: str, raising: Callable[[], object]) -> None:
+    with pytest.raises(Exception) as caught:
+        raising()
+    error = StudentCodeError(type(caught.value).__name__, str(caught.value))
+    found, words = named(error=error)
+    assert found == name, str(error)
+    assert "{" not in words
+
+
+def test_other_exceptions_have_no_name() -> None:
+    assert named(error=StudentCodeError("ValueError", "x must be positive"))[0] is None
+    assert named(error=StudentCodeError("KeyError", "'apple'"))[0] is None
+
+
+def test_each_has_korean_words_and_is_short() -> None:
+    known = {entry.msgid for entry in polib.pofile(str(LOCALE / "ko.po")) if entry.msgstr}
+    for one in COMMON:
+        assert {one.title, one.explanation} <= known, one.id
+        assert len(one.title) <= 60, one.id
+        assert len(one.explanation.split()) <= 45, one.id

@@ -1,0 +1,163 @@
+"""A mistake without a rule has its name from the known wrong answer that fails in the same way."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.report import CheckResult, Outcome
+from grader.course.course import Course, HeldBack, Lesson
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import load_course
+from grader.judge.behavior import Behavior
+from grader.judge.exception_verdicts import CheckVerdict
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_lesson
+
+DIAGNOSIS = """
+from grader.authoring import by_example, mistake
+
+halves = by_example(
+    "halves", about="double", title="x is halved", explanation="For {x} you returned {actual}."
+)
+shifts = by_example("shifts", about="double", title="x is shifted", explanation="x + 1.")
+open_fact = by_example("open_fact", about="double", title="x", explanation="{nowhere} is 3.")
+
+
+@mistake("adds", about="double", title="", explanation="")
+def adds(failure, student):
+    return None
+"""
+MISTAKES = """# %% halves
+# Half of x.
+def double(x):
+    return x / 2
+
+# %% halves
+# It never ends.
+def double(x):
+    while True:
+        pass
+
+# %% shifts
+# x plus one.
+def double(x):
+    return x + 1
+
+# %% open_fact
+# x plus three.
+def double(x):
+    return x + 3
+
+# %% adds
+# x plus two, which its rule does not recognize.
+def double(x):
+    return x + 2
+
+# %% off_by_one
+# A name of no mistake.
+def double(x):
+    return x - 1
+"""
+NEAR_MISSES = """# %% shifts
+# The one is of another kind.
+def double(x):
+    return 1.0 + x
+"""
+
+
+@pytest.fixture(scope="module")
+def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Lesson:
+    root = tmp_path_factory.mktemp("course") / "course"
+    shutil.copytree(small_course.root, root)
+    (root / "tests/checks/tiny/diagnosis.py").write_text(DIAGNOSIS, "utf-8")
+    (root / "tests/mistakes/tiny.py").write_text(MISTAKES, "utf-8")
+    (root / "tests/near_misses/tiny.py").write_text(NEAR_MISSES, "utf-8")
+    return load_course(root).lesson("tiny")
+
+
+def checks_of(
+    host: ForkServerClient, lesson: Lesson, double: str, **settings: Any
+) -> dict[str, CheckResult]:
+    text = f"def double(x):\n    {double}\ndef triple(x):\n    return 3 * x\nLIMIT = 20.0\n"
+    file = LessonFile("tiny", "tiny.py", text)
+    result = grade_lesson(host, lesson, file, replace(Settings(3, "off"), **settings)).result
+    return {check.id: check for check in result.checks}
+
+
+@pytest.mark.parametrize(
+    ("double", "name"),
+    [
+        ("y = x * 0.5; return y", "halves"),
+        ("return x * 0.51", None),  # other values
+        ("return x.exp()", None),
+        ("return x.tolist()", None),  # another message
+        ("return 1 + x", None),  # a near miss does the same
+        ("return x + 3", None),  # the explanation would have a gap
+        ("return 2 + x", None),  # a mistake with a rule has its name from that alone
+        ("raise ValueError(x)", None),
+    ],
+)
+def test_the_answer_that_fails_alike_gives_its_name(
+    double: str, name: str | None, host: ForkServerClient, lesson: Lesson
+) -> None:
+    check = checks_of(host, lesson, double, unnamed_by=("engine",))["tiny.double"]
+    assert check.outcome in (Outcome.FAILED, Outcome.ERROR)
+    assert (check.diagnosis, check.diagnosed_by) == (name, name and "example")
+
+
+def test_the_explanation_shows_the_students_values(host: ForkServerClient, lesson: Lesson) -> None:
+    named = checks_of(host, lesson, "return x / 2")
+    check = named["tiny.double"]
+    assert check.diagnosis_title == "x is halved"
+    assert check.evidence and check.evidence.startswith("For [") and "{" not in check.evidence
+    assert named["tiny.gradient_of_double"].outcome is Outcome.SKIPPED
+    assert named["tiny.gradient_of_double"].diagnosis is None
+
+
+def test_it_must_fail_alike_from_a_second_seed(host: ForkServerClient, lesson: Lesson) -> None:
+    """Here the first call halves, and the second one does not."""
+    body = "double.calls = getattr(double, 'calls', 0) + 1; return x / 2 if double.calls < 2 else x"
+    check = checks_of(host, lesson, body, unnamed_by=("engine",))["tiny.double"]
+    assert check.outcome is Outcome.FAILED
+    assert check.diagnosis is None
+
+
+def test_it_can_be_switched_off_and_the_engine_speaks(
+    host: ForkServerClient, lesson: Lesson
+) -> None:
+    check = checks_of(host, lesson, "return x / 2", unnamed_by=("example",))["tiny.double"]
+    assert (check.diagnosis, check.diagnosed_by) == ("common_constant_factor", "engine")
+
+
+def test_a_bundle_for_students_has_no_examples(host: ForkServerClient, lesson: Lesson) -> None:
+    from grader.runtime.grading import spec_for
+
+    assert spec_for(lesson, Settings(1)).mistakes is not None
+    held = replace(lesson, held=HeldBack())
+    assert spec_for(held, Settings(1)).mistakes is None
+
+
+def behavior(actual: float, **facts: Any) -> Behavior:
+    expected = torch.tensor([1.0, 2.0]).double()
+    return Behavior.of(
+        CheckVerdict(Outcome.FAILED, "wrong", facts, expected=expected, actual=expected + actual)
+    )
+
+
+def test_small_errors_are_compared_as_errors() -> None:
+    """With a step of 1e-5 and of 2e-5 the results agree to four digits, the errors do not."""
+    assert behavior(1e-6).agrees(behavior(1.001e-6))
+    assert not behavior(1e-6).agrees(behavior(2e-6))
+    assert not behavior(1e-6).agrees(behavior(-1e-6))
+
+
+def test_lines_do_not_count_and_words_do() -> None:
+    assert behavior(1.0, line=3).agrees(behavior(1.0, line=4))
+    assert behavior(1.0, what="is 0.3333").agrees(behavior(1.0, what="is 0.33330001"))
+    assert not behavior(1.0, what="is 0.3333").agrees(behavior(1.0, what="is 0.4"))
+    assert not behavior(1.0, what="one").agrees(behavior(1.0, what="two"))
