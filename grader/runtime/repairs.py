@@ -13,14 +13,18 @@ from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission, options_for, spec_for, task_for
 
+UNNAMED = (None, "engine")
+
 
 def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
-    """Return the failed checks that nothing explains: their ids, by the function they are about."""
+    """Return the failed checks that no mistake of the lesson explains: their ids, by the function
+    they are about. What the engine itself says of a value does not say which expression is wrong.
+    """
     found: dict[str, tuple[str, ...]] = {}
     if lesson.status is LessonStatus.INVALID:
         return found
     for check in lesson.checks:
-        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by is None:
+        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by in UNNAMED:
             found[check.function] = (*found.get(check.function, ()), check.id)
     return found
 
@@ -42,13 +46,14 @@ def find_repairs(
 
 
 def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResult:
-    """Return the result with the wrong expression in each failed check that nothing explains."""
+    """Return the result with the wrong expression in each failed check that is ``unnamed``."""
     places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
 
     def told(check: CheckResult, failed: Sequence[str]) -> CheckResult:
         if check.id not in failed or check.function not in places:
             return check
-        return replace(check, diagnosed_by="repair", wrong_expression=places[check.function])
+        place = places[check.function]
+        return replace(check, diagnosed_by=check.diagnosed_by or "repair", wrong_expression=place)
 
     failing = unnamed(lesson)
     return replace(

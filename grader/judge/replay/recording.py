@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from grader.judge.remote.objects import RemoteObject
+from grader.judge.remote.objects import RemoteObject, has_objects
 from grader.judge.remote.proxies import RemoteCallable, RemoteStudent, SessionProtocol
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
@@ -111,6 +111,8 @@ class _RecordingSession:
         return getattr(self._session, name)
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if has_objects((args, kwargs)):
+            return self._session.construct(path, args, kwargs)  # recorded as a step on objects
         return self._recorder.step(
             "call", path, args, kwargs, lambda: self._session.call(path, args, kwargs)
         )

@@ -124,9 +124,9 @@ class ScriptWriter:
             fetched = object_steps.of_value(self.steps, actual)
             if fetched is not None and id(fetched) in self.origin:
                 return self.origin[id(fetched)]
-            step, path = self.origin.get(id(actual), (steps[-1], ""))
-            if id(step) in self.students:
-                return self._before_fetch(step), path
+            step, path = self.origin.get(id(actual), (None, ""))
+            if step is not None and id(step) in self.students:
+                return step, path
         return self._before_fetch(steps[-1]), ""
 
     def _before_fetch(self, step: Step) -> Step:
@@ -144,6 +144,11 @@ class ScriptWriter:
             self._require_objects(step)
             return
         self.written.add(id(step))
+        if step.kind == "fetch":
+            values = ", ".join(self.value(one) for one in step.args)
+            self.names[id(step)] = self._new_name("y")
+            self.lines.append(f"{self.names[id(step)]} = [{values}]")
+            return
         if step.kind == "torch" and call_name(step.what).endswith("grad.__get__"):
             self._require_backwards(before=step)
         call = self._call(step)
@@ -162,7 +167,7 @@ class ScriptWriter:
         """Write the steps on objects up to this one. What is only called has no line of its own."""
         steps = object_steps.needed_for(self.steps, last)
         called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
-        used = {id(one) for step in steps for one in objects_in((step.args, step.kwargs))}
+        used = {id(one) for step in self.steps for one in objects_in((step.args, step.kwargs))}
         for step in steps:
             if id(step) in self.written:
                 continue

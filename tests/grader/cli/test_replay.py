@@ -95,13 +95,14 @@ def numbers(value: Any) -> list[float]:
         ("custom_sigmoid", "ignores_grad_output", "gradient_uses_the_incoming_gradient"),
         ("retain_graph", "doubles_one_pass", "backward_twice_counts_what_was_there"),
         ("hooks", "averages_the_output", "values_are_the_norms_of_grad_output"),
+        ("hooks", "scales_everything", "scale_what_flows_through_y"),
     ],
 )
 def test_a_shown_script_gives_the_wrong_number_of_the_report(
     lesson: str, mistake: str, name: str, host: ForkServerClient, tmp_path: Path
 ) -> None:
     """… with plain Python, and what was expected beside it: derivatives, a scenario with a function
-    that is data, one with modules.
+    that is data, one with modules, a graph and objects that the check drives.
     """
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))

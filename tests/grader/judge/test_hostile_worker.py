@@ -12,11 +12,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grader.authoring import fetch, is_same
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.deadline import Deadline
+from grader.judge.remote.objects import RemoteObject
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
@@ -76,6 +78,7 @@ TAGS = (
     "dtype",
     "student",
     "program",
+    "object",
 )
 WORDS = ("callable", "missing", "value", "float64")
 JSON = st.recursive(
@@ -172,7 +175,16 @@ def observe(student: RemoteStudent) -> None:
     student.observe("scenario", torch.ones(2))
 
 
-QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe]
+def drive(student: RemoteStudent) -> None:
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    y, other = fetch([student.put(x) ** 3, student.put(x).grad])
+    if isinstance(y, torch.Tensor) and y.requires_grad:
+        torch.autograd.grad(y.sum(), x, allow_unused=True)
+    if isinstance(other, RemoteObject):
+        fetch(other.data, is_same(other, other))
+
+
+QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe, drive]
 
 
 @given(st.sampled_from(QUESTIONS), ANSWERS)

@@ -30,12 +30,12 @@ def grade(
     return grade_and_repair(host, course, lessons, files, settings, name="someone")
 
 
-def told(report: Report) -> dict[str, str | None]:
+def told(report: Report) -> dict[str, str]:
     """What is said to be wrong, by the function that it is said of."""
     return {
-        check.function: check.wrong_expression.text if check.wrong_expression else None
+        check.function: check.wrong_expression.text
         for check in report.lessons[0].checks
-        if check.diagnosed_by == "repair"
+        if check.wrong_expression
     }
 
 
@@ -76,6 +76,8 @@ def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course
     assert told(grade(host, small_course, helper + wrong)) == {}
     alone = grade(host, small_course, helper + "def double(x): return half(x)\n" + TRIPLE)
     assert told(alone) == {"double": "3"}
+    named = next(check for check in alone.lessons[0].checks if check.wrong_expression)
+    assert (named.diagnosed_by, named.diagnosis) == ("engine", "common_constant_factor")
 
 
 def test_two_places_that_would_do_are_no_claim(

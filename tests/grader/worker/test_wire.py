@@ -63,7 +63,7 @@ JSON = st.recursive(
         | st.dictionaries(
             st.sampled_from(
                 "tensor tuple dict set complex bytes ellipsis dtype opaque program student"
-                " register x".split()
+                " register object x".split()
             ),
             inner,
             max_size=2,
@@ -155,6 +155,8 @@ LIES = {
     "an unknown tag": {"pickle": "gASV"},
     "a reference into the judge": {"student": "os.system"},
     "a program": {"program": [1, [], [], [], True]},
+    "an object without a number": {"object": ["Value", "", 0]},
+    "an object of the judge's": {"object": 7},
     "an unhashable key": {"dict": [[[1], 2]]},
     "bytes that are no hex": {"bytes": "zz"},
 }

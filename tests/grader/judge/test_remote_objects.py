@@ -1,0 +1,170 @@
+"""A check drives objects in the worker: in few frames, with gradients, and against their lies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from grader.authoring import fetch, is_same
+from grader.core.errors import MissingName, StudentCodeError, WorkerLost
+from grader.course.analysis.source import Source
+from grader.judge.local_student import LocalStudent
+from grader.judge.remote.objects import RemoteObject
+from grader.judge.remote.proxies import RemoteStudent
+from grader.worker.wire.program import program
+
+SOURCE = """
+class Value:
+    made = 0
+    def __init__(self, data, parents=()):
+        Value.made += 1
+        self.data, self.grad, self.parents = data, 0.0, parents
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        return Value(self.data + other.data, (self, other))
+    def __radd__(self, other): return self + other
+    def __neg__(self): return Value(-self.data, (self,))
+    def __getitem__(self, key): return self.parents[key]
+    def backward(self): self.grad = 1.0
+    def broken(self): raise KeyError("no such node")
+
+def total(values): return Value(sum(value.data for value in values))
+def bump(x): x.grad = x.grad + 1; return x
+def cubed(x): return x ** 3
+def same(x): return x
+def last_words(value):
+    import os
+    os._exit(3)
+"""
+
+
+@pytest.fixture
+def student(remote: Callable[..., RemoteStudent]) -> RemoteStudent:
+    return remote(SOURCE)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, student: RemoteStudent) -> list[str]:
+    """What is asked of the worker from now on, a word for each frame."""
+    session, kept = object.__getattribute__(student, "_session"), list[str]()
+    ask = session.ask
+
+    def counted(do: str, **fields: Any) -> Any:
+        kept.append(do)
+        return ask(do, **fields)
+
+    monkeypatch.setattr(session, "ask", counted)
+    return kept
+
+
+def driven(student: Any) -> Any:
+    """The same steps for a remote student and for one of this process."""
+    a, b = student.Value(2.0), student.Value(-3.0)
+    c = 1.0 + (a + b) + 4.0
+    minus = -c
+    minus.backward()
+    a.grad = 7.5
+    return fetch(
+        [a.data, c.data, {"minus": (minus.data, minus.grad)}],
+        student.total([a, b, c]).data,
+        minus[0].data,
+        a.grad,
+        is_same(minus[0], c),
+        is_same(minus, c),
+    )
+
+
+def test_steps_give_what_they_give_in_one_process(student: RemoteStudent) -> None:
+    wanted = driven(LocalStudent(Source(SOURCE, "lesson.py"), ""))
+    assert wanted == ([2.0, 4.0, {"minus": (-4.0, 1.0)}], 3.0, 4.0, 7.5, True, False)
+    assert driven(student) == wanted
+
+
+def test_a_long_chain_costs_few_frames(student: RemoteStudent, asked: list[str]) -> None:
+    value = student.Value(0.0)
+    for _ in range(10_000):
+        value = value + 1.0
+    assert fetch(value.data) == 10_000.0
+    assert 2 <= asked.count("run") <= 6
+    assert len(asked) <= 8  # the file is loaded, and its class described
+
+
+def test_nothing_is_asked_before_a_value_is_read(student: RemoteStudent, asked: list[str]) -> None:
+    value = student.Value(2.0)
+    asked.clear()
+    total = (value + 1.0).data
+    assert asked == []
+    assert fetch(total) == 3.0
+    assert asked == ["run"]
+
+
+def test_a_tensor_that_is_read_is_differentiable(student: RemoteStudent) -> None:
+    x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+    value = student.cubed(student.put(x))
+    y = fetch(value)
+    assert isinstance(y, Tensor)
+    assert torch.equal(y, x.detach() ** 3)
+    (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert torch.equal(first, 3 * x**2)
+    (second,) = torch.autograd.grad(first.sum(), x)
+    assert torch.equal(second, 6 * x.detach())
+
+
+def test_a_graph_is_built_beside_the_students_code(student: RemoteStudent) -> None:
+    leaf = student.put(torch.tensor(2.0, requires_grad=True))
+    loss = program(lambda x: (x**3).log())(leaf)
+    assert isinstance(loss, RemoteObject)
+    loss.backward()
+    student.bump(leaf)
+    assert fetch(leaf.grad) == torch.tensor(2.5)
+    assert fetch(is_same(student.same(leaf), leaf)) is True
+
+
+def test_an_exception_is_raised_where_a_value_is_read(student: RemoteStudent) -> None:
+    value = student.Value(1.0)
+    broken = value.broken()
+    with pytest.raises(StudentCodeError, match="no such node") as caught:
+        fetch(broken)
+    assert caught.value.type_name == "KeyError"
+    assert fetch(student.Value(5.0).data) == 5.0  # and the next value can be read
+
+
+def test_what_the_student_lacks_is_told_by_its_name(student: RemoteStudent) -> None:
+    with pytest.raises(StudentCodeError, match="no attribute 'nothing'"):
+        fetch(student.Value(1.0).nothing)
+    with pytest.raises(MissingName):
+        _ = student.Nothing
+
+
+def test_an_object_of_a_lost_worker_is_no_object_of_the_next(student: RemoteStudent) -> None:
+    value = student.Value(1.0)
+    assert fetch(value.data) == 1.0
+    with pytest.raises(WorkerLost):
+        fetch(student.last_words(value))
+    assert fetch(student.Value(3.0).data) == 3.0  # by another worker, under another number
+    with pytest.raises(WorkerLost):
+        fetch(value.data)
+
+
+def test_an_object_is_described_once_it_was_read(student: RemoteStudent) -> None:
+    value = student.Value(1.0)
+    with pytest.raises(TypeError, match="before it is compared"):
+        _ = value == value
+    with pytest.raises(TypeError, match="used as a condition"):
+        bool(value)
+    known = fetch(value)
+    assert known.type_name == "Value"
+    assert known == known
+    assert bool(known)
+
+
+def test_values_without_objects_are_returned_as_they_are() -> None:
+    x = torch.ones(2)
+    assert fetch(x) is x
+    assert fetch(1, "two", None) == (1, "two", None)
+    assert is_same(x, x)
+    assert not is_same(x, torch.ones(2))
