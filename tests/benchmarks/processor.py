@@ -1,0 +1,95 @@
+"""Whose processor time a right submission takes: supervisor, fork server, judge, worker.
+
+    python tests/benchmarks/processor.py LESSON,LESSON [--rounds N]
+
+A fork server grades submissions that differ, one after another, once everything is warm. Prints a
+row for each lesson: milliseconds of a submission, and how many of them the kernel takes. Times are
+those of Linux's ``/proc/PID/stat``, which counts in hundredths of a second, so take many rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+
+from lessons import COURSE, SETTINGS
+
+from grader.course.lesson_file import LessonFile
+from grader.course.stubs import without_markers
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import grade_lesson
+
+PROCESSES = ("supervisor", "fork server", "judge", "worker")
+MILLISECONDS = 1000 / os.sysconf("SC_CLK_TCK")
+Times = tuple[float, float]
+"""Milliseconds of user code, and of the kernel."""
+
+
+def times_of(pid: int) -> tuple[int, Times, Times]:
+    """Return a process's parent, its times, and those of its children that have ended."""
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
+    user, kernel, of_ended, kernel_of_ended = (int(one) * MILLISECONDS for one in fields[11:15])
+    return int(fields[1]), (user, kernel), (of_ended, kernel_of_ended)
+
+
+def by_process() -> dict[str, Times]:
+    """Return the times of this process and of everything below it.
+
+    Workers and lesson servers are the fork server's children, judges those of a lesson server.
+    """
+    found = {}
+    for entry in os.listdir("/proc")  # noqa: PTH208:
+        if entry.isdigit():
+            try:
+                found[int(entry)] = times_of(int(entry))
+            except OSError:
+                continue  # it has ended
+    sums: dict[str, Times] = defaultdict(lambda: (0.0, 0.0))
+
+    def add(name: str, times: Times) -> None:
+        sums[name] = (sums[name][0] + times[0], sums[name][1] + times[1])
+
+    me = os.getpid()
+    add("supervisor", found[me][1])
+    for server in (pid for pid, (parent, _, _) in found.items() if parent == me):
+        add("fork server", found[server][1])
+        add("worker", found[server][2])
+        for lesson in (pid for pid, (parent, _, _) in found.items() if parent == server):
+            for judge in (pid for pid, (parent, _, _) in found.items() if parent == lesson):
+                add("judge", found[judge][1])
+    return sums
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("lessons")
+    options.add_argument("--rounds", type=int, default=60)
+    arguments = options.parse_args()
+    print(f"{'ms of a submission':20}{'wall':>8}", *(f"{name:>16}" for name in PROCESSES))
+    for name in arguments.lessons.split(","):
+        lesson = COURSE.lesson(name)
+        source = without_markers(lesson.solution.read_text("utf-8"))
+        with ForkServerClient() as client:
+            for number in range(arguments.rounds + 5):
+                if number == 5:
+                    before, began = by_process(), time.perf_counter()
+                text = f"{source}\n# submission {number}\n"
+                grade_lesson(client, lesson, LessonFile(name, lesson.filename, text), SETTINGS)
+            wall, after = time.perf_counter() - began, by_process()
+        columns = []
+        for process in PROCESSES:
+            user, kernel = (
+                (late - early) / arguments.rounds
+                for late, early in zip(after[process], before[process], strict=True)
+            )
+            columns.append(f"{user + kernel:6.1f} ({kernel:4.1f})")
+        print(f"{name:20}{1000 * wall / arguments.rounds:8.1f}", *(f"{one:>16}" for one in columns))
+
+
+if __name__ == "__main__":
+    main()
