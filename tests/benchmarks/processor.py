@@ -41,7 +41,7 @@ def by_process() -> dict[str, Times]:
     Workers and lesson servers are the fork server's children, judges those of a lesson server.
     """
     found = {}
-    for entry in os.listdir("/proc")  # noqa: PTH208:
+    for entry in os.listdir("/proc"):  # noqa: PTH208
         if entry.isdigit():
             try:
                 found[int(entry)] = times_of(int(entry))
