@@ -2,12 +2,12 @@
 
 It answers the judge's questions, one at a time, until its input ends:
 
-``load``      compile the scenarios, execute the student's file
+``load``      execute the student's file
 ``describe``  what a name in the student's module is: a callable, a value, missing
 ``call``      call something of the student's; keep inputs and outputs under a handle
 ``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
               this nests to any order
-``observe``   run a scenario on the student's module
+``observe``   run a scenario on the student's module; its source comes with the first such question
 ``run``       run steps on objects that the judge drives (``objects``), and read some of them
 ``several``   several calls and products at once, one after another
 
@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
-from grader.worker.loading import execute, words_in
+from grader.worker.loading import execute
 from grader.worker.objects import Objects
 from grader.worker.snapshots import Before
 from grader.worker.wire.compat import undefined_gradient
@@ -57,7 +57,7 @@ class Worker:
 
     def __init__(self) -> None:
         self.student = types.ModuleType("student")
-        self.scenarios = compile("", "<scenarios>", "exec")
+        self.scenarios: dict[str, types.CodeType] = {}
         self.filename = "<student>"
         self.calls: dict[int, Call] = {}
         self.next_handle = 1
@@ -122,14 +122,13 @@ class Worker:
         return {"several": replies}, b"".join(blobs)
 
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
-        """Execute the student's file. Like the scenarios, it is not read from disk."""
+        """Execute the student's file, which is not read from disk."""
         body = request.body
         self.filename = body["filename"]
-        self.scenarios = compile(body["scenarios"], "<scenarios>", "exec", dont_inherit=True)
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        return {"value": execute(body["source"], self.student, words_in(self.scenarios))}, b""
+        return {"value": execute(body["source"], self.student, set(body["words"]))}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
         """Describe a name: ``missing`` with the known names, ``class``, ``callable``, or
@@ -175,9 +174,13 @@ class Worker:
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
         """Run a scenario in a new module, so that changes to the last one are gone."""
+        name = request.body["path"]
+        if "source" in request.body:
+            code = compile(request.body["source"], "<scenarios>", "exec", dont_inherit=True)
+            self.scenarios[name] = code
         scenarios = types.ModuleType(SCENARIOS)
-        exec(self.scenarios, scenarios.__dict__)
-        scenario = getattr(scenarios, request.body["path"])
+        exec(self.scenarios[name], scenarios.__dict__)
+        scenario = getattr(scenarios, name)
         args, kwargs, _ = self.arguments(request)
         with torch.enable_grad():
             result = scenario(self.student, *args, **kwargs)

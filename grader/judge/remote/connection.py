@@ -17,6 +17,8 @@ class Connection:
     worker: WorkerProcess
     freed: deque[int] = field(default_factory=deque)
     """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
+    scenarios: set[str] = field(default_factory=set)
+    """The scenarios that this worker is known to have."""
 
     def take_freed(self) -> list[int]:
         """Return the freed handles, each once, also while others are added."""

@@ -24,6 +24,7 @@ from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.replies import missing_name, part, several_replies, student_error
 from grader.judge.remote.stack import line_where_it_is
 from grader.judge.remote.worker_sources import WorkerProcess, WorkerSource
+from grader.judge.scenario_source import watched_words
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
@@ -107,7 +108,7 @@ class RpcClient:
                 source=source.text,
                 filename=source.filename,
                 name=source.module,
-                scenarios=self._scenarios,
+                words=watched_words(self._scenarios),
             )
             self.replaced = self.checked(
                 lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]

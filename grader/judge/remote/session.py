@@ -25,6 +25,7 @@ from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
 from grader.judge.remote.replies import missing_name, part
+from grader.judge.scenario_source import reached_by
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame
 from grader.worker.wire.placeholders import TensorRef, fill
@@ -100,11 +101,16 @@ class StudentSession(ObjectSession):
         return value
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario in the worker. It crosses with the first question that needs it."""
         line = self._ready()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
         data = [encoder.encode(as_references(part, line)) for part in (args, kwargs)]
-        reply = self.ask("observe", path=scenario, args=data, blob=encoder.blob)
+        fields: dict[str, Any] = {"path": scenario, "args": data}
+        if scenario not in line.scenarios:
+            fields["source"] = reached_by(self._scenarios, scenario)
+        reply = self.ask("observe", blob=encoder.blob, **fields)
+        line.scenarios.add(scenario)
         return self.checked(lambda: self._decoded(reply))
 
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -21,7 +21,6 @@ from grader.judge.replay import object_steps
 from grader.judge.replay.literals import NoLiteral, definition, literal, operation
 from grader.judge.replay.program_source import program_lines
 from grader.judge.replay.recording import Step, tensors_in
-from grader.judge.replay.scenario_source import reached_by, scenario_names
 from grader.judge.replay.steps import (
     STUDENT_STEPS,
     call_name,
@@ -29,6 +28,7 @@ from grader.judge.replay.steps import (
     parts_of,
     returns_nothing,
 )
+from grader.judge.scenario_source import reached_by, scenario_names, without_torch
 from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program
 
@@ -192,7 +192,8 @@ class ScriptWriter:
         if step.kind == "get":
             return f"{self.module}.{step.what}"
         if step.kind == "observe":
-            self.definitions.setdefault("scenario", reached_by(self.scenarios, step.what))
+            source = without_torch(reached_by(self.scenarios, step.what))
+            self.definitions.setdefault("scenario", source)
             return f"{step.what}({', '.join([self.module, *self._arguments(step)])})"
         if step.kind == "call":
             return f"{self.module}.{step.what}({', '.join(self._arguments(step))})"

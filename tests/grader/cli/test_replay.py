@@ -31,7 +31,7 @@ from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
 from grader.judge.debugger import error_text
 from grader.judge.replay.literals import NoLiteral, literal
-from grader.judge.replay.scenario_source import reached_by
+from grader.judge.scenario_source import reached_by
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program

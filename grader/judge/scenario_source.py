@@ -1,11 +1,17 @@
-"""The source of one scenario with what it uses, for a script."""
+"""A lesson's scenarios one by one: each with what it uses, as a text of its own.
+
+So a worker gets a scenario with the first question that needs it and knows none of the others, and
+a script shows one scenario without the rest of the file.
+"""
 
 from __future__ import annotations
 
 import ast
+import functools
 
+from grader.core.errors import EngineFault
 from grader.course.analysis.definitions import defined_names
-from grader.judge.replay.literals import NoLiteral
+from grader.worker.loading import WATCHED, words_in
 
 
 def scenario_names(scenarios: str) -> set[str]:
@@ -18,12 +24,16 @@ def scenario_names(scenarios: str) -> set[str]:
     return names
 
 
+@functools.lru_cache(maxsize=512)
 def reached_by(scenarios: str, name: str) -> str:
-    """Return one scenario with the definitions that it uses, and its file's imports but torch."""
+    """Return one scenario with the definitions that it uses and all imports of its file.
+
+    Raise EngineFault if the file does not define it.
+    """
     tree, lines = ast.parse(scenarios), scenarios.splitlines()
     defined = {defined: node for node in tree.body for defined in defined_names(node)}
     if name not in defined:
-        raise NoLiteral(f"there is no scenario {name!r}")
+        raise EngineFault(f"there is no scenario {name!r}")
     used, todo = set[str](), [name]
     while todo:
         word = todo.pop()
@@ -33,11 +43,23 @@ def reached_by(scenarios: str, name: str) -> str:
     pieces = []
     for node in tree.body:
         is_import = isinstance(node, ast.Import | ast.ImportFrom)
-        if ast.unparse(node) == "import torch" or not (
-            is_import or used.intersection(defined_names(node))
-        ):
+        if not (is_import or used.intersection(defined_names(node))):
             continue
         start = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
         space = "\n" if is_import else "\n\n\n"
         pieces.append(space + "\n".join(lines[start - 1 : node.end_lineno]))
     return "".join(pieces).lstrip("\n") + "\n"
+
+
+def without_torch(source: str) -> str:
+    """Return a scenario's text for a script that imports torch already."""
+    return source.replace("import torch\n", "", 1).lstrip("\n")
+
+
+@functools.lru_cache(maxsize=32)
+def watched_words(scenarios: str) -> tuple[str, ...]:
+    """Return the names of torch and Python that any scenario uses: a student's file may replace
+    them (``worker.loading``).
+    """
+    words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
+    return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))
