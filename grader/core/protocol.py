@@ -94,7 +94,8 @@ class Task(Record):
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
     check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
     function, only repairs are searched: the checks have been judged. A repair may break none of
-    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``).
+    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``). The result
+    repeats the ``nonce``, which no worker can know.
     """
 
     source: str
@@ -108,6 +109,7 @@ class Task(Record):
     unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
     unnamed_by: tuple[str, ...] = ()
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,7 @@ class JudgeResult(Record):
     sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
     catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
     ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` were asked for.
+    ``nonce`` is the task's.
     """
 
     checks: tuple[CheckResult, ...]
@@ -160,6 +163,7 @@ class JudgeResult(Record):
     script: tuple[str, ...] | str | None = None
     catalogue: dict[str, tuple[str, ...]] = field(default_factory=dict)
     repairs: tuple[Repair, ...] = ()
+    nonce: str = ""
 
 
 @dataclass(frozen=True, slots=True)

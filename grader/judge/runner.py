@@ -72,7 +72,7 @@ class Judge:
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
         if task.unnamed:
             trials = Trials(self.spec, self.plugin, checks.items, task, workers)
-            return JudgeResult((), repairs=tuple(trials.repairs()))
+            return JudgeResult((), repairs=tuple(trials.repairs()), nonce=task.nonce)
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
@@ -103,6 +103,7 @@ class Judge:
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
+            nonce=task.nonce,
         )
 
     def session_for(self, task: Task, workers: WorkerSource) -> StudentSession:

@@ -53,15 +53,23 @@ LIMITS = {
     "open_files": ("{limit} open files", 1),
 }
 """The words for each limit that a host can lower, and its unit."""
+VERDICT = "verdict"
+"""The guarantee that no process of a worker can reach one that judges it."""
 NOT_CONFINED = "This system does not confine your code's use of: {names}."
+FORGEABLE = (
+    "This system lets your code reach the processes that judge it, so this score could be forged."
+)
 LOWERED = "This system allows your code less than the course does: {limits}."
 
 
 def host_limitations(sandbox: SandboxReport, tr: Catalogue) -> list[str]:
     """Return a sentence for the guarantees that did not hold, and one for lowered limits."""
     sentences = []
-    if sandbox.missing:
-        sentences.append(tr(NOT_CONFINED, names=", ".join(map(tr, sandbox.missing))))
+    unconfined = [name for name in sandbox.missing if name != VERDICT]
+    if unconfined:
+        sentences.append(tr(NOT_CONFINED, names=", ".join(map(tr, unconfined))))
+    if VERDICT in sandbox.missing:
+        sentences.append(tr(FORGEABLE))
     if sandbox.lowered:
         limits = [
             tr(LIMITS[name][0], limit=f"{value / LIMITS[name][1]:.3g}")

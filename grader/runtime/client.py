@@ -6,11 +6,14 @@ import contextlib
 import hashlib
 import json
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -29,6 +32,7 @@ from grader.core.protocol import (
 from grader.core.records import Record
 from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.runtime import FORK_SERVER, lazy_imports
+from grader.worker.sandbox import hide
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
@@ -50,6 +54,28 @@ def lesson_key(spec: LessonSpec) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def started(
+    mode: str, log: IO[bytes], *, own_session: bool
+) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
+    """Start a fork server. Return its process, and where to write jobs and read results.
+
+    Its input and output are one socket, which /proc can't open again as it can a pipe, except on
+    Windows, where a process can't be started on a socket.
+    """
+    command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
+
+    def start(**options: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, stderr=log, env=environment, **options)
+
+    if sys.platform == "win32":
+        process = start(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return process, cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = start(stdin=theirs, stdout=theirs, start_new_session=own_session)
+        return process, ours.makefile("wb"), ours.makefile("rb")
+
+
 class ForkServerClient:
     """One fork server. It starts at once, imports torch meanwhile, and is replaced if it dies.
 
@@ -62,6 +88,8 @@ class ForkServerClient:
         self._own_session = own_session
         self._abandoned = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._jobs: BinaryIO
+        self._results: BinaryIO
         self._log: IO[bytes] | None = None
         self._lessons: set[str] = set()
         self._unsettled = False
@@ -75,13 +103,9 @@ class ForkServerClient:
         if self._process is None:
             self._oom_kills = oom_kills()
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
-            self._process = subprocess.Popen(
-                isolated_command(FORK_SERVER, self._mode),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=self._log,
-                env=scrubbed_environment(),
-                start_new_session=self._own_session,
+            hide()
+            self._process, self._jobs, self._results = started(
+                self._mode, self._log, own_session=self._own_session
             )
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
@@ -93,17 +117,16 @@ class ForkServerClient:
         """
         self.settle()
         self.start()
-        assert self._process is not None
-        jobs, results = cast(BinaryIO, self._process.stdin), cast(BinaryIO, self._process.stdout)
+        task = replace(task, nonce=secrets.token_hex(16))
         key = lesson_key(spec)
         new = key not in self._lessons
         self._lessons.add(key)
         envelope = Envelope(options, key, new, lazy_imports.needed(task.source))
         messages: list[Record] = [envelope, spec, task] if new else [envelope, task]
         try:
-            jobs.write(b"".join(pack(message.as_json()) for message in messages))
-            jobs.flush()
-            frame = read_frame(results)
+            self._jobs.write(b"".join(pack(message.as_json()) for message in messages))
+            self._jobs.flush()
+            frame = read_frame(self._results)
             answer = None if frame is None else answer_from_json(frame.body)
         except (OSError, BrokenFrame, ValueError) as error:
             raise self._broken(str(error)) from None
@@ -115,6 +138,8 @@ class ForkServerClient:
                 raise SandboxRefused(template, **facts)
             case Fault(text):
                 raise EngineFault(f"{text}\n{self.log()}")
+        if answer.nonce != task.nonce:
+            raise self._broken("a result that is not this task's")
         return answer
 
     def settle(self) -> None:
@@ -127,7 +152,7 @@ class ForkServerClient:
         if self._unsettled:
             self._unsettled = False
             try:
-                ended = read_frame(cast(BinaryIO, self._process.stdout)) is None
+                ended = read_frame(self._results) is None
             except (OSError, BrokenFrame):
                 ended = True
         if ended or self._process.poll() is not None:
@@ -167,7 +192,7 @@ class ForkServerClient:
     def close(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            for stream in (process.stdin, process.stdout, self._log):
+            for stream in (self._jobs, self._results, self._log):
                 with contextlib.suppress(OSError):  # what a dead process can no longer take
                     if stream is not None:
                         stream.close()

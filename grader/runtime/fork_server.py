@@ -1,6 +1,7 @@
 """The fork server: the process that imports torch once, for all processes that come after.
 
-For each job the supervisor writes up to three messages to the fork server's standard input. The
+For each job the supervisor writes up to three messages to the fork server's standard input, which
+is a socket (a worker of the same user could open a pipe again through /proc). The
 fork server reads the *envelope* (limits, sandbox, which lesson, whether the submission needs what
 torch imports late). It leaves the lesson's *spec*, which comes only once, to a lesson server that
 it forks, and the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``)
@@ -49,7 +50,14 @@ from grader.core.protocol import (
 from grader.runtime import lazy_imports
 from grader.runtime.fork_worker import WorkerStarter
 from grader.runtime.reaper import end_worker, kill_everything
-from grader.worker.sandbox import adopt_orphans, clear_scratch, monitor, prepare, remove_scratch
+from grader.worker.sandbox import (
+    adopt_orphans,
+    clear_scratch,
+    hide,
+    monitor,
+    prepare,
+    remove_scratch,
+)
 from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
@@ -64,6 +72,7 @@ def main() -> NoReturn:
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
+    hide()
     warm_up()
     serve = serve_forks if sys.argv[1] == "fork" else serve_inline
     serve(jobs, results)

@@ -5,6 +5,9 @@ confines itself (``confine``) and only then listens to the judge. No student's c
 so what the worker says about its guarantees can be believed. The layers, in the order in which they
 are applied:
 
+*hidden*
+    The fork server, the judges and the worker itself are not dumpable: of one user's processes none
+    may look into another's memory or descriptors (proc(5), ``PR_SET_DUMPABLE``).
 *descriptors*
     Standard input is empty, standard output and error are one pipe to the judge. All others are
     closed, except the line to the judge. The worker leads a session and dies with its fork server.
@@ -53,13 +56,16 @@ GUARANTEES: dict[str, tuple[str, ...]] = {
     "files": ("landlock", "capabilities", "seccomp"),
     "network": ("landlock", "seccomp"),
     "processes": ("capabilities", "seccomp", "proc"),
+    "verdict": ("capabilities", "hidden"),
 }
 """What a worker is denied or held to, and the layers that it takes. ``proc`` is the host's /proc:
-it tells the size of the address space, and which processes a worker has left behind.
+it tells the size of the address space, and which processes a worker has left behind. ``verdict``
+says that the worker can't reach the processes that judge it, and so can't write a result.
 """
 
 LINUX: bool = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG = 1
+PR_GET_DUMPABLE, PR_SET_DUMPABLE = 3, 4
 PR_SET_CHILD_SUBREAPER = 36
 CAPSET = {"x86_64": 126, "aarch64": 91}
 CAPABILITY_VERSION = 0x20080522
@@ -139,6 +145,22 @@ def adopt_orphans() -> None:
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
+def hide() -> None:
+    """Make this process, and what it forks, one that others of the same user may not look into:
+    ptrace(2) and the descriptors in /proc are refused. Linux has this, other systems don't.
+    """
+    if LINUX:
+        prctl(PR_SET_DUMPABLE, 0)
+
+
+def is_hidden() -> bool:
+    """Return whether ``hide`` was called here, or in the process that this one is a fork of."""
+    if not LINUX:
+        return False
+    libc: Any = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) == 0)
+
+
 def confine(
     limits: Limits, prepared: Prepared, *, mode: str, keep: set[int], without: Collection[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...], Limits]:
@@ -155,6 +177,7 @@ def confine(
     if prepared.scratch is not None:
         move_to(prepared.scratch)
     held = {"descriptors"} | ({"proc"} if address_space_bytes() else set())
+    held |= {"hidden"} if is_hidden() else set()
     ruleset = {prepared.ruleset} if prepared.ruleset is not None else set()
     close_all_but(keep | {0, 1, 2} | ruleset)
     os.setsid()

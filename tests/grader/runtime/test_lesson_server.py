@@ -34,7 +34,7 @@ BODIES = {
 
 
 def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict[str, Any]:
-    """What a submission's result is, times apart."""
+    """What a submission's result is, times and nonce apart."""
     lesson = course.lesson("tiny")
     judged = grade_lesson(
         host,
@@ -45,6 +45,7 @@ def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict
     data = asdict(judged)
     for part in (data["result"], *data["result"]["checks"], *data["judged"]["checks"]):
         part["seconds"] = 0
+    data["judged"]["nonce"] = ""
     return data
 
 

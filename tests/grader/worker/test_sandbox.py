@@ -335,7 +335,11 @@ def test_the_filter_knows_both_machines_and_no_number_twice() -> None:
 
 
 def test_every_guarantee_rests_on_layers_that_exist() -> None:
-    assert {layer for layers in GUARANTEES.values() for layer in layers} <= {*LAYERS, "proc"}
+    assert {layer for layers in GUARANTEES.values() for layer in layers} <= {
+        *LAYERS,
+        "hidden",
+        "proc",
+    }
 
 
 def test_a_private_folder_is_made_for_the_host_alone() -> None:

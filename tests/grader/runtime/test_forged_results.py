@@ -1,0 +1,97 @@
+"""A worker that looks for the processes that judge it, on a host without Landlock and seccomp: it
+can neither look into them nor write a result in the judge's name.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+
+import pytest
+
+from grader.core import protocol
+from grader.core.i18n import engine_catalogue
+from grader.core.report import Outcome, SandboxReport
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.render.labels import FORGEABLE, host_limitations
+from grader.runtime import client
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
+
+UNCONFINED = ("landlock", "seccomp")
+
+LOOKS_AROUND = """
+import os
+
+def double(x):
+    reached = []
+    for pid in os.listdir("/proc"):
+        if pid.isdigit() and pid != str(os.getpid()):
+            for name in ("fd", "mem", "environ"):
+                try:
+                    place = f"/proc/{pid}/{name}"
+                    if name == "fd":
+                        [os.readlink(f"{place}/{fd}") for fd in os.listdir(place)]
+                    else:
+                        open(place, "rb").read(1)
+                except OSError:
+                    continue
+                if pid == "SUPERVISOR" or "fork_server" in open(f"/proc/{pid}/cmdline").read():
+                    reached.append(place)
+    raise RuntimeError(f"reached {reached}")
+"""
+
+
+def graded(course: Course, source: str, *without: str) -> LessonOutcome:
+    settings = Settings(1, "auto", course.limits, without=without)
+    with ForkServerClient() as server:
+        return grade_lesson(
+            server, course.lesson("tiny"), LessonFile("tiny", "tiny.py", source), settings
+        )
+
+
+@pytest.mark.linux
+def test_a_worker_can_look_into_no_process_that_judges_it(small_course: Course) -> None:
+    source = LOOKS_AROUND.replace("SUPERVISOR", str(os.getpid()))
+    outcome = graded(small_course, source, *UNCONFINED)
+    assert "verdict" in outcome.judged.guarantees
+    messages = [check.message or "" for check in outcome.result.checks]
+    assert any("reached []" in message for message in messages), messages
+
+
+@pytest.mark.linux
+def test_the_promise_falls_with_the_capabilities(small_course: Course) -> None:
+    outcome = graded(small_course, "x = 1", "capabilities")
+    assert "verdict" in outcome.judged.missing
+    report = SandboxReport("auto", outcome.judged.guarantees, outcome.judged.missing, {})
+    assert FORGEABLE in host_limitations(report, engine_catalogue("en"))
+
+
+def test_the_page_warns_of_forgery_only_where_it_is_possible() -> None:
+    confined = SandboxReport("auto", ("verdict",), ("files",), {})
+    sentences = host_limitations(confined, engine_catalogue("en"))
+    assert len(sentences) == 1
+    assert FORGEABLE not in sentences
+    assert host_limitations(SandboxReport("auto", (), ("verdict",), {}), engine_catalogue("ko"))
+
+
+def test_a_result_without_the_tasks_nonce_is_not_believed(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each task has a nonce of its own; a result with another is the grader's fault, not a mark."""
+    seen: list[str] = []
+    read = protocol.answer_from_json
+
+    def forged(data: object) -> object:
+        answer = read(data)
+        assert isinstance(answer, protocol.JudgeResult)
+        seen.append(answer.nonce)
+        return replace(answer, nonce="0" * 32)
+
+    monkeypatch.setattr(client, "answer_from_json", forged)
+    for _ in range(2):
+        outcome = graded(small_course, "def double(x):\n    return 2 * x\n")
+        assert {check.outcome for check in outcome.result.checks} == {Outcome.GRADER_ERROR}
+    assert len(set(seen)) == 2
+    assert all(len(nonce) == 32 for nonce in seen)
