@@ -28,6 +28,7 @@ from torch import Tensor
 
 from grader.core.errors import CheckFailure
 from grader.judge.assertions import type_name
+from grader.judge.constants import HELPERS
 from grader.judge.figures import Figure, graphs_figure, one_call
 from grader.judge.local_student import execute
 from grader.judge.remote.session import NotStarted, Student
@@ -78,7 +79,7 @@ def import_helpers(file: str) -> types.ModuleType:
     lesson's visible and hidden checks share.
     """
     path = Path(file).with_name("helpers.py")
-    return execute(path.read_text("utf-8"), f"{path.parent.name}_helpers", str(path))
+    return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:

@@ -25,6 +25,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of
 from grader.judge.checks import CheckSpec
+from grader.judge.constants import Constants, namespaces_of
 from grader.judge.examples import Examples
 from grader.judge.exception_verdicts import (
     CheckVerdict,
@@ -65,11 +66,15 @@ class LessonPlugin:
         self.results = Results(spec, self.solved)
         self.examples = Examples(spec, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
+        self.constants = Constants(())
         self._run: SubmissionRun | None = None
 
     @contextlib.contextmanager
     def judging(self, run: SubmissionRun) -> Iterator[None]:
-        """Have a block in which the collected checks are run on one submission."""
+        """Have a block in which the collected checks are run on one submission. What the last one
+        left in a constant of the lesson's is gone.
+        """
+        self.constants.put_back()
         self._run = run
         try:
             yield
@@ -102,6 +107,9 @@ class LessonPlugin:
             ]
         self.collected = frozenset(item.name for item in items)
         items[:] = order_checks(items, withheld=self.withheld)
+        rules = [one.rule for one in self.results.mistakes if one.rule is not None]
+        checks = [getattr(item, "obj", None) for item in items]
+        self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
 
     def id_of(self, item: pytest.Item) -> str:
         return f"{self.lesson}.{item.name.removeprefix('test_')}"

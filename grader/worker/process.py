@@ -29,6 +29,7 @@ from typing import Any, BinaryIO
 import torch
 from torch import Tensor
 
+from grader.worker.imports import leave_only_worker
 from grader.worker.loading import execute
 from grader.worker.objects import Objects
 from grader.worker.snapshots import Before
@@ -36,7 +37,6 @@ from grader.worker.wire.compat import undefined_gradient
 from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
 from grader.worker.wire.placeholders import ObjectRef, fill
-from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 SCENARIOS = "scenarios"
@@ -293,9 +293,7 @@ def tell_stack_when_asked() -> None:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until the input ends."""
-    authoring = types.ModuleType("grader.authoring")
-    authoring.__dict__["trace"] = trace  # what a scenario may import, and nothing that judges
-    sys.modules["grader.authoring"] = sys.modules["grader"].__dict__["authoring"] = authoring
+    leave_only_worker()
     tell_stack_when_asked()
     worker = Worker()
     while (request := read_frame(source)) is not None:

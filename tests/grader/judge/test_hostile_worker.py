@@ -171,6 +171,9 @@ def name(student: RemoteStudent) -> None:
     repr(student.CONSTANT)
 
 
+SCENARIOS = "def scenario(student, x):\n    return x\n"
+
+
 def observe(student: RemoteStudent) -> None:
     student.observe("scenario", torch.ones(2))
 
@@ -196,7 +199,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
     session = StudentSession(
         ScriptedWorker([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
-        scenarios="",
+        scenarios=SCENARIOS,
         limits=Limits(),
     )
     try:
@@ -217,7 +220,7 @@ def test_the_liar_can_tell_the_truth() -> None:
     session = StudentSession(
         ScriptedWorker([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
-        scenarios="",
+        scenarios=SCENARIOS,
         limits=Limits(),
     )
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)

@@ -64,7 +64,10 @@ def listener() -> Listener:
 def session(listener: Listener) -> StudentSession:
     """A session with that worker, which has loaded the file."""
     made = StudentSession(
-        listener, source=Source("", "lesson.py"), scenarios="", limits=Limits(lesson_seconds=600)
+        listener,
+        source=Source("", "lesson.py"),
+        scenarios="def f(student): ...",
+        limits=Limits(lesson_seconds=600),
     )
     made.load()
     return made

@@ -32,6 +32,7 @@ from grader.worker.sandbox import (
     LAYERS,
     Prepared,
     clear_scratch,
+    hide,
     landlock,
     monitor,
     prepare,
@@ -87,6 +88,7 @@ def prepared() -> Iterator[Prepared]:
 @pytest.fixture
 def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
     """``confined(source, without=(), **limits)``: a student in a confined worker."""
+    hide()
     sessions = []
 
     def make(source: str, without: tuple[str, ...] = (), **limits: float) -> RemoteStudent:

@@ -1,0 +1,81 @@
+"""Tensors that a lesson's own modules hold: what a rule wrote into one is undone before the next
+submission, so that no verdict hangs on who came before.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+HELPERS = "_helpers"
+"""How the name ends that ``checks.import_helpers`` gives a lesson's helpers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A tensor of a module and what it held when the module was loaded."""
+
+    tensor: Tensor
+    value: Tensor
+    grad: Tensor | None
+    requires_grad: bool
+
+    def put_back(self) -> None:
+        with torch.no_grad():
+            self.tensor.copy_(self.value)
+        self.tensor.requires_grad_(self.requires_grad)
+        self.tensor.grad = None if self.grad is None else self.grad.clone()
+
+
+class Constants:
+    """The leaves in the namespaces of modules, also those in lists and dictionaries there."""
+
+    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
+        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
+        self._kept = [
+            Kept(
+                tensor,
+                tensor.detach().clone(),
+                None if tensor.grad is None else tensor.grad.clone(),
+                tensor.requires_grad,
+            )
+            for tensor in found.values()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def put_back(self) -> None:
+        """Have each tensor hold again what it held at first, and no other gradient."""
+        for kept in self._kept:
+            kept.put_back()
+
+
+def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the namespaces that functions were defined in, and those of the lesson's helpers
+    there.
+    """
+    for function in functions:
+        space = getattr(function, "__globals__", {})
+        yield space
+        for value in space.values():
+            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
+                yield vars(value)
+
+
+def tensors_in(value: object) -> Iterable[Tensor]:
+    """Yield the tensors in a container, however deep."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "__builtins__":
+                yield from tensors_in(inner)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for inner in value:
+            yield from tensors_in(inner)

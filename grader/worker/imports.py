@@ -1,0 +1,58 @@
+"""What of this engine a worker keeps: its own modules and the wire, nothing that judges.
+
+A worker is a fork of a process that has the whole engine in memory. Before the student's file runs,
+every other module of ours is taken out of ``sys.modules`` and out of its package, and importing one
+again fails. An object that something else still refers to stays in memory: this keeps
+``import grader.judge.jacobians`` from solving an exercise, and is no wall.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import sys
+import types
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec
+
+from grader.worker.wire.trace import trace
+
+PACKAGE = "grader"
+KEPT = tuple(
+    f"{PACKAGE}.worker.{name}"
+    for name in ("imports", "loading", "objects", "process", "snapshots", "wire")
+)
+
+
+def leave_only_worker() -> None:
+    """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` has what a
+    scenario may import, and is made anew.
+    """
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
+        if not is_kept(name):
+            parent, _, own = name.rpartition(".")
+            del sys.modules[name]
+            if parent in sys.modules:
+                vars(sys.modules[parent]).pop(own, None)
+    authoring = types.ModuleType(f"{PACKAGE}.authoring")
+    authoring.__dict__["trace"] = trace
+    sys.modules[authoring.__name__] = sys.modules[PACKAGE].__dict__["authoring"] = authoring
+    sys.meta_path.insert(0, Refuser())
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a module is the worker's own, or a package that holds one of those."""
+    return any(f"{name}.".startswith(f"{kept}.") or kept.startswith(f"{name}.") for kept in KEPT)
+
+
+class Refuser(importlib.abc.MetaPathFinder):
+    """Finds no module of the engine."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname.startswith(f"{PACKAGE}."):
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return None

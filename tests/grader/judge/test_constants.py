@@ -1,0 +1,57 @@
+"""What a rule or a check writes into a constant of its lesson is gone for the next submission."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import torch
+
+from grader.course.manifest import find_course, load_course
+from grader.judge.constants import Constants, namespaces_of
+from grader.judge.pytest_plugin import LessonPlugin
+from grader.runtime.grading import Settings, spec_for
+
+
+def space() -> dict[str, Any]:
+    return {
+        "LEAF": torch.tensor([1.0, 2.0], requires_grad=True),
+        "PLAIN": torch.tensor([3.0]),
+        "NESTED": {"inner": [torch.tensor([4.0])]},
+        "NUMBER": 5,
+    }
+
+
+def test_values_gradients_and_flags_are_put_back() -> None:
+    names = space()
+    constants = Constants([names])
+    assert len(constants) == 3
+    leaf, inner = names["LEAF"], names["NESTED"]["inner"][0]
+    leaf.sum().backward()
+    with torch.no_grad():
+        leaf.add_(1)
+        names["PLAIN"].zero_()
+        inner.mul_(7)
+    names["PLAIN"].requires_grad_()
+    constants.put_back()
+    assert leaf.grad is None
+    assert leaf.tolist() == [1.0, 2.0]
+    assert leaf.requires_grad
+    assert names["PLAIN"].tolist() == [3.0]
+    assert not names["PLAIN"].requires_grad
+    assert inner.tolist() == [4.0]
+
+
+def test_namespaces_are_those_of_functions_and_of_their_helpers() -> None:
+    helpers = types.ModuleType("tiny_helpers")
+    helpers.__dict__["INSIDE"] = torch.ones(1)
+    names: dict[str, Any] = {"helpers": helpers, "math": types.ModuleType("math"), "HERE": 1}
+    exec("def check(): pass", names)
+    assert [*namespaces_of([names["check"]])] == [names, vars(helpers)]
+
+
+def test_a_lessons_constants_are_found_when_its_checks_are_collected() -> None:
+    """tensor_state's rules hold three leaves."""
+    plugin = LessonPlugin(spec_for(load_course(find_course()).lesson("tensor_state"), Settings(1)))
+    plugin.pytest_collection_modifyitems([])
+    assert len(plugin.constants) >= 3
