@@ -11,6 +11,8 @@ library may cope with it. By argument:
   see, is ENOSYS, and the C library falls back on ``clone``
 * ``fallocate`` never, since it takes room on the disk beyond a file's size and so beyond its limit;
   the C library's posix_fallocate falls back on writing
+* ``readlink`` and ``readlinkat`` never, because Landlock does not confine them; they say that the
+  path is not a link (EINVAL), so ``os.path.realpath`` works
 * ``open`` and ``openat`` not to empty a file that is opened to be read
 * ``kill`` and ``tgkill`` only to this process itself
 * ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl``
@@ -53,7 +55,7 @@ ALLOWED = """
     read 0 63; write 1 64; readv 19 65; writev 20 66; pread64 17 67; pwrite64 18 68; preadv 295 69;
     pwritev 296 70; lseek 8 62; close 3 57; close_range 436 436; dup 32 23; dup2 33 -; dup3 292 24;
     pipe 22 -; pipe2 293 59; stat 4 -; fstat 5 80; lstat 6 -; newfstatat 262 79; statx 332 291;
-    access 21 -; faccessat 269 48; faccessat2 439 439; readlink 89 -; readlinkat 267 78;
+    access 21 -; faccessat 269 48; faccessat2 439 439;
     getdents64 217 61; getcwd 79 17; chdir 80 49; fchdir 81 50; mkdir 83 -; mkdirat 258 34;
     unlink 87 -; unlinkat 263 35; rmdir 84 -; rename 82 -; renameat 264 38; renameat2 316 276;
     ftruncate 77 46; fsync 74 82; fdatasync 75 83; fadvise64 221 223;
@@ -81,6 +83,8 @@ BY_ARGUMENT: dict[str, tuple[int | None, ...]] = {
     "clone": (56, 220),
     "clone3": (435, 435),
     "fallocate": (285, 47),
+    "readlink": (89, None),
+    "readlinkat": (267, 78),
     "kill": (62, 129),
     "tgkill": (234, 131),
     "prctl": (157, 167),
@@ -164,6 +168,8 @@ def blocks(pid: int) -> dict[str, list[bytes]]:
         ],
         "clone3": [instruction(RETURN, fails_with(errno.ENOSYS))],
         "fallocate": [instruction(RETURN, fails_with(errno.EOPNOTSUPP))],
+        "readlink": [instruction(RETURN, fails_with(errno.EINVAL))],
+        "readlinkat": [instruction(RETURN, fails_with(errno.EINVAL))],
         "kill": among(0, (pid,)),
         "tgkill": among(0, (pid,)),
         "prctl": among(0, PRCTL),

@@ -126,6 +126,8 @@ FORBIDDEN = {
     "truncate a file": "os.truncate(os.path.dirname(numpy.__file__) + '/__init__.py', 0)",
     "change a mode": "os.chmod('/tmp', 0o777)",
     "change a time": "os.utime('/tmp')",
+    "read the target of a link": "os.readlink('/proc/self/exe')",
+    "read the target of a link in a folder": "os.readlink('exe', dir_fd=os.open('/proc/self', 0))",
     "make a link": "os.symlink('/etc/passwd', 'link')",
     "open a socket": "socket.socket()",
     "open a Unix socket": "socket.socket(socket.AF_UNIX)",
@@ -329,6 +331,7 @@ def test_the_filter_knows_both_machines_and_no_number_twice() -> None:
             *seccomp.table(machine).values(),
             *(pair[seccomp.COLUMN[machine]] for pair in seccomp.BY_ARGUMENT.values()),
         ]
+        numbers = [number for number in numbers if number is not None]
         assert len(numbers) == len(set(numbers))
         assert len(seccomp.program(machine, 1)) % 8 == 0
     assert not {"socket", "execve", "fork", "ptrace", "chmod", "truncate", "mount"} & set(
