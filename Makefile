@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint .ci/constraints.txt
 
-.PHONY: grade test prove matrix bench clean
+.PHONY: grade test prove matrix bench pictures clean
 
 grade: $(READY)  ## grade exercises/ and leave report.html
 	@$(BIN)/grade --in exercises --html report.html || [ $$? -eq 1 ]
@@ -27,6 +27,9 @@ prove: $(READY_TO_TEST)  ## what takes longer: all attacks, all mutants, twenty 
 
 matrix:  ## verify the course with the newest, the pinned and the oldest torch; needs uv
 	$(PYTHON) tests/matrix.py
+
+pictures: $(READY_TO_TEST)  ## the documentation's pictures and its page of commands; needs Chromium
+	$(BIN)/python tests/documentation.py --pictures
 
 bench: $(READY_TO_TEST)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py

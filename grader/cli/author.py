@@ -12,35 +12,38 @@ from grader.cli.options import course, course_option
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command(short_help="Hold the course to its word: references pass, stubs don't.")
+@click.command(short_help="Check the course: solutions pass, stubs fail, mistakes get names.")
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @click.option(
     "--seeds",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="From how many seeds; the verdicts must agree.",
+    help="How many seeds to grade from; the verdicts must agree.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1), help="How many hosts at a time; the cores by default."
+    "--workers",
+    type=click.IntRange(1),
+    help="How many fork servers to use; by default one for each core.",
 )
 @click.option(
     "--keep",
     type=FILE,
     metavar="FILE",
     help=(
-        "Write each verdict to FILE at once, so that the same command goes on after a cut. Verdicts"
-        " of another course, engine or torch are dropped; whatever found a problem is graded again."
-        " With --table: from how many seeds each lesson is complete."
+        "Write each verdict to FILE at once, so that the same command continues after an "
+        "interruption. Verdicts of another course, engine or torch are dropped, and cases"
+        " with problems are graded again. With --table, also print how many seeds each "
+        "lesson is complete for."
     ),
 )
-@click.option("--table", is_flag=True, help="Print the proof as a table, in Markdown.")
+@click.option("--table", is_flag=True, help="Print the results as a Markdown table.")
 @click.option("--write-stubs", is_flag=True, help="Write the stubs from the solutions first.")
 @click.option(
     "--lang",
     default="en",
     show_default=True,
-    help="Grade in a language, and list what it has no words for.",
+    help="Grade in this language, and list missing translations.",
 )
 @course_option
 def verify(
@@ -53,12 +56,11 @@ def verify(
     lang: str,
     course_root: Path | None,
 ) -> None:
-    """Hold the course to its word: references pass, stubs don't, mistakes are named, near misses
-    aren't.
+    """Check the course: solutions pass, stubs fail, mistakes get their names and near misses don't.
 
     Example: grade verify custom_sigmoid --seeds 5
 
-    A long run, in pieces: grade verify --seeds 20 --keep verify.sqlite
+    A long run that can be interrupted: grade verify --seeds 20 --keep verify.sqlite
     """
     from grader.cli.commands.verify import verify_course
 
@@ -76,19 +78,19 @@ def verify(
     sys.exit(code)
 
 
-@click.command(short_help="Make a lesson that holds, to turn into yours.")
+@click.command(short_help="Create a working lesson to turn into your own.")
 @click.argument("lesson", required=False)
 @click.option(
     "--function",
     metavar="NAME",
-    help="The function that it asks for; named like the lesson by default.",
+    help="The function to implement; by default named like the lesson.",
 )
 @click.option(
-    "--lang", default="ko", show_default=True, help="The language that its catalogue is for."
+    "--lang", default="ko", show_default=True, help="The language of the lesson's translations."
 )
 @course_option
 def new(lesson: str | None, function: str | None, lang: str, course_root: Path | None) -> None:
-    """Make a lesson that holds, to turn into yours; in an empty folder, a course.
+    """Create a working lesson to turn into your own; in an empty folder, a course.
 
     Example: grade new softmax_by_hand --function softmax --course my-course
     """

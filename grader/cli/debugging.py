@@ -28,7 +28,7 @@ from grader.cli.options import (
     "--check-seed",
     type=click.IntRange(0, 2**32 - 1),
     metavar="N",
-    help="The check's own seed, from a report, in place of the run's.",
+    help="The check's own seed, from a report, instead of the run's.",
 )
 @click.option(
     "--show", "way", flag_value="show", help="Print a script that does the same without the grader."
@@ -37,13 +37,10 @@ from grader.cli.options import (
     "--pdb",
     "way",
     flag_value="pdb",
-    help="Debug your code, where it raises or is called. It runs with your rights.",
+    help="Debug your code where it raises or is called. It runs unconfined.",
 )
 @click.option(
-    "--break",
-    "stop",
-    is_flag=True,
-    help="With --pdb: stop at the first line of the function in any case.",
+    "--break", "stop", is_flag=True, help="With --pdb: always stop at the function's first line."
 )
 @sandbox_option
 @lang_option
@@ -59,11 +56,11 @@ def replay(
     lang: str | None,
     course_root: Path | None,
 ) -> None:
-    """Run a check again from its seed: judged, as a script, or debugged. Of a lesson, the one that
-    is wrong.
+    """Run a check again from its seed: judged, as a script, or in a debugger. For a lesson, run its
+    failing check.
 
-    Without a lesson: the one that is here, or that was wrong when it was graded last; of several,
-    the commands to take one.
+    Without a lesson, use the one in this folder, or the one that failed last. If there are several,
+    list a command for each.
 
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
@@ -105,7 +102,9 @@ def replay(
     metavar="NUMBERS",
     help="An argument, such as 2.0 or 2.0,3.0; once for each. [2, 3] by default.",
 )
-@click.option("--backward", is_flag=True, help="Run backward first: what was saved is freed then.")
+@click.option(
+    "--backward", is_flag=True, help="Run backward first, to see which saved tensors it frees."
+)
 @click.option("--svg", type=PATH, help="Write the drawing to this file.")
 @click.option("--html", type=PATH, help="Write a page with the drawing to this file.")
 @lang_option
@@ -117,7 +116,7 @@ def graph(
     html: Path | None,
     lang: str | None,
 ) -> None:
-    """Draw the graph that a function of yours builds. The file is run, with your rights.
+    """Draw the graph that your function builds. This runs your file, unconfined.
 
     Example: grade graph model.py:loss --input 2.0,3.0 --svg loss.svg
     """

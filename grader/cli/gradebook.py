@@ -16,10 +16,10 @@ FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
 @click.command(short_help="Change a score by hand, with a reason.")
 @click.argument("out", type=PATH)
 @click.argument("submission")
-@click.option("--points", type=float, help="By how many points: +2, -0.5.")
+@click.option("--points", type=float, help="How many points to add: +2, -0.5.")
 @click.option("--reason", help="Why; the student reads it.")
-@click.option("--lesson", help="The lesson whose points change; the total's by default.")
-@click.option("--author", help="Who changes it; your login name by default.")
+@click.option("--lesson", help="The lesson whose score changes; by default the total.")
+@click.option("--author", help="The author of the change; by default your login name.")
 def adjust(
     out: Path,
     submission: str,
@@ -28,9 +28,9 @@ def adjust(
     lesson: str | None,
     author: str | None,
 ) -> None:
-    """Change a score by hand, with a reason; without --points list what was changed.
+    """Change a score by hand, with a reason; without --points, list the changes.
 
-    SUBMISSION is its name in grades.csv, or whose it is where that can only be one.
+    SUBMISSION is its name in grades.csv, or the student's name if it is unique.
 
     Example: grade adjust grades alice --points +2 --reason "handed in on paper"
     """
@@ -45,13 +45,13 @@ def adjust(
         change(out, submission, lesson=lesson, points=points, reason=reason or "", author=author)
 
 
-@click.command(short_help="Say something of a submission, a lesson or a line.")
+@click.command(short_help="Comment on a submission, a lesson or a line.")
 @click.argument("out", type=PATH)
 @click.argument("target", required=False, metavar="[NAME[:LESSON[:LINE]]]")
 @click.argument("text", required=False)
 @click.option("--file", type=PATH, help="Many comments as CSV: name, lesson, line, comment.")
 @click.option("--withdraw", "number", type=int, metavar="NUMBER", help="Take a comment back.")
-@click.option("--author", help="Who says it; your login name by default.")
+@click.option("--author", help="The author of the comment; by default your login name.")
 def comment(
     out: Path,
     target: str | None,
@@ -87,7 +87,7 @@ def comment(
 def forget(out: Path, name: str | None, undo: bool) -> None:
     """Leave a submission out of tables, pages and exports; its history stays in the file.
 
-    Without NAME, list who was forgotten or renamed.
+    Without NAME, list what was forgotten or renamed.
 
     Example: grade forget grades alice
     """
@@ -105,7 +105,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
 @click.argument("out", type=PATH)
 @click.argument("old")
 @click.argument("new", required=False)
-@click.option("--undo", is_flag=True, help="Take it back: name the new name.")
+@click.option("--undo", is_flag=True, help="Take it back; give the new name.")
 def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     """Give a submission's history to another name, for a folder that was renamed.
 
@@ -123,13 +123,15 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
 
 @click.command()
 @click.argument("out", type=PATH)
-@click.option("--to", "name", required=True, type=click.Choice(FORMATS), help="Whose format.")
+@click.option(
+    "--to", "name", required=True, type=click.Choice(FORMATS), help="The format to write."
+)
 @click.option(
     "--template",
     type=PATH,
-    help="For canvas and moodle: the file that they gave you, to be filled in.",
+    help="For canvas and moodle: the file that you downloaded there, to be filled in.",
 )
-@click.option("--output", type=PATH, help="Where to write it; beside the gradebook by default.")
+@click.option("--output", type=PATH, help="Where to write it; by default beside the gradebook.")
 @click.option(
     "--column",
     "columns",
@@ -138,14 +140,16 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     help="The total's column, or LESSON=TITLE for a lesson's; repeatable.",
 )
 @click.option(
-    "--scale", type=click.FloatRange(0, min_open=True), help="What full marks are worth there."
+    "--scale",
+    type=click.FloatRange(0, min_open=True),
+    help="How many points full marks are worth there.",
 )
 @click.option(
     "--missing-as-zero",
     is_flag=True,
-    help="Give who handed nothing in a zero, in place of leaving them as they were.",
+    help="Give students without a submission a 0 instead of leaving their mark as it is.",
 )
-@click.option("--section", help="Only who is in this section of the roster.")
+@click.option("--section", help="Only students of this section of the roster.")
 @hidden_option
 def export(
     out: Path,
@@ -158,7 +162,7 @@ def export(
     section: str | None,
     hidden_checks: str,
 ) -> None:
-    """Write a gradebook as another system reads it.
+    """Write a gradebook in another system's format.
 
     Example: grade export grades --to canvas --template gradebook.csv
     """
@@ -173,12 +177,18 @@ def export(
     )
 
 
-@click.command(short_help="Make what gives students their pages.")
+@click.command(short_help="Make the zip that returns pages to students.")
 @click.argument("out", type=PATH)
 @click.option(
-    "--to", "system", required=True, type=click.Choice(SYSTEMS), help="Where they get them."
+    "--to",
+    "system",
+    required=True,
+    type=click.Choice(SYSTEMS),
+    help="The system that returns the pages.",
 )
-@click.option("--template", type=PATH, help="For moodle: its grading worksheet, to be sure.")
+@click.option(
+    "--template", type=PATH, help="For moodle: its grading worksheet, to match students exactly."
+)
 @click.option("--output", "target", type=PATH, help="Where to write; beside the gradebook.")
 def feedback(out: Path, system: str, template: Path | None, target: Path | None) -> None:
     """Give students their pages: a zip that Moodle or Canvas takes back, or a folder.
@@ -196,7 +206,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
     "--against",
     type=PATH,
     metavar="OLD_OUT",
-    help="Compare with an earlier class too: the folder of its gradebook.",
+    help="Also compare with an earlier class: the folder of its gradebook.",
 )
 @click.option("--lesson", help="Only this lesson.")
 @click.option(
@@ -204,13 +214,13 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
     type=click.FloatRange(0.1, 1.0),
     default=0.6,
     show_default=True,
-    help="The share of own code from which on.",
+    help="The smallest share of common code to report.",
 )
 @course_option
 def similar(
     out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
 ) -> None:
-    """Show which submissions share code, side by side: a place to look, no verdict.
+    """Show submissions that share code, side by side: a place to look, not a verdict.
 
     Example: grade similar grades --against grades-last-year
     """

@@ -19,15 +19,13 @@ from grader.core.errors import UsageError
     "--out",
     type=PATH,
     required=True,
-    help="The folder for gradebook, pages and tables; made if need be.",
+    help="The folder for gradebook, pages and tables; created if necessary.",
 )
-@click.option(
-    "--lessons", metavar="A,B", help="The lessons that were set; all of the course by default."
-)
+@click.option("--lessons", metavar="A,B", help="The lessons that were assigned; by default all.")
 @click.option(
     "--workers",
     type=click.IntRange(1),
-    help="How many submissions at a time; by default the cores, or twice a cluster's.",
+    help="How many submissions to grade at a time; by default one for each core, on a cluster two.",
 )
 @click.option(
     "--executor",
@@ -44,35 +42,37 @@ from grader.core.errors import UsageError
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    help="Make the class's secret from a number, for a run that can be repeated.",
+    help="Derive the class's secret from a number, so that the run can be repeated.",
 )
 @click.option(
     "--from",
     "layout",
     metavar="LAYOUT",
-    help="Where the download is from; recognised by its names by default.",
+    help="Which system the download is from; recognized by file names by default.",
 )
 @click.option(
-    "--roster", type=PATH, help="The class list as CSV: who handed nothing in, and everybody's ids."
+    "--roster", type=PATH, help="The class list as CSV: shows who handed nothing in, and gives ids."
 )
 @click.option(
-    "--due", metavar="TIME", help="When it was due: 2026-12-01T23:59+09:00. 'none' takes it back."
+    "--due", metavar="TIME", help="The due date: 2026-12-01T23:59+09:00. 'none' removes it."
 )
 @click.option(
     "--late",
     metavar="RULE",
-    help="What lateness costs: 10%/day,grace=15m,cap=50%,until=7d. With --due.",
+    help="The late penalty, with --due: 10%/day,grace=15m,cap=50%,until=7d.",
 )
 @click.option(
-    "--regrade", is_flag=True, help="Grade again what was graded, and show old beside new."
+    "--regrade",
+    is_flag=True,
+    help="Grade every submission again, and show the old score beside the new one.",
 )
 @click.option(
     "--repair",
     is_flag=True,
-    help="Where no mistake is recognized, search the wrong expression: up to 5 s for each lesson.",
+    help="If no mistake is recognized, search for the wrong expression: up to 5 s for each lesson.",
 )
 @click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
-@click.option("--reveal", is_flag=True, help="Let students' pages show what hidden checks asked.")
+@click.option("--reveal", is_flag=True, help="Show the inputs of hidden checks on students' pages.")
 @near_names_option
 @click.option(
     "--sandbox",
@@ -106,7 +106,7 @@ def batch(
 ) -> None:
     """Grade a class: a gradebook, a page for each student, tables.
 
-    Stopped at any moment, the same command goes on where it was.
+    You can stop it at any time; the same command then continues.
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """

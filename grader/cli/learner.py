@@ -20,10 +20,7 @@ from grader.cli.options import (
     seed_option,
 )
 
-FORMAT_HELP = (
-    "For a terminal, or for GitHub Actions as well: annotations at the lines, and the step's"
-    " summary."
-)
+FORMAT_HELP = "github adds annotations and a job summary for GitHub Actions."
 
 
 @click.command(cls=TranslatedCommand)
@@ -53,8 +50,10 @@ FORMAT_HELP = (
 @click.option(
     "--repair/--no-repair",
     default=None,
-    help="After the verdict, search the one wrong expression where no mistake is recognized; by"
-    " default only on a terminal.",
+    help=(
+        "If no mistake is recognized, search for the wrong expression after the verdict; "
+        "by default only on a terminal."
+    ),
 )
 @seed_option
 @sandbox_option
@@ -73,7 +72,7 @@ def run(
     lang: str | None,
     course_root: Path | None,
 ) -> None:
-    """Grade lessons: this is what `grade` alone does.
+    """Grade lessons; `grade` alone does this too.
 
     Example: grade run custom_sigmoid --in my-work --seed 7
     """
@@ -91,7 +90,9 @@ def run(
 
 @click.command(cls=TranslatedCommand)
 @click.argument("folder", type=PATH)
-@click.option("--notebook", is_flag=True, help="The stubs as notebooks, for Jupyter.")
+@click.option(
+    "--notebook", is_flag=True, help="Make notebooks, for Jupyter, instead of Python files."
+)
 @lang_option
 @course_option
 def init(folder: Path, notebook: bool, lang: str | None, course_root: Path | None) -> None:
@@ -137,7 +138,7 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
     "--step",
     type=click.IntRange(1, 3),
     metavar="N",
-    help="1 a nudge, 2 the idea, 3 nearly the answer; else one further each time.",
+    help="1 is a nudge, 2 the idea, 3 nearly the answer; by default one step further each time.",
 )
 @lang_option
 @course_option
@@ -148,8 +149,7 @@ def hint(
     lang: str | None,
     course_root: Path | None,
 ) -> None:
-    """Show a hint for a lesson, or for one function of it. Without a lesson: for the one that you
-    are at.
+    """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
@@ -164,7 +164,7 @@ def hint(
 @click.option(
     "--poll",
     is_flag=True,
-    help="Look for changes again and again, where none are told: WSL, network folders.",
+    help="Poll for changes, where the system reports none: WSL, network folders.",
 )
 @sandbox_option
 @lang_option
@@ -194,7 +194,7 @@ def watch(
 @lang_option
 @course_option
 def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Path | None) -> None:
-    """Begin a lesson anew; a copy of what you had is kept.
+    """Start a lesson again; a copy of your file is kept.
 
     Example: grade reset custom_sigmoid
     """

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from grader.course.course import Course
 
 SANDBOX_HELP = (
-    "Confine the code with what there is; refuse where a guarantee is missing (the default in CI);"
-    " not at all."
+    "auto: confine as far as the host allows. require: refuse if a guarantee is missing "
+    "(the default in CI). off: don't confine."
 )
 PATH = click.Path(path_type=Path)
 
@@ -41,7 +41,7 @@ course_option = click.option(
     "--course",
     "course_root",
     type=PATH,
-    help="Another course's folder, in place of the one that came along.",
+    help="The folder of another course; by default the one that is installed.",
 )
 place_option = click.option(
     "--in",
@@ -68,17 +68,14 @@ lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; a
 near_names_option = click.option(
     "--accept-near-names",
     is_flag=True,
-    help="Grade a file such as 'Hooks (1).py' if it is the only one that can be meant.",
+    help="Grade a file such as 'Hooks (1).py' if there is only one candidate.",
 )
 hidden_option = click.option(
     "--hidden-checks",
     type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
     default="visible",
     show_default=True,
-    help=(
-        "When Gradescope shows hidden checks, without inputs; until all are shown, it shows no"
-        " total."
-    ),
+    help=("When Gradescope shows the results of hidden checks; until then it shows no total."),
 )
 
 

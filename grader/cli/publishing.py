@@ -18,7 +18,7 @@ from grader.cli.options import (
 )
 
 
-@click.command(short_help="Make what students get, without solutions.")
+@click.command(short_help="Make the folder to hand out, without solutions.")
 @click.argument("folder", type=PATH)
 @lessons_option
 @click.option(
@@ -26,11 +26,11 @@ from grader.cli.options import (
     type=click.Choice(["none", "nudge", "all"]),
     default="nudge",
     show_default=True,
-    help="Which of a hint's three steps students get: none, the first, all.",
+    help="How many of the three hint steps to hand out.",
 )
 @course_option
 def release(folder: Path, lessons: str | None, hints: str, course_root: Path | None) -> None:
-    """Make what students get: stubs, visible checks, the engine; no solution.
+    """Make the folder to hand out: stubs, visible checks and the engine, without solutions.
 
     Example: grade release handout --lessons custom_sigmoid,hooks
     """
@@ -78,7 +78,7 @@ def gradescope(
     "--with-hidden-checks",
     "whole_course",
     is_flag=True,
-    help="Solutions and hidden checks too, although Classroom 50 publishes the folder.",
+    help="Include solutions and hidden checks, although Classroom 50 publishes the folder.",
 )
 @near_names_option
 @lang_option
@@ -92,7 +92,7 @@ def classroom50(
     lang: str | None,
     course_root: Path | None,
 ) -> None:
-    """Make the folder that you commit as an autograder in Classroom 50.
+    """Make the folder to commit as an autograder in Classroom 50.
 
     Example: grade classroom50 week-1 --assignment week-1 --lessons hooks
     """

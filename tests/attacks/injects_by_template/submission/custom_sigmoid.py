@@ -1,4 +1,4 @@
-"""Text that is a template, for whoever fills it twice."""
+"""Text that is a template, for code that fills it twice."""
 
 import os
 

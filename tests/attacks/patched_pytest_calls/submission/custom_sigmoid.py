@@ -1,4 +1,4 @@
-"""pytest runs no test, whoever's."""
+"""pytest runs no test of anybody."""
 
 import _pytest.python
 

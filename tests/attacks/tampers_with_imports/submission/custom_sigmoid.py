@@ -1,4 +1,4 @@
-"""Whoever imports this module next gets this one."""
+"""The next import of this module gets this one."""
 
 import sys
 

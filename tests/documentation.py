@@ -1,0 +1,133 @@
+"""Write what the documentation takes from the program: the page of all commands, and the pictures.
+
+``python tests/documentation.py`` writes ``grader/docs/commands.md``; ``--print`` prints it.
+``--pictures`` (``make pictures``) also grades a known wrong answer and writes
+``grader/docs/pictures``: the terminal as SVG by rich, the page as PNG by Chromium, which has to be
+installed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli import cli
+from grader.course.catalogue import read_catalogue
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
+from grader.course.stubs import compose, without_markers
+
+DOCS = Path(__file__).resolve().parent.parent / "grader" / "docs"
+COMMANDS, PICTURES = DOCS / "commands.md", DOCS / "pictures"
+COLUMNS = 88
+FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
+ON_TERMINAL = ("custom_sigmoid", "ignores_grad_output")
+ON_PAGE = ("custom_sigmoid", "ignores_grad_output")
+"""A lesson and one of its known mistakes, for each picture."""
+HEAD = "What `grade COMMAND --help` prints. `python tests/documentation.py` writes this page."
+
+
+def commands_page() -> str:
+    """Return the page of all commands, in the order of ``grade --help``."""
+    parts = [f"# Commands\n\n{HEAD}\n"]
+    parts += [f"## {name}\n\n```\n{text.strip()}\n```\n" for name, text in help_texts()]
+    return "\n".join(parts)
+
+
+def help_texts() -> Iterator[tuple[str, str]]:
+    """Yield the name and the help text of ``grade`` and of each command."""
+    runner = CliRunner(env={"GRADE_LANG": "en", "COLUMNS": str(COLUMNS)})
+    context = click.Context(cli, info_name="grade")
+    for name in ["", *cli.list_commands(context)]:
+        command = cli.get_command(context, name) if name else cli
+        if command is not None and not command.hidden:
+            words = [name] if name else []
+            said = runner.invoke(cli, [*words, "--help"], prog_name="grade", terminal_width=COLUMNS)
+            yield " ".join(["grade", *words]), said.output
+
+
+def wrong_answer(lesson: Lesson, mistake: str) -> str:
+    """Return the file of somebody who makes a known mistake."""
+    cells = {cell.label: cell.source for cell in read_catalogue(lesson.mistakes_file)}
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    return compose(solution, cells[mistake], name=lesson.id)
+
+
+def graded(folder: Path, name: str, mistake: str) -> tuple[str, Path]:
+    """Grade a known mistake; return what the terminal shows, and the page."""
+    lesson = load_course(find_course()).lesson(name)
+    (folder / lesson.filename).write_text(wrong_answer(lesson, mistake), "utf-8")
+    page = folder / "report.html"
+    page.unlink(missing_ok=True)
+    said = subprocess.run(
+        [sys.executable, "-m", "grader", name, "--seed", "5", "--lang", "en", "--html", page.name],
+        cwd=folder,
+        env={**os.environ, "FORCE_COLOR": "1", "COLUMNS": "80", "TERM": "xterm-256color"},
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    return said.stdout, page
+
+
+def draw_terminal(folder: Path) -> None:
+    """Write ``terminal.svg``."""
+    said, _ = graded(folder, *ON_TERMINAL)
+    console = Console(record=True, width=86, file=io.StringIO(), force_terminal=True)
+    console.print(Text(f"$ grade {ON_TERMINAL[0]}"))
+    console.print(Text.from_ansi(said.rstrip()))
+    drawn = console.export_svg(title="my-work", unique_id="terminal")
+    drawn = FONTS.sub("", drawn).replace("Fira Code", "ui-monospace")  # nothing from the network
+    (PICTURES / "terminal.svg").write_text(drawn, "utf-8", newline="\n")
+
+
+def draw_page(folder: Path) -> None:
+    """Write ``report.png``, in the light theme."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        raise SystemExit("Chromium is not installed. On Debian: apt-get install chromium")
+    _, page = graded(folder, *ON_PAGE)
+    subprocess.run(
+        [
+            chromium,
+            "--headless",
+            "--no-sandbox",
+            "--hide-scrollbars",
+            "--window-size=860,980",
+            f"--screenshot={PICTURES / 'report.png'}",
+            page.as_uri(),
+        ],
+        check=True,
+        stderr=subprocess.DEVNULL,
+    )
+
+
+def main(words: list[str]) -> None:
+    if "--print" in words:
+        print(commands_page(), end="")
+        return
+    COMMANDS.write_text(commands_page(), "utf-8", newline="\n")
+    if "--pictures" in words:
+        PICTURES.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place, "my-work")
+            folder.mkdir()
+            draw_terminal(folder)
+            draw_page(folder)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
