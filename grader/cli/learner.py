@@ -131,6 +131,23 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
     show_next(course(course_root), Path(), lang)
 
 
+@click.command(
+    cls=TranslatedCommand, short_help="Read a lesson's README here; the answers stay folded."
+)
+@click.argument("lesson", required=False, shell_complete=lesson_names)
+@click.option("--answers", is_flag=True, help="Show the answers to the questions too.")
+@lang_option
+@course_option
+def read(lesson: str | None, answers: bool, lang: str | None, course_root: Path | None) -> None:
+    """Read a lesson's README here, by default the next one's. The answers stay folded.
+
+    Example: grade read custom_sigmoid
+    """
+    from grader.cli.commands.read import show_readme
+
+    show_readme(course(course_root), Path(), lesson, answers=answers, lang=lang)
+
+
 @click.command(cls=TranslatedCommand)
 @click.argument("lesson", required=False, shell_complete=lesson_names)
 @click.argument("name", required=False)
@@ -227,6 +244,7 @@ COMMANDS: tuple[click.Command, ...] = (
     init,
     list_lessons,
     next_one,
+    read,
     watch,
     hint,
     replay,

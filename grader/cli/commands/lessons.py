@@ -67,7 +67,7 @@ def show_next(
         return
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [
-        *([(tr("read"), readme)] if (learner.folder / readme).exists() else []),
+        *([(tr("read"), f"grade read ({readme})")] if (learner.folder / readme).exists() else []),
         (tr("write"), file.path),
         (tr("grade"), f"grade {lesson.id}"),
         (tr("at every save"), f"grade watch {lesson.id}"),

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from grader.cli.commands.hint import show_hint
 from grader.cli.commands.lessons import show_lessons, show_next
-from grader.cli.commands.watch_screen import KEYS, Screen
+from grader.cli.commands.watch_screen import BACK_KEYS, FORWARD_KEYS, KEYS, Screen
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind
 from grader.cli.keyboard import END_OF_INPUT, single_keys
@@ -186,6 +186,8 @@ class WatchSession:
         }
         if key.lower() in ("q", END_OF_INPUT):
             self.watcher.stop()
+        elif key.lower() in (*FORWARD_KEYS, *BACK_KEYS):
+            self.screen.scroll(1 if key.lower() in FORWARD_KEYS else -1)
         elif key.lower() == "r":
             self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
@@ -195,6 +197,8 @@ class WatchSession:
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
+        scrolling = self.learner.tr("space and b scroll, where a report does not fit")
+        console.print(Text(f"     {scrolling}", "dim"))
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""What grade watch shows: a screen that is drawn anew at each event."""
+"""What grade watch shows: a screen that is drawn again at each event, and scrolls."""
 
 from __future__ import annotations
 
@@ -24,12 +24,22 @@ KEYS = {
 """What each key does, in a word and in a line."""
 
 
+MORE = "… {count} more lines: space shows them"
+MORE_AND_BACK = "… {count} more lines: space shows them, b goes back"
+BACK = "the end; b goes back"
+FORWARD_KEYS, BACK_KEYS = (" ", "j"), ("b", "k")
+
+
 class Screen:
-    """The terminal: one picture at a time, cut to its height; plain texts without a terminal."""
+    """The terminal: one picture at a time, a screenful of it; plain texts without a terminal."""
 
     def __init__(self, console: Console, learner: Learner) -> None:
         self.console, self.tr = console, learner.tr
         self.keys = False
+        self._lines: list[list[Segment]] = []
+        self._notes: list[str] = []
+        self._last: Text | None = None
+        self._top = 0
 
     @contextlib.contextmanager
     def cursor_hidden(self) -> Iterator[None]:
@@ -47,25 +57,43 @@ class Screen:
     def show(
         self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
     ) -> None:
-        """Show what ``body`` prints, cut to fit; then notes, a last line and the keys."""
-        lines = self.lines(body)
-        below = (
-            [Text(note) for note in notes]
-            + ([last] if last is not None else [])
-            + [self.keys_shown()]
-        )
+        """Show what ``body`` prints, as much as fits; then notes, a last line and the keys."""
+        self._lines, self._notes, self._last, self._top = self.lines(body), notes, last, 0
+        self.draw()
+
+    def scroll(self, screenfuls: int) -> None:
+        """Show the next part of what is shown, or with -1 the previous one."""
+        part = self.room() - 1  # without the line that says what is left
+        if 0 <= self._top + screenfuls * part < len(self._lines):
+            self._top += screenfuls * part
+            self.draw()
+
+    def room(self) -> int:
+        """Return how many lines there are above notes, last line and keys."""
+        below = [
+            *map(Text, self._notes),
+            *([self._last] if self._last is not None else []),
+            self.keys_shown(),
+        ]
         # Two lines less: a blank one, and the cursor's.
-        room = self.console.height - sum(len(self.console.render_lines(text)) for text in below) - 2
+        taken = sum(len(self.console.render_lines(text)) for text in below) + 2
+        return max(self.console.height - taken, 2)
+
+    def draw(self) -> None:
+        lines = self._lines
         if self.console.is_terminal:
+            room = self.room()
             if len(lines) > room:
-                more = Text(self.tr("… and {count} more lines", count=len(lines) - room + 1), "dim")
-                lines = [*lines[: room - 1], self.console.render_lines(more)[0]]
-            clear = Control((ControlType.HOME,), (ControlType.CLEAR,))
-            self.console.control(clear)
+                shown = lines[self._top : self._top + room - 1]
+                left = len(lines) - self._top - len(shown)
+                template = (MORE_AND_BACK if self._top else MORE) if left else BACK
+                more = Text(self.tr(template, count=left), "dim")
+                lines = [*shown, self.console.render_lines(more)[0]]
+            self.console.control(Control((ControlType.HOME,), (ControlType.CLEAR,)))
         self.console.print(SegmentLines(lines, new_lines=True), end="")
-        if last is not None:
-            self.console.print(last)
-        for note in notes:
+        if self._last is not None:
+            self.console.print(self._last)
+        for note in self._notes:
             self.console.print(Text(note, "yellow"))
         self.footer()
 

@@ -147,9 +147,8 @@ def one_number_at_a_time(failure, student):
     about="gradient_by_hand",
     title="Only one of the two paths was counted",
     explanation=(
-        "At x = 5 you returned {got}. x reaches z on two paths: through y = x ** 3 it contributes"
-        " 75 · 0.008 = 0.6, and through w = x ** 2 it contributes 10 · 0.1 = 1. Where several paths"
-        " lead from x to z, what they contribute is added: {total}."
+        "At x = 5 you returned {got}. Through y = x ** 3 x contributes 75 · 0.008 = 0.6, through "
+        "w = x ** 2 it contributes 10 · 0.1 = 1. Add the paths: {total}."
     ),
 )
 def one_path_only(failure, student):
@@ -210,10 +209,8 @@ def inner_derivative_missing(failure, student):
     about="power_gradients_by_hand",
     title="q was differentiated as if it were the base",
     explanation=(
-        "At x = 5, q = 3 the gradient with respect to q came back as {got}; that is {formula}, made"
-        " with the rule for x ** n seen from x. Seen from q the base stands still and the exponent"
-        " moves: the derivative of x ** q is then x ** q · log(x). Times dz/dy = 1 / x ** q, that"
-        " makes {want}."
+        "At x = 5, q = 3 you returned {got}, which is {formula}. With respect to q the derivative"
+        " of x ** q is x ** q · log(x); times dz/dy = 1 / x ** q that makes {want}."
     ),
 )
 def exponent_like_a_base(failure, student):
@@ -320,12 +317,11 @@ def wrong_order(failure, student):
 @mistake(
     "numerical_differences",
     about=BY_HAND,
-    title="Differences in place of the formula",
+    title="Differences instead of the formula",
     explanation=(
-        "Your result is right but for a relative error of {error}. A formula in float64 is off by"
-        " some 1e-16; errors like yours, different for every x, come from differences such as (z(x"
-        " + h) - z(x - h)) / 2h. They are good for checking a formula; here the formula itself is"
-        " asked for."
+        "The result was computed by differences: its relative error is {error}, where an exact "
+        "float64 formula has about 1e-16. Differences such as (z(x + h) - z(x - h)) / 2h can "
+        "check a formula. Write the formula itself."
     ),
 )
 def numerical_differences(failure, student):
@@ -411,10 +407,9 @@ def tensors_not_numbers(failure, student):
     about=IN_NUMBERS,
     title="Backward ran more than once, and the gradients added up",
     explanation=(
-        "Backward ran {passes} times, and your gradients are {ratios} times the right ones. A"
-        " backward computes the gradients of all leaves at once, and adds them to what .grad"
-        " already holds. One backward is enough: run it once, in no loop, and then read every"
-        " .grad."
+        "backward ran {passes} times, so your gradients are {ratios} times the right ones. One "
+        "backward computes the gradients of all leaves, and each further one adds to .grad. Call "
+        "it once, outside the loop, then read every .grad."
     ),
 )
 def passes_add_up(failure, student):
@@ -476,11 +471,9 @@ def retain_grad_missing(failure, student):
     about=IN_NUMBERS,
     title="No gradient came back to what you ask about",
     explanation=(
-        "torch or Python said: {said}. Either backward was not called before .grad was read, or a"
-        " leaf has no part in what was differentiated, or was made without requires_grad=True, or a"
-        " .item(), float(), .detach(), .data or torch.tensor(...) on the way made a new number,"
-        " which remembers nothing. Make the leaves once, compute with all of them and with nothing"
-        " else, and run backward from the result."
+        "A leaf you asked about got no gradient: {said}. Either backward did not run before .grad"
+        " was read, or the leaf lacks requires_grad=True, or .item(), float(), .detach(), .data "
+        "or torch.tensor(...) cut the graph on the way."
     ),
 )
 def graph_is_cut(failure, student):
@@ -552,12 +545,11 @@ def factor_won_back_by_division(failure, student):
 @mistake(
     "incoming_gradient_dropped",
     about="shopping",
-    title="The gradient that comes in from above is not multiplied",
+    title="The incoming gradient is not multiplied",
     explanation=(
-        "With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple came back as {got}. That"
-        " is n_apple, the local derivative of apple * n_apple. But a multiplication passes back the"
-        " gradient that reaches it, times the other factor: {arriving} reaches apple_price, so"
-        " apple gets {arriving} · 3 = {want}."
+        "With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple is {got}, the local "
+        "derivative alone. {arriving} arrives at apple_price, so apple gets {arriving} · 3 = "
+        "{want}."
     ),
 )
 def incoming_gradient_dropped(failure, student):

@@ -284,7 +284,7 @@ def test_shopping_returns_plain_floats(student, reference, draw):
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
 def test_one_kind_of_fruit(student, reference, draw):
-    """with two apples and nothing else: 2.2, 110 and 200; and with tangerines only"""
+    """two apples give 2.2, 110 and 200; tangerines alone work too"""
     bill = (100.0, 2.0, draw.number(100.0, 200.0), 0.0, 1.1)
     got = student.shopping(*bill)
     assert_entries(

@@ -97,12 +97,11 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "name_that_is_no_argument",
     about=FUNCTIONS,
-    title="a name is used that is neither an argument nor saved",
+    title="a name is neither an argument nor saved",
     explanation=(
-        "Line {line}: {said}. forward has its own arguments, and backward has ctx, grad_output and"
-        " what ctx.saved_tensors holds. Compare the names in that line with those in its def. (In a"
-        " notebook a variable that is left over from another cell hides this mistake, and the"
-        " gradients are then silently those of that variable.)"
+        "Line {line} uses a name that is neither an argument nor saved: {said}. backward has ctx,"
+        " grad_output and what ctx.saved_tensors holds. (In a notebook, a variable left over from"
+        " another cell hides this.)"
     ),
 )
 def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None:
@@ -180,12 +179,10 @@ def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | Non
 @mistake(
     "gradient_of_another_shape",
     about=FUNCTIONS,
-    title="a gradient has not the shape of its input",
+    title="a gradient does not have its input's shape",
     explanation=(
-        "torch said: {said}. (Index 0 is the first argument of forward, 1 the second.) The gradient"
-        " with respect to a tensor has the shape of that tensor. Where shapes are the same nothing"
-        " is summed; where an input was broadcast, the sum runs over just those dimensions along"
-        " which it was repeated."
+        "torch said: {said}. (Index 0 is forward's first argument.) If an input was broadcast, "
+        "sum the gradient over the dimensions along which it was repeated."
     ),
 )
 def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | None:
@@ -239,10 +236,9 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     about=FUNCTIONS,
     title="a tensor is kept as an attribute of ctx",
     explanation=(
-        "The node holds tensors in {names}, and through save_for_backward {saved} of them. An"
-        " attribute escapes autograd: it is not freed after backward, nobody notices when it is"
-        " changed in place, and it can keep the whole graph alive. Numbers and shapes may be"
-        " attributes; tensors go through ctx.save_for_backward(...), all in one call."
+        "Tensors are kept as attributes of ctx: {names}; save_for_backward has {saved}. "
+        "Attributes are not freed after backward, and in-place changes to them go unnoticed. Pass"
+        " tensors to one ctx.save_for_backward(...) call; numbers and shapes may be attributes."
     ),
 )
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
@@ -255,9 +251,9 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     about=PRODUCTS,
     title="what backward needs is kept outside ctx",
     explanation=(
-        "A global variable, or an attribute of the class, is one place for all calls. {function}"
-        " was called on x = {x} and then on other numbers; the gradient of the first call came out"
-        " as {got}, made from the numbers of the second. Right is {want}."
+        "What backward needs is kept in a global or a class attribute, which all calls share. "
+        "{function} was called on x = {x} and then on other numbers; the first gradient was {got}"
+        " instead of {want}. Use ctx."
     ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
@@ -285,12 +281,11 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "gradient_left_out",
     about=FUNCTIONS,
-    title="None stands where a gradient belongs",
+    title="None was returned where a gradient belongs",
     explanation=(
-        "For x = {x} and v = {v} backward ran, and gave None for the gradient with respect to"
-        " {which}. None counts as 'no gradient': torch raises nothing, and .grad stays None. It is"
-        " right for an argument that is no tensor, that requires no gradient or that the result"
-        " does not depend on; {which} is none of these."
+        "backward returned None for {which}, for x = {x} and v = {v}. None means 'no gradient', "
+        "so torch raises nothing and .grad stays None. Return None only for arguments that are "
+        "not tensors or need no gradient."
     ),
 )
 def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
@@ -313,10 +308,8 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     about=FUNCTIONS,
     title="grad_output is not used",
     explanation=(
-        "For v = {v} the gradient with respect to {which} was {got}, and for v = {other} just the"
-        " same. That is the derivative of {function} alone; the chain rule wants it times what"
-        " comes in: {want}. With .sum().backward(), or backward(ones), v is all ones, and nobody"
-        " notices."
+        "The gradient with respect to {which} was {got} for v = {v} and also for v = {other}: "
+        "that is the derivative of {function} alone. Multiply it by grad_output: {want}."
     ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
@@ -378,9 +371,8 @@ def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
     about=("Mul", "BroadcastMul"),
     title="a factor of zero makes the gradient NaN",
     explanation=(
-        "For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. Without a zero they"
-        " are right: the other factor was won back by dividing the product, and 0 / 0 is nan. Save"
-        " both factors, and nothing has to be divided."
+        "For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. You got the other"
+        " factor by dividing the product, and 0 / 0 is nan. Save both factors."
     ),
 )
 def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
@@ -401,12 +393,10 @@ def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "gradients_swapped",
     about=PRODUCTS,
-    title="the two gradients are the wrong way round",
+    title="the two gradients are swapped",
     explanation=(
-        "For x = {x}, {label} = {y} and v = {v} the gradient with respect to x came back as"
-        " {first}, which is the one with respect to {label}; and the other way round. backward"
-        " returns them in the order of forward's arguments. (With respect to one factor of a"
-        " product, the derivative is the other factor.)"
+        "For x = {x}, {label} = {y} and v = {v} the gradient of x came back as {first}, which "
+        "belongs to {label}. Return them in the order of forward's arguments."
     ),
 )
 def gradients_swapped(failure: Failure, student: Student) -> Facts | None:
@@ -442,12 +432,10 @@ EXPONENT_RULES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 @mistake(
     "wrong_power_rule",
     about="Pow",
-    title="the derivative of the power is another one",
+    title="the wrong power rule was used",
     explanation=(
-        "For x = {x}, q = {q} and v = {v} the gradient with respect to {which} came back as {got},"
-        " which is {formula}; right is {want}. The two are different rules: with x moving, x ** q"
-        " is a power of x, and the exponent comes down and drops by 1; with q moving, it is an"
-        " exponential, exp(q * log(x))."
+        "For x = {x}, q = {q} and v = {v} you returned {got} for {which}, which is {formula}; it "
+        "should be {want}. For x, use q * x ** (q - 1); for q, use x ** q * log(x)."
     ),
 )
 def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
@@ -499,11 +487,10 @@ def uses_a_global(student: Student, name: str) -> bool:
 @mistake(
     "global_in_place_of_argument",
     about=PRODUCTS,
-    title="something else stands in the place of an argument",
+    title="something else is used instead of an argument",
     explanation=(
-        "For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other}"
-        " was {one} or {two}. It has to change with {other}. Is what you save, or use, really the"
-        " argument of forward, or a variable of that name from elsewhere in the file?"
+        "For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other} "
+        "was {one} or {two}. Check that you save and use forward's own {other}, not a global."
     ),
 )
 def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | None:
@@ -543,9 +530,8 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     about=FUNCTIONS,
     title="a part of the gradient is not multiplied by grad_output",
     explanation=(
-        "For v = 0 the gradient with respect to {which} was {rest}, and it has to be 0: where"
-        " nothing comes in, nothing goes out. So a part of your formula is added or subtracted"
-        " without being multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b."
+        "Part of the gradient with respect to {which} is not multiplied by grad_output. For v = 0"
+        " it was {rest}; it must be 0. Check the brackets: v * a - b means (v * a) - b."
     ),
 )
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
@@ -693,12 +679,11 @@ def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "other_function_runs",
     about="as_callable",
-    title="another Function runs than the one that was given",
+    title="all callables run the same Function",
     explanation=(
-        "as_callable was given two Functions, one after the other. The first computes {a} * x + y;"
-        " for x = {x} and y = {y} its callable returned {got}, and right is {want}. Each callable"
-        " has to remember its own Function, in a closure or in an object; a global variable, an"
-        " attribute of a class or a fixed name is one for all."
+        "as_callable was given two; the first computes {a} * x + y, but for x = {x} and y = {y} "
+        "it returned {got} instead of {want}. Keep each Function in a closure or an object, not "
+        "in a global."
     ),
 )
 def other_function_runs(failure: Failure, student: Student) -> Facts | None:

@@ -324,7 +324,7 @@ def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "gradient_is_no_tensor",
     about="Sigmoid",
-    title="backward returns something that is no tensor",
+    title="backward returns something that is not a tensor",
     explanation=(
         "torch said: {said}. A gradient is a tensor of x's shape and dtype, also where NumPy has"
         " computed it."
@@ -499,11 +499,11 @@ tanh_without_half = formula_of_value(
 @mistake(
     "overflow",
     about="Sigmoid",
-    title="exp overflows, and inf meets inf",
+    title="exp overflows to inf",
     explanation=(
-        "At x = {x} the {what} is nan. exp of so large a number is inf (from about 89 in float32,"
-        " 710 in float64), and inf / inf, inf - inf and 0 * inf are nan. Choose a form in which exp"
-        " overflows harmlessly: 1 / (1 + inf) is 0."
+        "At x = {x} the {what} is nan: exp overflows to inf (from about 89 in float32, 710 in "
+        "float64), and inf / inf is nan. Use a form in which overflow is harmless: 1 / (1 + inf) "
+        "is 0."
     ),
 )
 def overflow(failure: Failure, student: Student) -> Facts | None:
@@ -557,7 +557,7 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "no_tensor_but_an_array",
     about="Sigmoid",
-    title="forward returns something that is no tensor",
+    title="forward returns something that is not a tensor",
     explanation=(
         "Sigmoid.apply(x) is of type {kind}. Autograd gives a node to tensors only: make one of it,"
         " with x's dtype and shape."
@@ -582,8 +582,8 @@ def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     about="Sigmoid",
     title="forward writes into x",
     explanation=(
-        "x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and operators"
-        " like *= change the tensor itself, which belongs to whoever called."
+        "x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and "
+        "operators like *= change the tensor itself, which belongs to the caller."
     ),
 )
 def writes_into_x(failure: Failure, student: Student) -> Facts | None:
@@ -631,9 +631,9 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     about="Sigmoid",
     title="backward writes into a saved tensor",
     explanation=(
-        "torch said: {said}. A saved tensor is no copy: it may be the caller's own x, or the result"
-        " that was returned, and the next backward that needs it, your own or another node's, finds"
-        " it changed. Compute new tensors from it."
+        "torch said: {said}. A saved tensor is not a copy: it may be the caller's own x, or the "
+        "result that was returned, and the next backward that needs it, your own or another "
+        "node's, finds it changed. Compute new tensors from it."
     ),
 )
 def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
@@ -674,9 +674,9 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     about="Sigmoid",
     title="what backward needs is kept outside ctx",
     explanation=(
-        "An attribute of the class or a global variable is one place for all calls. Called on x ="
-        " {x} and then on z = {z}, the gradient of the first came out as {got}, that is with the"
-        " values of the second; right is {want}."
+        "What backward needs is kept in a class attribute or a global, which all calls share. "
+        "After calls on x = {x} and z = {z}, the gradient of the first was {got}; it should be "
+        "{want}. Use ctx.save_for_backward."
     ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
@@ -729,9 +729,9 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
     about="Sigmoid",
     title="grad_output is not used",
     explanation=(
-        "For v = {v} your backward returned {got}, and for v = {other} just the same. That is the"
-        " derivative of s alone; the chain rule wants it times what comes in: {want}. With"
-        " .sum().backward() v is all ones, and nobody notices."
+        "For v = {v} your backward returned {got}, and the same for v = {other}. That is the "
+        "derivative of s alone. Multiply it by grad_output: {want}. (With .sum().backward(), "
+        "grad_output is all ones, which hides this mistake.)"
     ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
@@ -833,7 +833,7 @@ sign_of_gradient = formula_of_gradient(
 )
 plus_for_minus = formula_of_gradient(
     "plus_for_minus",
-    title="1 + s stands where 1 - s should",
+    title="1 + s is used instead of 1 - s",
     explanation=(
         "For x = {x} and v = {v} your backward returned {got}, which is {formula}. With 1 - s it is"
         " {want}."
@@ -842,7 +842,7 @@ plus_for_minus = formula_of_gradient(
 )
 x_for_y = formula_of_gradient(
     "x_for_y",
-    title="x stands where the output should",
+    title="x is used instead of the output",
     explanation=(
         "For x = {x} and v = {v} your backward returned {got}, which is {formula}. In s * (1 - s)"
         " the s is forward's output, {s}, not its input. Look at what you saved."
@@ -881,9 +881,8 @@ sigmoid_of_output = formula_of_gradient(
     about="Sigmoid",
     title="A part of the gradient is not multiplied by grad_output",
     explanation=(
-        "For v = 0 your backward returned {rest}, and it has to be 0: where nothing comes in,"
-        " nothing goes out. So a part of your formula is added or subtracted without being"
-        " multiplied by grad_output. Look at the brackets: v * a - b is (v * a) - b."
+        "For v = 0 your backward returned {rest}; it must be 0. So part of the formula is not "
+        "multiplied by grad_output. Check the brackets: v * a - b means (v * a) - b."
     ),
 )
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:

@@ -41,7 +41,7 @@ def assert_same_gradient(student: Student, x: Tensor, v: Tensor, message: str) -
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=FORWARD)
 def test_value_in_float32(student: Student, draw: RandomInputs) -> None:
-    """float32 in, float32 out"""
+    """float32 input gives float32 output"""
     x = draw.tensor(5, dtype=torch.float32, low=-6.0, high=6.0)
     want = torch.sigmoid(x)
     assert_tensor(
@@ -65,7 +65,7 @@ def test_gradient_in_float32(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
 def test_every_shape(student: Student, draw: RandomInputs) -> None:
-    """every shape works, a single number too"""
+    """every shape works, including 0-d"""
     for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
         x, v = draw.tensor(*shape, requires_grad=True), draw.tensor(*shape)
         assert_same_gradient(student, x, v, "the gradient is wrong for this shape")
@@ -139,7 +139,7 @@ def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> Non
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_gradient_is_linear(student: Student, draw: RandomInputs) -> None:
-    """twice the incoming gradient, twice the gradient"""
+    """doubling grad_output doubles the gradient"""
     x, v = draw.tensor(4, requires_grad=True), draw.tensor(4)
     want = v * local_derivative(x)
     for factor in (2.0, -1.0, 100.0, 0.0):
@@ -153,7 +153,7 @@ def test_gradient_is_linear(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
 def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
-    """two results each keep their own values"""
+    """a second call does not change the first call's gradient"""
     x, z = draw.tensor(3, requires_grad=True), draw.tensor(3, low=0.5, high=3.0, requires_grad=True)
     v, w = draw.tensor(3), draw.tensor(3)
     first, second = applied(student, x), applied(student, z)
@@ -190,7 +190,7 @@ def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
 def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
-    """x and the incoming gradient are left as they were"""
+    """x and grad_output are not changed"""
     x, v = draw.tensor(4, requires_grad=True), draw.tensor(4)
     neighbour = draw.tensor(4, requires_grad=True)
     x_before, v_before = x.detach().clone(), v.clone()
@@ -227,7 +227,7 @@ def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_backward_again(student: Student, draw: RandomInputs) -> None:
-    """backward again: the same if retained, else an error"""
+    """a second backward needs retain_graph"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
     y = applied(student, x)

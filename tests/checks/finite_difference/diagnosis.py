@@ -111,7 +111,7 @@ def steps_at(failure, k):
 @mistake(
     "f_gets_a_number",
     about=ALL,
-    title="f was asked at something that is no tensor",
+    title="f was called with something that is not a tensor",
     explanation=(
         "Line {line} raised {said}. f takes a tensor and may use a tensor's methods, so hand it"
         " one: x + h is a tensor already. x.item(), float(x), x.tolist() and x.numpy() all leave"
@@ -220,10 +220,9 @@ def uses_autograd(failure, student):
     about=ALL,
     title="x was written to",
     explanation=(
-        "x came in as {x}. {when} x belongs to the caller, who may be looking at it meanwhile (f"
-        " itself may), and x + h - h is not always x again. x + h makes a new tensor; +=, add_(),"
-        " x[i] = ..., and the same through .data or a view, write into x. A second name (y = x) is"
-        " no copy, x.clone() is one."
+        "Your code wrote to the caller's x, which came in as {x}. {when} x + h makes a new "
+        "tensor; +=, add_(), x[i] = ..., .data and views write into x. y = x is not a copy; "
+        "x.clone() is."
     ),
 )
 def writes_into_x(failure, student):
@@ -269,9 +268,9 @@ def float32_on_the_way(failure, student):
     about="numerical_gradient",
     title="More than one element of x was moved at once",
     explanation=(
-        "At the first point away from x where f was asked, {moved} of {count} elements had moved,"
-        " by {steps}. The change of f is then the sum of what each of them causes. A partial"
-        " derivative moves one element and leaves all others where they are."
+        "More than one element moved at once: at the first point away from x, {moved} of {count} "
+        "elements had moved, by {steps}. A partial derivative moves one element and leaves the "
+        "others."
     ),
 )
 def several_at_once(failure, student):
@@ -344,10 +343,8 @@ def flat_gradient(failure, student):
     about=ALL,
     title="The step is not h",
     explanation=(
-        "h is {h}, and f was asked at points {distance} away from x; what came back is the slope"
-        " over such steps. The size of the step is the caller's to choose: the argument h, whole,"
-        " on each side of x where there are two; and the default that stands in the stub where the"
-        " caller gives none."
+        "h is {h}, but f was called at points {distance} away from x. Use the argument h as it "
+        "is, on each side of x; if the caller gives none, use the stub's default."
     ),
 )
 def step_is_not_h(failure, student):
@@ -446,11 +443,10 @@ def other_points(failure, student):
 @mistake(
     "wrong_formula",
     about=ALL,
-    title="The right values of f, put together wrongly",
+    title="The values of f are right, but combined wrongly",
     explanation=(
-        "With h = {h} the result should be {expected}. Yours is {actual}, and that is what"
-        " {formula} gives. Look at the order of the difference, at what the division takes in, and"
-        " at the brackets: a / 2 * h is (a / 2) * h."
+        "With h = {h} you returned {actual}, which is {formula}; it should be {expected}. Check "
+        "the order of the difference and the brackets: a / 2 * h is (a / 2) * h."
     ),
 )
 def wrong_formula(failure, student):

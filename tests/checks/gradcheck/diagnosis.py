@@ -54,12 +54,10 @@ def exceptions_escape(failure, student):
 @mistake(
     "copies_do_not_require_grad",
     about="passes_gradcheck",
-    title="No input requires grad, so there is nothing to check",
+    title="No input requires grad, so there is nothing to compare",
     explanation=(
-        "A function with right gradients was given x = {x}, which does not require grad, and"
-        " {answer} came back. gradcheck compares only for inputs that require grad, and raises a"
-        " ValueError where there is none. detach(), and a conversion of what required none, give"
-        " tensors that require none: call requires_grad_() on the copies."
+        "For x = {x}, which does not require grad, {answer} came back. Copies made by detach() or"
+        " a conversion do not require grad; call requires_grad_() on them."
     ),
 )
 def copies_do_not_require_grad(failure, student):
@@ -104,10 +102,9 @@ def only_the_first_input(failure, student):
     about=("passes_gradcheck", "find_broken"),
     title="The function was checked in float32",
     explanation=(
-        "fn was called with a {dtype} tensor. gradcheck moves every number by 0.000001, and in"
-        " float32 {near} + 0.000001 is {above}: the step that was really made is {step}, and the"
-        " values of fn are rounded as coarsely. For x ** 3 at 5 the slope comes out as 69 in place"
-        " of 75, so a right gradient is rejected. Convert to float64, with .double()."
+        "fn was called with a {dtype} tensor. gradcheck moves each number by 0.000001, and in "
+        "float32 {near} + 0.000001 is {above}, a step of {step}. Right gradients are then "
+        "rejected. Convert the inputs with .double()."
     ),
 )
 def inputs_stay_float32(failure, student):
@@ -134,10 +131,9 @@ def inputs_stay_float32(failure, student):
     about="passes_gradcheck",
     title="A gradient that is nearly right is let through",
     explanation=(
-        "For x ** 2 at {x} a backward that is twice what it should be was rejected, and one that is"
-        " off by one per cent was accepted. With its default settings (rtol=0.001, atol=0.00001)"
-        " gradcheck rejects both: in float64 a right gradient is far closer than that, so there is"
-        " no need for wider tolerances."
+        "The tolerances are too wide. For x ** 2 at {x} a backward that is off by one per cent "
+        "was accepted. gradcheck's defaults (rtol=0.001, atol=0.00001) reject it, and right "
+        "float64 gradients pass them easily. Keep the defaults."
     ),
 )
 def tolerances_widened(failure, student):
@@ -156,10 +152,9 @@ def tolerances_widened(failure, student):
     about="passes_gradcheck",
     title="The caller's own tensor was used",
     explanation=(
-        "{changed} was {before} and is {after} afterwards. requires_grad_() and writing in place"
-        " change the very tensor that they are given, and .double() or .to(torch.float64) of a"
-        " float64 tensor is that tensor, not a copy; detach() shares its memory. Take a copy with"
-        " clone() first, and set requires_grad on that."
+        "The caller's tensor was changed: {changed} was {before} and is {after} now. "
+        "requires_grad_() and in-place writes change it; detach() shares its memory, and "
+        ".double() of a float64 tensor is not a copy. Use clone() first."
     ),
 )
 def callers_tensor_is_touched(failure, student):
@@ -175,10 +170,9 @@ def callers_tensor_is_touched(failure, student):
     about="numerical_jacobian",
     title="Autograd does the work",
     explanation=(
-        "While numerical_jacobian worked, autograd asked fn for its derivative (counted: {count})."
-        " What comes out is the Jacobian that is to be checked, right or wrong. The numerical one"
-        " is a second opinion: it is made from values of fn on both sides of x, and from nothing"
-        " else."
+        "numerical_jacobian used autograd ({count} derivatives were asked for). It then returns "
+        "the Jacobian that it should check, right or wrong. Use only values of fn on both sides "
+        "of x."
     ),
 )
 def uses_autograd(failure, student):
@@ -194,10 +188,9 @@ def uses_autograd(failure, student):
     about="numerical_jacobian",
     title="Not everything is computed in float64",
     explanation=(
-        "At x = {x} your function called fn with a {dtype} tensor and returned {got} for the slope"
-        " of x ** 2, which is {want}. float32 keeps about seven digits, and the difference of two"
-        " values that agree in the first six has one left. Convert x with .double() before the"
-        " first step is made, and collect the slopes in a float64 tensor."
+        "fn was called with a {dtype} tensor. At x = {x} you returned {got} for the slope of x **"
+        " 2, which is {want}: float32 keeps seven digits, and the difference loses six. Convert x"
+        " with .double() first, and collect float64 slopes."
     ),
 )
 def computed_in_float32(failure, student):
@@ -256,9 +249,8 @@ def slopes_of_square(student):
     about="numerical_jacobian",
     title="The step goes to one side only",
     explanation=(
-        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}; that is {formula}. With"
-        " a step to each side, and divided by 2 * eps, it is {want}, and here that is exact: the"
-        " part of the error that grows with eps cancels."
+        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which are {formula}. "
+        "Step to both sides and divide by 2 * eps: {want}."
     ),
 )
 def one_sided(failure, student):
@@ -278,11 +270,10 @@ def one_sided(failure, student):
 @mistake(
     "divided_by_another_step",
     about="numerical_jacobian",
-    title="Divided by something else than the distance",
+    title="The difference is divided by the wrong distance",
     explanation=(
-        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which is {factor} times"
-        " {want}. From x - eps to x + eps the distance is 2 * eps; and Python reads a / 2 * eps as"
-        " (a / 2) * eps, so the product needs brackets."
+        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which are {factor} "
+        "times {want}. The distance is 2 * eps. Mind the brackets: a / 2 * eps is (a / 2) * eps."
     ),
 )
 def divided_by_another_step(failure, student):
@@ -355,12 +346,11 @@ def gradients_exchanged(failure, student):
 @mistake(
     "incoming_gradient_left_out",
     about="FixedPow",
-    title="grad_output is not in one of the gradients",
+    title="grad_output is missing in one of the gradients",
     explanation=(
-        "For v = {v} the gradient with respect to {which} is {got}; that is the derivative of x **"
-        " q by itself, the same for every v. Each of the two gradients is grad_output times a"
-        " derivative. (Without an incoming gradient, at a result that backward starts from, v is 1,"
-        " and the fault is invisible.)"
+        "grad_output is missing in the gradient with respect to {which}. For v = {v} it is {got},"
+        " the local derivative alone, whatever v is. Multiply it by grad_output. (If backward "
+        "starts at the result, v is 1, which hides the mistake.)"
     ),
 )
 def incoming_gradient_left_out(failure, student):
@@ -377,11 +367,10 @@ def incoming_gradient_left_out(failure, student):
 @mistake(
     "logarithm_not_mended",
     about="FixedPow",
-    title="The gradient with respect to q still has the slip",
+    title="The gradient with respect to q is still wrong",
     explanation=(
-        "For x = {x}, q = {q} and v = {v} it is {got}; that is v * x ** q * log(x + 1), and right"
-        " is {want}. At x = 5, q = 3 the two are 223.9699 and 201.1797. Write x ** q as exp(q *"
-        " log(x)) and differentiate with respect to q: nothing is added to x on the way."
+        "For x = {x}, q = {q} and v = {v} it is {got}, which is v * x ** q * log(x + 1); it "
+        "should be {want}. The logarithm is log(x): nothing is added to x."
     ),
 )
 def logarithm_not_mended(failure, student):

@@ -384,8 +384,8 @@ def graph_is_cut(failure, student):
     about="build_loss",
     title="build_loss runs backward itself",
     explanation=(
-        "build_loss only builds the graph; whoever calls it runs backward. Yours ran it already,"
-        " and backward frees the graph, so the caller's own backward raised: {error}"
+        "build_loss only builds the graph; the caller runs backward. Yours ran it already, and "
+        "backward frees the graph, so the caller's own backward raised: {error}"
     ),
 )
 def backward_already_ran(failure, student):
@@ -402,9 +402,9 @@ def backward_already_ran(failure, student):
     about="build_loss",
     title="{output} is computed afresh, not from {source}",
     explanation=(
-        "The values agree, but the {source} that you return is no part of {output}'s graph:"
-        " autograd finds no way from {output} back to it. Compute y once, z from that y, and loss"
-        " from that z."
+        "The values agree, but the {source} that you return is not part of {output}'s graph: "
+        "autograd finds no way from {output} back to it. Compute y once, z from that y, and loss "
+        "from that z."
     ),
 )
 def computed_afresh(failure, student):
@@ -436,9 +436,8 @@ GUESSES = (
     about="PREDICTED_GRADIENT",
     title="one factor of 2 is missing",
     explanation=(
-        "You predicted {actual}. With z = 5 that is 2z, the derivative of the square alone (or z·2,"
-        " without the square's own 2). The chain is d loss/dz · dz/dy · dy/dx = 2z · 1 · 2: one 2"
-        " from the square, one from y = 2x."
+        "You predicted {actual}; with z = 5 that is 2z (or z·2, without the square's own 2). The "
+        "chain is d loss/dz · dz/dy · dy/dx = 2z · 1 · 2: one 2 from the square, one from y = 2x."
     ),
 )
 def forgot_inner_derivative(failure, student):
@@ -466,7 +465,7 @@ def square_taken_at_y(failure, student):
 @mistake(
     "value_for_gradient",
     about="PREDICTED_GRADIENT",
-    title="a value in place of the gradient",
+    title="a value instead of the gradient",
     explanation="You predicted {actual}: that {what}.",
 )
 def value_for_gradient(failure, student):
@@ -589,10 +588,9 @@ def text_of_the_node(failure, student):
     about=("walk", "format_graph", "inputs_of"),
     title="the name is cut out of the node's text",
     explanation=(
-        "The node of a custom Function came back as {found}. Its text is"
-        " <torch.autograd.function.{name} object at 0x…>, with the module in front, so a cut that"
-        " is right for torch's own nodes is wrong for it. The name alone is the __name__ of the"
-        " node's type: {name}."
+        "A custom Function's node came back as {found}, because its text is "
+        "<torch.autograd.function.{name} object at 0x…>. Use the __name__ of the node's type: "
+        "{name}."
     ),
 )
 def name_cut_from_text(failure, student):
@@ -1051,9 +1049,8 @@ def first_input_only(failure, student):
     about=WALKS,
     title="entries that look alike are merged",
     explanation=(
-        "You listed {count} entries, the walk has {wanted}: an entry that is equal to an earlier"
-        " one is missing. Two leaves at one depth are both {entry}, and are two entries all the"
-        " same."
+        "You listed {count} entries, the walk has {wanted}: an entry that is equal to an earlier "
+        "one is missing. Two leaves at one depth are both {entry}, but they are two entries."
     ),
 )
 def lookalikes_merged(failure, student):

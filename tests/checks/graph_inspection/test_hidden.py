@@ -169,7 +169,7 @@ def test_build_loss_any_shape(student, reference, draw):
 
 @check(points=0.5, about="PREDICTED_GRADIENT")
 def test_prediction_tells_how_far_loss_moves(student, reference, draw):
-    """PREDICTED_GRADIENT foretells how far a small step moves loss"""
+    """PREDICTED_GRADIENT predicts the effect of a small step"""
     value = helpers.predicted(student)
     step = draw.choice([-1, 1]) * draw.integer(10, 30) / 10000
     before, after = (
@@ -191,7 +191,7 @@ def test_prediction_tells_how_far_loss_moves(student, reference, draw):
 
 @check(points=0.25, about="walk", needs="test_walk_chain")
 def test_walk_leaves_constants_out(student, reference, draw):
-    """walk passes over inputs that have no node"""
+    """walk skips inputs that have no node"""
     tensors = {
         "x": draw.tensor(3, requires_grad=True),
         "y": draw.tensor(3, requires_grad=True),
@@ -314,7 +314,7 @@ def test_format_two_inputs(student, reference):
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
 def test_format_without_a_graph(student, draw):
-    """format_graph gives an empty text where there is no graph"""
+    """format_graph returns "" for a tensor without a graph"""
     for graph in rootless(draw):
         got = graph.ask(student, "format_graph")
         message = "a tensor without a graph gives an empty str"
@@ -490,7 +490,7 @@ def test_inputs_of_without_a_graph(student, draw):
 
 @check(points=0.25, about="inputs_of", needs="test_inputs_of_a_sum")
 def test_inputs_of_any_graph(student, reference, draw):
-    """inputs_of agrees with the reference all through random graphs"""
+    """inputs_of agrees with the reference on random graphs"""
     for whole in random_graphs(draw):
         lines = whole.text.split("\n")[:-1]
         for number, line in enumerate(lines, 1):

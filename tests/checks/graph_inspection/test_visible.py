@@ -95,7 +95,7 @@ def test_format_chain(student, draw):
 
 @check(points=0.5, about="leaf_tensors")
 def test_leaves_of_a_graph(student, draw):
-    """leaf_tensors finds the tensors that a graph began with"""
+    """leaf_tensors finds the leaves of a graph"""
     names = draw.sample("abcxyz", 3)
     leaves = {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)}
     graph = Graph(f"t = {names[0]} * {names[1]}\nroot = t{draw.choice(UNARY)} + {names[0]}", leaves)

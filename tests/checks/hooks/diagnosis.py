@@ -125,7 +125,7 @@ def edits_in_place(failure, student):
 @mistake(
     "hook_returns_wrong_shape",
     about=(DOUBLE, CLIP, SCALE, RECORD),
-    title="The hook returns something that is no gradient for y",
+    title="The hook returns something that is not a gradient for y",
     explanation=(
         "torch refused it: {refused}. What a hook returns takes the gradient's place, so it must be"
         " a tensor of the gradient's shape (or None, for no change). A norm is a single number:"
@@ -469,11 +469,11 @@ def hook_left_behind(failure, student):
 @mistake(
     "not_removed_on_error",
     about=SCALE,
-    title="The hook is only removed where backward ends well",
+    title="The hook stays if backward raises",
     explanation=(
-        "A call with factor 3 raised inside backward; after that, a plain backward gave {got} where"
-        " {plain} is right: {ratio} times as much. The line that ends it, remove() as a rule, was"
-        " never reached. Put it under finally, or use the handle in a with statement."
+        "The hook stays if backward raises. A call with factor 3 raised inside backward; after "
+        "that a plain backward gave {got} instead of {plain}, {ratio} times as much. Call "
+        "remove() under finally, or use the handle in a with statement."
     ),
 )
 @unless_raised()
@@ -547,12 +547,11 @@ def rounds(student):
 @mistake(
     "late_binding_closure",
     about=(RECORD, NORMS),
-    title="All hooks write under the last name of the loop",
+    title="All hooks use the last name of the loop",
     explanation=(
-        "In a small example of our own, with the names {names}, only {last} was filled in. The"
-        " hooks run long after the loop, and look the loop's variable up only then: each finds its"
-        " last value. Give each hook its own, by an argument with a default (name=name), partial,"
-        " or a function."
+        "All hooks use the last value of the loop variable, because they look it up only when "
+        "they run. In an example with the names {names}, only {last} was recorded. Bind it when "
+        "you create the hook: name=name, partial, or a function."
     ),
 )
 @unless_raised()
@@ -668,9 +667,9 @@ def adds_records_up(failure, student):
     about=RECORD,
     title="The records hold the gradients themselves, not copies",
     explanation=(
-        "z = a + y was run backward with v, and v was changed afterwards; the record of {name} then"
-        " was {after} in place of {before}. It is the same memory, also after detach(). clone()"
-        " makes a copy."
+        "z = a + y was run backward with v, and v was changed afterwards; the record of {name} "
+        "then was {after} instead of {before}. It is the same memory, also after detach(). "
+        "clone() makes a copy."
     ),
 )
 @unless_raised()
@@ -936,12 +935,11 @@ def includes_containers(failure, student):
 @mistake(
     "measures_weight_grad",
     about=NORMS,
-    title="It is the norm of weight.grad",
+    title="It is the norm of weight.grad, not of grad_output",
     explanation=(
-        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
-        " the norm of its weight's gradient. grad_output is the gradient with respect to what the"
-        " module returned; it exists for a Tanh as well, which has no weight, and its norm is"
-        " {true}."
+        "You returned the norm of the weight's gradient. In a chain of first: linear, rest.0: "
+        "tanh, rest.1: linear you returned {got} for {name}; the norm of grad_output, the "
+        "gradient at the module's output, is {true}. A Tanh has it too."
     ),
 )
 @unless_raised()
@@ -954,10 +952,9 @@ def measures_weight_grad(failure, student):
     about=NORMS,
     title="It is the norm of grad_input",
     explanation=(
-        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
-        " the norm of the gradient with respect to what went into it. A backward hook gets (module,"
-        " grad_input, grad_output), in this order; the norm of grad_output is {true}. Where x"
-        " requires no grad, the first grad_input is None."
+        "You measured grad_input instead of grad_output. In a chain of first: linear, rest.0: "
+        "tanh, rest.1: linear you returned {got} for {name}; the norm of grad_output is {true}. A"
+        " backward hook gets (module, grad_input, grad_output)."
     ),
 )
 @unless_raised("'NoneType' object has no attribute")
@@ -986,8 +983,8 @@ def measures_output(failure, student):
     title="Backward starts from the mean, not from the sum",
     explanation=(
         "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name};"
-        " {true} is right, {count} times as much. The output has {count} elements: that is .mean()"
-        " in place of .sum()."
+        " {true} is right, {count} times as much. The output has {count} elements: that is "
+        ".mean() instead of .sum()."
     ),
 )
 @unless_raised()

@@ -37,8 +37,8 @@ def result_at(failure, index):
     title="What f raises is swallowed",
     explanation=(
         "f raised ValueError({text}), and predict returned {returned} as if nothing had happened."
-        " An except, and also a return inside a finally, ends an exception. Whoever calls predict"
-        " has to learn that f failed; the mode is put back without catching anything."
+        " An except, and also a return inside a finally, ends an exception. The caller of predict"
+        " must learn that f failed; the mode is put back without catching anything."
     ),
 )
 def error_swallowed(failure, student):
@@ -81,10 +81,10 @@ def mode_stays_off_after_an_error(failure, student):
     about="predict",
     title="The mode is set, not put back",
     explanation=(
-        "Grad mode was {was} before predict and is {is} afterwards. It belongs to whoever called"
-        " you: after torch.set_grad_enabled(False) nothing is recorded any more, and a"
-        " set_grad_enabled(True) at the end is wrong where it was off. `with torch.no_grad():` puts"
-        " back what it found."
+        "Grad mode was {was} before predict and is {is} afterwards. It belongs to the caller: "
+        "after torch.set_grad_enabled(False) nothing is recorded any more, and a "
+        "set_grad_enabled(True) at the end is wrong where it was off. `with torch.no_grad():` "
+        "puts back what it found."
     ),
 )
 def mode_is_set_not_restored(failure, student):
@@ -119,9 +119,8 @@ def only_x_is_cut(failure, student):
     about="predict",
     title="The graph was built and then thrown away",
     explanation=(
-        "The result is free of a graph, but f had built one: inside predict, what f gave had the"
-        " grad_fn {built}, and all that this graph saves for a backward was in memory by then."
-        " detach() on the result comes too late; recording has to be off while f runs."
+        "Inside predict, f's result had the grad_fn {built}, so everything it saves was in "
+        "memory. detach() comes too late; run f under no_grad."
     ),
 )
 def graph_dropped_afterwards(failure, student):
@@ -253,9 +252,9 @@ def detached_in_place(failure, student):
     about="cut",
     title="y itself came back",
     explanation=(
-        "The result is not a new tensor: it is y, grad_fn {node} and all. torch.no_grad() keeps new"
-        " nodes from being made while its block runs; it takes none away from a tensor that has"
-        " one. What is asked for is another tensor with the same values."
+        "y itself came back, with its grad_fn {node}. torch.no_grad() only stops new nodes inside"
+        " its block; it does not remove the graph of an existing tensor. Return a new tensor with"
+        " the same values: y.detach()."
     ),
 )
 def y_itself_comes_back(failure, student):
@@ -291,11 +290,10 @@ def copy_stays_connected(failure, student):
 @mistake(
     "cut_and_made_a_leaf",
     about="cut",
-    title="Cut, and then a new leaf was made",
+    title="The result was cut, then made a new leaf",
     explanation=(
-        "The result has no graph behind it, but it requires grad, so a new graph begins at it and"
-        " everything computed from it is recorded. That is what split_backward needs; cut is to end"
-        " the recording. detach() alone gives a tensor that does not require grad."
+        "The result was cut and then made a new leaf: it requires grad, so a new graph begins "
+        "there. split_backward needs that, cut does not. Return detach() alone."
     ),
 )
 def cut_and_made_a_leaf(failure, student):
@@ -315,7 +313,7 @@ def cut_and_made_a_leaf(failure, student):
 @mistake(
     "left_torch",
     about=("cut", "bootstrap_loss"),
-    title="The result is no tensor any more",
+    title="The result is not a tensor any more",
     explanation=(
         "What came back is of type {kind}. item(), tolist() and numpy() leave not only the graph"
         " but torch itself; what is promised is a Tensor."
@@ -340,9 +338,9 @@ def left_torch(failure, student):
     about="split_backward",
     title="One graph, not two",
     explanation=(
-        "What second was given had a grad_fn, {w_node}, so the graph of first hangs behind it:"
-        " nothing keeps a backward that begins at z from going on to x. Neither clone() nor"
-        " requires_grad_() cuts; detach() does, and what it gives can then be made a leaf."
+        "The two stages are still one graph: second was given a tensor with the grad_fn {w_node},"
+        " so a backward from z can reach x. clone() and requires_grad_() do not cut. Use "
+        "detach(), then make the result a leaf."
     ),
 )
 def not_cut_in_two(failure, student):
@@ -379,11 +377,10 @@ def w_does_not_require_grad(failure, student):
 @mistake(
     "vector_without_v",
     about="split_backward",
-    title="The second stage needs a vector to begin with",
+    title="The second stage started without a vector",
     explanation=(
-        "Line {line} raised torch's 'grad can be implicitly created only for scalar outputs'. z is"
-        " a scalar and begins with 1 by itself; y is no scalar, so its backward must be told the"
-        " gradient that arrives at y. You have that: it is the gradient at w."
+        "Line {line} raised torch's 'grad can be implicitly created only for scalar outputs': z "
+        "is a scalar, y is not. Pass the gradient that arrives at y, which is the gradient at w."
     ),
 )
 def vector_without_v(failure, student):
@@ -543,12 +540,11 @@ def another_distance(failure, student):
 @mistake(
     "loss_made_a_leaf",
     about="bootstrap_loss",
-    title="The loss is a new tensor, without a past",
+    title="The loss is a new leaf without a graph",
     explanation=(
-        "The loss requires grad and has no grad_fn: it is a leaf. torch.tensor(…) and .item() keep"
-        " the number and forget how it came about, and requires_grad=True on what is left only"
-        " silences the error: a backward ends at the loss itself, and online learns nothing. Return"
-        " the very tensor that was computed from online."
+        "The loss is a new leaf: it requires grad and has no grad_fn. torch.tensor(…) and .item()"
+        " keep the number only, and requires_grad=True just hides the error. Return the tensor "
+        "that was computed from online."
     ),
 )
 def loss_made_a_leaf(failure, student):
@@ -604,9 +600,9 @@ def online_was_cut(failure, student):
     about="bootstrap_loss",
     title="A gradient flows into target",
     explanation=(
-        "For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, and"
-        " at target it is {at_target}. So both move towards each other, where only online should"
-        " move. clone() cuts nothing, nor does no_grad() around a target that is already computed."
+        "For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, "
+        "and at target it is {at_target} instead of none. clone() does not cut the graph; "
+        "detach() does."
     ),
 )
 def target_not_cut(failure, student):

@@ -506,10 +506,9 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
     about=CLASSES,
     title="forward or backward writes into a tensor that it was given",
     explanation=(
-        "{whose} was {before}, and afterwards it is {after}. Other nodes may get the same"
-        " grad_output, and x belongs to whoever called. Methods that end in _, operators like *="
-        " and assignments like t[mask] = 0 change the tensor itself: clone it first, or multiply by"
-        " the mask."
+        "Your code wrote into a tensor that it was given: {whose} was {before} and is {after} "
+        "now. Other nodes may use the same tensor. Methods ending in _, *= and t[mask] = 0 write "
+        "in place; clone first, or multiply by the mask."
     ),
 )
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
@@ -537,9 +536,9 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     about=CLASSES,
     title="what backward needs is kept outside ctx",
     explanation=(
-        "An attribute of the class or a global variable is one place for all calls. Called on x ="
-        " {x} and then on z = {z}, the gradient of the first came out as {got} for v = {v}: the"
-        " mask is that of the second. Right is {want}."
+        "What backward needs is kept in a class attribute or a global, which all calls share. "
+        "After calls on x = {x} and z = {z}, the gradient of the first was {got} for v = {v}; it "
+        "should be {want}. Use ctx."
     ),
 )
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
@@ -574,9 +573,9 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
     about=CLASSES,
     title="grad_output is not used",
     explanation=(
-        "For v = {v} your backward returned {got}, and for v = {other} just the same. That is a"
-        " slope alone; the chain rule wants it times what comes in: {want}. After .sum().backward()"
-        " v is all ones, and nobody notices."
+        "For v = {v} your backward returned {got}, and the same for v = {other}. That is the "
+        "slope alone. Multiply it by grad_output: {want}. (With .sum().backward(), grad_output is"
+        " all ones, which hides this mistake.)"
     ),
 )
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
@@ -623,11 +622,10 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "product_is_compared",
     about=CLASSES,
-    title="the product is compared, not x",
+    title="the product is compared instead of x",
     explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0, a yes or no."
-        " Python multiplies before it compares, so grad_output * x > 0 asks whether the product is"
-        " positive. With brackets, grad_output * (x > 0), x is asked first."
+        "For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0: Python "
+        "multiplies before it compares. Add brackets: grad_output * (x > 0)."
     ),
 )
 def product_is_compared(failure: Failure, student: Student) -> Facts | None:
@@ -692,11 +690,10 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "divides_by_the_input",
     about="MyReLU",
-    title="a division by x, which may be 0",
+    title="backward divides by x, which may be 0",
     explanation=(
-        "At x = 0 with {incoming} coming in your backward returned {got}, and on both sides of 0 it"
-        " is right. A quotient such as max(x, 0) / x is the slope everywhere but there, where it is"
-        " 0 / 0. A comparison, x > 0, says on which side x is and divides nothing."
+        "At x = 0 with {incoming} coming in it returned {got}: max(x, 0) / x is 0 / 0 there. Use "
+        "a comparison instead: x > 0."
     ),
 )
 def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
@@ -723,12 +720,10 @@ def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "half_at_zero",
     about="MyReLU",
-    title="the gradient at 0 is neither 0 nor 1",
+    title="the gradient at 0 is neither 0 nor grad_output",
     explanation=(
-        "At x = 0 with {incoming} coming in your backward returned {got}. At the kink there is no"
-        " derivative, and the lesson takes 0 or 1 times grad_output: write it with a comparison, x"
-        " > 0 or x >= 0. (1 + sign(x)) / 2 is one half there, and torch.maximum of x and 0 gives x"
-        " half of the gradient."
+        "At x = 0 with {incoming} coming in your backward returned {got}. (1 + sign(x)) / 2 and "
+        "torch.maximum give one half there. Use a comparison: x > 0 or x >= 0."
     ),
 )
 def half_at_zero(failure: Failure, student: Student) -> Facts | None:

@@ -60,12 +60,11 @@ def does_not_catch(failure, student):
 @mistake(
     "message_is_typed_in",
     about="second_backward_error",
-    title="The message is typed in, not caught",
+    title="The message is written in the code, not caught",
     explanation=(
-        "A str came back although no graph was run: while your function worked, {read} saved"
-        " tensors were read by a backward, where one pass through log(x ** 3) reads 2. The wording"
-        " differs between versions of torch, so let torch raise the error and return the text of"
-        " that."
+        "Your function returned a str, but its backward read {read} saved tensors; one pass "
+        "through log(x ** 3) reads 2, so no second pass raised. Let torch raise the error, and "
+        "return its text."
     ),
 )
 def message_is_typed_in(failure, student):
@@ -101,10 +100,9 @@ def returns_the_exception(failure, student):
     about="second_backward_error",
     title="The second backward got a graph of its own",
     explanation=(
-        "Backward reached x {reached} times without an error, and each pass read tensors saved for"
-        " it alone: {saved} were saved and {read} read. z was computed again before the second"
-        " backward, and a new z brings a new graph, whose saved tensors nobody has freed. Call"
-        " backward twice on one z."
+        "z was computed again before the second backward, so that backward had a new graph. "
+        "Backward reached x {reached} times without an error; {saved} tensors were saved and "
+        "{read} read. Call backward twice on one z."
     ),
 )
 def builds_a_fresh_graph(failure, student):
@@ -121,9 +119,9 @@ def builds_a_fresh_graph(failure, student):
     about="second_backward_error",
     title="The graph was retained, so nothing was raised",
     explanation=(
-        "Backward reached x {reached} times, so the second pass went through as well. The first one"
-        " ran with retain_graph=True (or create_graph=True, which retains too); leave that out, and"
-        " the second pass raises."
+        "Backward reached x {reached} times, so the second pass went through too. The first one "
+        "ran with retain_graph=True (or create_graph=True, which retains too); leave that out, "
+        "and the second pass raises."
     ),
 )
 def keeps_the_graph_it_should_lose(failure, student):
@@ -166,13 +164,10 @@ def holds_message(seen):
 @mistake(
     "losses_compared_by_value",
     about="sum_of_gradients",
-    title="The last loss is looked for by its value",
+    title="The last loss is found by comparing values",
     explanation=(
-        "Of three losses the first and the last have one value, and torch's 'second time' error"
-        " came; where all values differ it does not. == and != compare what tensors hold, and so"
-        " does losses.index(loss): the first loss was taken for the last, and its backward freed"
-        " the graph. Count the losses with enumerate, or split the list into losses[:-1] and"
-        " losses[-1]."
+        "Where the first and the last loss are equal, the first one's backward freed the graph "
+        "and torch raised its 'second time' error. Use enumerate, or losses[:-1] and losses[-1]."
     ),
 )
 def losses_compared_by_value(failure, student):
@@ -233,9 +228,8 @@ def grad_is_none_at_first(failure, student):
     about=PASSES,
     title="The loss was asked for its .grad",
     explanation=(
-        "Line {line} raised {raised}. If the loss is made to keep a gradient it does not raise, so"
-        " it is the loss's .grad that was None: backward stores gradients in the leaves, and the"
-        " loss is not a leaf. The gradient with respect to x is in x.grad."
+        "You read .grad of the loss. Line {line} raised {raised}. backward stores gradients in "
+        "leaves only, and the loss is not a leaf. The gradient with respect to x is in x.grad."
     ),
 )
 def takes_grad_of_the_loss(failure, student):
@@ -299,7 +293,7 @@ def gradient_is_not_returned(failure, student):
 @mistake(
     "retains_every_pass",
     about=PASSES,
-    title="The last pass retained the graph as well",
+    title="The last pass also retained the graph",
     explanation=(
         "After your function one more backward still went through and gave {more}. Nobody needs the"
         " graph after the last pass, so that one runs without retain_graph=True (and without"
@@ -479,9 +473,9 @@ def no_clearing_between(failure, student):
     about="two_fresh_gradients",
     title="The results were zeroed after they were taken",
     explanation=(
-        "Your results are {actual_pair}, where one pass gives {one}. A name, a .detach() or a .data"
-        " of x.grad is no copy: it shows whatever is written there later, and zero_() writes zeros."
-        " Take a copy first, with clone()."
+        "Your results are {actual_pair}, where one pass gives {one}. A name, a .detach() or a "
+        ".data of x.grad is not a copy: it shows whatever is written there later, and zero_() "
+        "writes zeros. Take a copy first, with clone()."
     ),
 )
 def results_cleared_away(failure, student):
@@ -506,10 +500,9 @@ def results_cleared_away(failure, student):
     about="two_fresh_gradients",
     title="Both results are one piece of memory",
     explanation=(
-        "{amount} was added to {written}, and {other} went from {before} to {after} with it."
-        " zero_() and the next backward write into the tensor that x.grad already is, so a name, a"
-        " .detach() or a .data of it shows the second gradient too, which happens to equal the"
-        " first here. Take a copy, with clone()."
+        "Both results share memory: {amount} was added to {written}, and {other} changed from "
+        "{before} to {after}. zero_() and backward write into the tensor that x.grad already is, "
+        "also behind .detach() or .data. Return copies, with clone()."
     ),
 )
 def results_are_one_tensor(failure, student):
@@ -587,9 +580,9 @@ def only_the_last_loss(failure, student):
     about="sum_of_gradients",
     title="Running totals were added up",
     explanation=(
-        "The losses have the gradients {gradients}; {actual} holds the first of them {count} times"
-        " and only the last of them once. x.grad was added to a total after each pass, but it is a"
-        " running total itself: clear it before each pass, or read it once at the end."
+        "Running totals were added up: x.grad is already a sum. The losses have the gradients "
+        "{gradients}; {actual} contains the first of them {count} times and the last once. Clear "
+        "x.grad before each pass, or read it once at the end."
     ),
 )
 def adds_running_totals(failure, student):
@@ -698,7 +691,7 @@ def survival_inverted(failure, student):
 @mistake(
     "a_multiple_survives",
     about="SURVIVES_SECOND_BACKWARD",
-    title="x * 2 is linear, and keeps its factor all the same",
+    title="x * 2 is linear, and still keeps its factor",
     explanation=(
         "The derivative of x * 2 does not depend on x, so x is not kept. But {node} multiplies the"
         " incoming gradient by the other factor, which is 2, and that it keeps as a tensor"

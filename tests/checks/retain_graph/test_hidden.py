@@ -369,7 +369,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_one_loss_is_enough(student, draw):
-    """a list of one loss is a list like any other"""
+    """a list of one loss works"""
     for x in (
         draw.tensor(low=0.5, requires_grad=True),
         draw.tensor(3, low=0.5, dtype=torch.float32, requires_grad=True),
@@ -389,7 +389,7 @@ def test_one_loss_is_enough(student, draw):
 
 @check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_losses_of_one_value(student, draw):
-    """losses of one value are still several"""
+    """losses with equal values are counted separately"""
     x, (a, w) = draw.tensor(2, low=0.5, requires_grad=True), draw.coefficients(2)
 
     def losses(x):

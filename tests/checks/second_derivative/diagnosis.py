@@ -214,8 +214,8 @@ def penalty_formula(failure, student, formulas):
     about=ALL,
     title="A ready-made derivative is used",
     explanation=(
-        "{found} works out the answer by itself. This lesson is about what it does inside: a"
-        " gradient that was computed with create_graph=True, and differentiated again."
+        "{found} computes the answer. This lesson is about what it does inside: a gradient that "
+        "was computed with create_graph=True, and differentiated again."
     ),
 )
 def uses_the_judges_tool(failure, student):
@@ -258,11 +258,9 @@ def tuple_of_gradients(failure, student):
     about=ALL,
     title="A vector was differentiated as if it were a scalar",
     explanation=(
-        "Without a vector v to multiply the Jacobian with, autograd differentiates a single number"
-        " only, and here it was given several. Your code ended with: {text}. Where each of them"
-        " depends on its own part of x alone, the gradient of the sum, or v = ones, holds all the"
-        " derivatives at once. For a Hessian the elements of the gradient are differentiated one by"
-        " one."
+        "autograd.grad was called on several numbers without a vector v. Your code ended with: "
+        "{text}. If each element depends only on its own part of x, differentiate the sum of the "
+        "gradient; for a Hessian, differentiate its elements one by one."
     ),
 )
 def vector_without_v(failure, student):
@@ -272,11 +270,10 @@ def vector_without_v(failure, student):
 @mistake(
     "rows_free_the_graph",
     about=ALL,
-    title="The first backward pass freed the graph that the next one needs",
+    title="A backward pass freed the graph that the next one needs",
     explanation=(
-        "Your code ended with: {text}. A backward pass frees what its graph has saved unless it is"
-        " told not to. Here one graph is walked more than once (by the rows of a Hessian, or for"
-        " row after row), so every pass but the last needs retain_graph=True."
+        "Your code ended with: {text}. If a graph is used more than once, as for the rows of a "
+        "Hessian, every pass except the last needs retain_graph=True."
     ),
 )
 def rows_free_the_graph(failure, student):
@@ -324,10 +321,9 @@ def squeezes_the_batch_away(failure, student):
     about=ALL,
     title="The x that f is called with does not require grad",
     explanation=(
-        "autograd records what is computed from tensors that require grad, and the x that came in"
-        " need not be one. For x.requires_grad = {requires_grad} your code ended with: {text}."
-        " x.detach().requires_grad_() is an x of your own that always requires grad, and leaves the"
-        " caller's as it is."
+        "Your code needs an x that requires grad, and the x it gets may not. For x.requires_grad "
+        "= {requires_grad} it ended with: {text}. Use x.detach().requires_grad_(), which leaves "
+        "the caller's x unchanged."
     ),
 )
 def x_must_require_grad(failure, student):
@@ -356,12 +352,11 @@ def x_must_require_grad(failure, student):
 @mistake(
     "only_a_leaf_keeps_grad",
     about=ORDERS,
-    title="x.grad of a tensor that is no leaf stays None",
+    title="x.grad of a tensor that is not a leaf stays None",
     explanation=(
-        "At a leaf your answer is right. At an x that was computed from another tensor it ended"
-        " with: {text}. backward() writes to the .grad of leaves only, unless retain_grad() was"
-        " called. torch.autograd.grad returns the gradient in place of writing it, for any tensor"
-        " of the graph."
+        "You read x.grad, and backward() writes .grad of leaves only. At an x that was computed "
+        "from another tensor your code ended with: {text}. torch.autograd.grad returns the "
+        "gradient for any tensor of the graph."
     ),
 )
 def only_a_leaf_keeps_grad(failure, student):
@@ -377,7 +372,7 @@ def only_a_leaf_keeps_grad(failure, student):
 @mistake(
     "flag_of_a_result",
     about=ALL,
-    title="x.requires_grad can't be set on a tensor that is no leaf",
+    title="x.requires_grad can't be set on a tensor that is not a leaf",
     explanation=(
         "At a leaf your answer is right. At an x that was computed from another tensor it ended"
         " with: {text}. Such an x requires grad because its inputs do, and its flag can't be"
@@ -415,13 +410,11 @@ def create_graph_once(failure, student):
 @mistake(
     "past_cut_off",
     about=ORDERS,
-    title="The gradient was copied into a new tensor, and lost its past",
+    title="The gradient was copied into a new tensor and lost its graph",
     explanation=(
-        "For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. What is differentiated"
-        " there does require grad, and yet no path leads from it to x: it was made anew, by"
-        " torch.tensor(…), .item(), tolist() or detach(), which keep the numbers only."
-        " allow_unused=True, which torch suggests, would give None here. Differentiate the very"
-        " tensor that autograd.grad returned, made with create_graph=True."
+        "The gradient was copied into a new tensor (torch.tensor, item, tolist or detach), which "
+        "has no path to x. For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. "
+        "Differentiate the tensor that autograd.grad returned."
     ),
 )
 def past_cut_off(failure, student):
@@ -442,10 +435,9 @@ def past_cut_off(failure, student):
     about=ORDERS,
     title="The first gradient has no graph, so there is nothing to differentiate",
     explanation=(
-        "For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. A gradient is as a rule"
-        " a plain number: no graph leads from it back to x. retain_graph=True keeps the graph of"
-        " f(x); it is create_graph=True that records how the gradient itself is computed, so that"
-        " it can be differentiated in its turn."
+        "The first gradient was computed without create_graph=True, so it has no graph to "
+        "differentiate. For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. "
+        "retain_graph=True only keeps the graph of f(x)."
     ),
 )
 def create_graph_missing(failure, student):
@@ -473,10 +465,9 @@ def without_create_graph(failure, student):
     about=ORDERS,
     title="A constant gradient has no graph to differentiate",
     explanation=(
-        "Where f bends your answer is right; for f = {f_asked} your code ended with: {text}. A"
-        " lower derivative is constant there: its computation doesn't involve x, so it has no"
-        " graph, create_graph or not. Its derivative is zero, and autograd leaves it to you to"
-        " say so."
+        "A lower derivative of f = {f_asked} is constant, so it has no graph, even with "
+        "create_graph=True. Your code ended with: {text}. The next derivative is zero; autograd "
+        "raises here, so return zeros yourself."
     ),
 )
 def constant_derivative_raises(failure, student):
@@ -495,10 +486,9 @@ def constant_derivative_raises(failure, student):
     about=ORDERS,
     title="The gradient has a graph, but x is not in it",
     explanation=(
-        "Where f bends your answer is right; for f = {f_asked}, with a w that requires grad, your"
-        " code ended with: {text}. The gradient is w: it requires grad, yet no path leads from it"
-        " to x. To ask whether it requires grad is not enough. With allow_unused=True autograd"
-        " answers None for such an x, with materialize_grads=True zeros."
+        "For f = {f_asked}, with a w that requires grad, your code ended with: {text}. Checking "
+        "requires_grad is not enough; allow_unused=True gives None here, and "
+        "materialize_grads=True gives zeros."
     ),
 )
 def graph_that_misses_x(failure, student):
@@ -540,7 +530,7 @@ def writes_to_x_grad(failure, student):
     title="A negative order is not refused",
     explanation=(
         "For n = {n} your function returned {actual}. range({n}) is empty, so a loop over it does"
-        " nothing at all and says nothing about it: the check has to come first."
+        " nothing and raises nothing. Check n first."
     ),
 )
 def negative_order_accepted(failure, student):
@@ -557,8 +547,8 @@ def negative_order_accepted(failure, student):
     about="nth_derivative",
     title="The derivative of order 0 is f itself",
     explanation=(
-        "For n = 0 your function returned {actual}; f(x) is {expected}. To differentiate no times"
-        " at all leaves f(x) as it is."
+        "For n = 0 your function returned {actual}; f(x) is {expected}. The derivative of order 0"
+        " is f(x) itself."
     ),
 )
 def order_zero(failure, student):
@@ -605,14 +595,12 @@ def zeros_unlike_x(failure, student):
 @mistake(
     "connected_by_force",
     about=ORDERS,
-    title="Zeros came back where f bends",
+    title="The first gradient has no graph",
     explanation=(
-        "For f = {f_asked} at x = [1.0, 2.0] your function returned {answer}, and the truth is"
-        " {truth}. A gradient that was computed without create_graph=True has no path to x,"
-        " whatever f is: it does not require grad, and once it is told to, by requires_grad_(), it"
-        " is a leaf. So 'no graph' and 'not connected' (None or zeros, by allow_unused or"
-        " materialize_grads) do not yet mean that the derivative is zero. It must be computed with"
-        " create_graph=True to begin with."
+        "The second derivative came out as zeros: the first gradient was computed without "
+        "create_graph=True, so it has no graph back to x. For f = {f_asked} at x = [1.0, 2.0] you"
+        " returned {answer}; it is {truth}. Neither requires_grad_() nor allow_unused can repair "
+        "that."
     ),
 )
 def connected_by_force(failure, student):
@@ -769,8 +757,8 @@ def mean_for_sum(failure, student):
     title="The sums of the Hessian's rows came back, not its elements",
     explanation=(
         "The gradient of gradient.sum() adds up each row of the Hessian: here {sums}. That is the"
-        " trick for functions that work elementwise, whose Hessian is diagonal. With mixed terms"
-        " every element of the gradient has to be differentiated by itself."
+        " trick for functions that work elementwise, whose Hessian is diagonal. With mixed terms "
+        "every element of the gradient has to be differentiated separately."
     ),
 )
 def row_sums(failure, student):
@@ -822,9 +810,9 @@ def outer_product_of_gradients(failure, student):
     about="hessian",
     title="The rows piled up in one .grad",
     explanation=(
-        "The rows that came back, {actual}, are sums of rows of the Hessian {expected}. backward()"
-        " adds each row to the same x.grad, and a list of x.grad is one tensor many times over."
-        " torch.autograd.grad returns each row by itself."
+        "The rows that came back, {actual}, are sums of rows of the Hessian {expected}. "
+        "backward() adds each row to the same x.grad, and a list of x.grad is one tensor many "
+        "times over. torch.autograd.grad returns each row separately."
     ),
 )
 def rows_pile_up(failure, student):
@@ -853,10 +841,9 @@ def rows_pile_up(failure, student):
     about="gradient_penalty",
     title="The penalty's graph ends before it reaches the parameters",
     explanation=(
-        "The value {penalty} is right, but it does not require grad, although f's parameters do."
-        " The gradient in it was computed without create_graph=True, or what was made of it was cut"
-        " off afterwards (detach, item, torch.tensor(…)). A loss that nothing can learn from"
-        " changes nothing in training."
+        "The penalty {penalty} has the right value, but it does not require grad, although f's "
+        "parameters do. Its gradient was computed without create_graph=True, or was cut off later"
+        " (detach, item, torch.tensor). Training could not learn from it."
     ),
 )
 def penalty_cut_off(failure, student):
@@ -965,11 +952,10 @@ def rows_put_together_wrongly(failure, student):
 @mistake(
     "mean_of_the_critic",
     about="gradient_penalty",
-    title="f(x).mean() divides every row's gradient by the batch",
+    title="f(x).mean() divides each row's gradient by the batch size",
     explanation=(
-        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. The"
-        " sum over the rows has each row's gradient unchanged; the mean has it divided by the"
-        " number of rows, and the penalty comes to depend on the size of the batch."
+        "The rows' gradients have the norms {norms}; you returned {actual}, which is {formula}. "
+        "Differentiate f(x).sum(): it leaves each row's gradient unchanged."
     ),
 )
 def mean_of_the_critic(failure, student):

@@ -116,7 +116,7 @@ def assert_grad_kept(student, draw, name, f, x, *more):
 
 @check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_drawn_function")
 def test_second_derivative_is_your_own(student, draw):
-    """second_derivative does without torch.func and its kin"""
+    """second_derivative uses no torch.func or autograd.functional"""
     assert_own_work(
         student, "second_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
     )
@@ -153,7 +153,7 @@ def test_second_derivative_keeps_grad(student, draw):
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_a_result(student, draw):
-    """second_derivative takes an x that is no leaf"""
+    """second_derivative takes an x that is not a leaf"""
     f, start = drawn(draw, CURVES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
     got = student.observe("at_a_result", "second_derivative", f.program, start)
     assert_tensor(got, derivative(f, start * 2, 2), WRONG, inputs={"f": f, "x": start.detach() * 2})
@@ -211,7 +211,7 @@ def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
 
 @check(points=0.2, about="nth_derivative", needs="test_first_three_derivatives")
 def test_nth_derivative_is_your_own(student, draw):
-    """nth_derivative does without torch.func and its kin"""
+    """nth_derivative uses no torch.func or autograd.functional"""
     assert_own_work(
         student, "nth_derivative", drawn(draw, CURVES), draw.tensor(3, requires_grad=True), 2
     )
@@ -281,7 +281,7 @@ def test_nth_derivative_shapes_and_dtypes(student, draw):
 
 @check(points=0.2, about="hessian", needs="test_hessian_of_a_drawn_function")
 def test_hessian_is_your_own(student, draw):
-    """hessian does without torch.func and its kin"""
+    """hessian uses no torch.func or autograd.functional"""
     assert_own_work(student, "hessian", drawn(draw, SURFACES), draw.tensor(3, requires_grad=True))
 
 
@@ -348,7 +348,7 @@ def test_hessian_keeps_grad(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_at_a_result(student, draw):
-    """hessian takes an x that is no leaf"""
+    """hessian takes an x that is not a leaf"""
     f, start = drawn(draw, SURFACES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
     got = student.observe("at_a_result", "hessian", f.program, start)
     assert_tensor(
@@ -377,7 +377,7 @@ def test_hessian_in_single_precision(student, draw):
 
 @check(points=0.2, about="gradient_penalty", needs="test_penalty_of_a_drawn_critic")
 def test_penalty_is_your_own(student, draw):
-    """gradient_penalty does without torch.func and its kin"""
+    """gradient_penalty uses no torch.func or autograd.functional"""
     f, _ = critic(draw)
     assert_own_work(student, "gradient_penalty", f, draw.tensor(3, 3, requires_grad=True))
 

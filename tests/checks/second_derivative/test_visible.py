@@ -41,7 +41,7 @@ drawn_behind = helpers.drawn_behind
 
 @check(points=0.4, about="second_derivative")
 def test_second_derivative_of_a_drawn_function(student, draw):
-    """second_derivative is right for a function that is drawn"""
+    """second_derivative is right for a random function"""
     f, x = drawn(draw, CURVES), draw.tensor(4, requires_grad=True)
     with drawn_behind(student, "second_derivative", f, x):
         assert_tensor(
@@ -160,7 +160,7 @@ def test_hessian_of_a_quadratic_form(student, draw):
 
 @check(points=0.4, about="gradient_penalty")
 def test_penalty_of_a_drawn_critic(student, draw):
-    """gradient_penalty is right for a function that is drawn"""
+    """gradient_penalty is right for a random function"""
     w, v = draw.tensor(3, 2, requires_grad=True), draw.tensor(2, requires_grad=True)
     f = drawn(draw, CRITICS, W=w, v=v)
     x = helpers.steep(f, lambda: draw.tensor(4, 3, requires_grad=True))

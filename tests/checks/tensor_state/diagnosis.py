@@ -79,9 +79,9 @@ def retains_on_the_way(failure, student):
     about="tensor_state",
     title="grad_fn and grad can be None",
     explanation=(
-        "Line {line} raised {raised}. A leaf has no node, so its grad_fn is None, and where no"
-        " backward has stored anything .grad is None as well. Look whether there is one before you"
-        " ask it for anything."
+        "Line {line} raised {raised}. A leaf has no node, so its grad_fn is None, and where no "
+        "backward has stored anything .grad is None too. Look whether there is one before you ask"
+        " it for anything."
     ),
 )
 def none_is_asked(failure, student):
@@ -282,9 +282,9 @@ def grad_is_an_alias(failure, student):
     about="tensor_state",
     title=".grad was read on a tensor that keeps none",
     explanation=(
-        "While tensor_state looked at {tensor}, torch warned that the .grad of a tensor that is no"
-        " leaf was read. Its retains_grad is False as well, so backward leaves no gradient there."
-        " Look at is_leaf and retains_grad first, and read .grad only where one of them is True."
+        "You read .grad of an intermediate result. For {tensor} torch warned, because backward "
+        "leaves no gradient there: is_leaf and retains_grad are both False. Check those first, "
+        "and read .grad only if one is True."
     ),
 )
 def warns_on_intermediates(failure, student):
@@ -330,9 +330,9 @@ def grad_is_none_at_first(failure, student):
     about="gradients_along",
     title="An intermediate result was not told to keep its gradient",
     explanation=(
-        "{which} is no leaf, and its .grad is None: afterwards its retains_grad is still False."
-        " backward computes the gradient there, hands it on and drops it. retain_grad(), called"
-        " before backward, makes the tensor keep it."
+        "{which} is not a leaf, and its .grad is None: afterwards its retains_grad is still "
+        "False. backward computes the gradient there, hands it on and drops it. retain_grad(), "
+        "called before backward, makes the tensor keep it."
     ),
 )
 def never_retained(failure, student):
@@ -347,9 +347,9 @@ def never_retained(failure, student):
     about="gradients_along",
     title="retain_grad() came after backward",
     explanation=(
-        "{which} has retains_grad True in the end, and its .grad is None all the same. The gradient"
-        " passed through before the tensor was told to keep it, and none is kept for later. Call"
-        " retain_grad() first, then backward."
+        "{which} has retains_grad True in the end, and its .grad is still None. The gradient "
+        "passed through before the tensor was told to keep it, and none is kept for later. Call "
+        "retain_grad() first, then backward."
     ),
 )
 def retained_too_late(failure, student):
@@ -455,9 +455,9 @@ def every_result_keeps_one(failure, student):
     about="HAS_GRAD_AFTER_BACKWARD",
     title="retain_grad() makes an intermediate result keep its gradient",
     explanation=(
-        "{key} is predicted to have none, and it holds {grad}. By default only leaves keep a"
-        " gradient, but in C5 retain_grad() was called on y and z before the backward, and that is"
-        " what it is for. z has one too: the gradient of z with respect to itself, 1."
+        "You predicted that {key} has no gradient, but it holds {grad}. By default only leaves "
+        "keep one, but C5 calls retain_grad() on y and z before backward. The gradient of z with "
+        "respect to itself is 1."
     ),
 )
 def only_leaves_ever_keep_one(failure, student):

@@ -104,12 +104,11 @@ def uses_torch(failure, student):
 @mistake(
     "recursion_too_deep",
     about=BOTH,
-    title="One call for each node, one inside the other",
+    title="One nested call for each node",
     explanation=(
-        "On a chain of ten thousand nodes line {line} ended in a RecursionError; on a chain of ten"
-        " it works. A function that calls itself for each source goes as deep as the graph, and"
-        " Python stops at a depth of about 1,000. Keep a list of your own of what is still to be"
-        " visited, and work through it in a loop."
+        "Your function calls itself for each source, as deep as the graph. On a chain of ten "
+        "thousand nodes line {line} raised RecursionError; Python stops at about 1,000 calls. "
+        "Keep a list of nodes still to visit, and use a loop."
     ),
 )
 def recursion_too_deep(failure, student):
@@ -126,10 +125,9 @@ def recursion_too_deep(failure, student):
     about=BOTH,
     title="Values with an __eq__ of their own can't be told apart",
     explanation=(
-        "Python raised {raised}. A class that says when two of its objects are equal, as a"
-        " dataclass does, loses its hash, so Values fit into no set; and two different nodes with"
-        " equal numbers would be taken for one. Leave __eq__ out, or write @dataclass(eq=False):"
-        " then every Value is equal to itself only."
+        "Your Value defines equality, so Python raised {raised}. A class with its own __eq__, "
+        "such as a dataclass, loses its hash, and equal numbers look like one node. Leave __eq__ "
+        "out, or write @dataclass(eq=False)."
     ),
 )
 def defines_equality(failure, student):
@@ -157,9 +155,9 @@ def lone_number(error):
     about="Value",
     title="A plain number is not taken for a Value",
     explanation=(
-        "{raised}. With two Values in place of the number the same operation works. Make a Value of"
-        " what is none before you use it; and for a number on the left, as in 3 - a, Python asks"
-        " a.__rsub__(3), so each of + - * / needs its reflected form too."
+        "A plain number was not accepted: {raised}. Make a Value of an operand that is not one. "
+        "For a number on the left, as in 3 - a, Python calls a.__rsub__(3), so + - * / need their"
+        " reflected methods too."
     ),
 )
 def plain_number_not_taken(failure, student):
@@ -208,11 +206,10 @@ def result_is_no_value(failure, student):
 @mistake(
     "root_without_gradient",
     about="Value",
-    title="backward starts from nothing",
+    title="backward starts without a gradient",
     explanation=(
-        "After root = a + b and root.backward() both a.grad and b.grad are 0. What flows back"
-        " begins with the derivative of root with respect to itself, which is 1: root.grad has to"
-        " be 1 before the first step back, or everything is multiplied by 0."
+        "After root = a + b and root.backward(), a.grad and b.grad are both 0. The derivative of "
+        "root with respect to itself is 1: set root.grad to 1 before the first step back."
     ),
 )
 def root_without_gradient(failure, student):
@@ -236,11 +233,10 @@ def root_without_gradient(failure, student):
 @mistake(
     "stops_after_one_step",
     about="Value",
-    title="Gradients don't get past the first step",
+    title="Gradients stop after the first step",
     explanation=(
-        "For {asked} with {numbers} c.grad is right, 6, but a.grad is 0 where it should be 15. Only"
-        " the last step was undone, or the steps were undone in the order in which they were"
-        " computed; they have to be undone last to first, all the way to the leaves."
+        "For {asked} with {numbers} c.grad is right, 6, but a.grad is 0 instead of 15. Go through"
+        " all steps from the last to the first, down to the leaves."
     ),
 )
 def stops_after_one_step(failure, student):
@@ -262,11 +258,10 @@ def stops_after_one_step(failure, student):
 @mistake(
     "ignores_incoming_gradient",
     about="Value",
-    title="The local derivative alone is passed on",
+    title="Only the local derivative is passed on",
     explanation=(
-        "For {asked} with {numbers} a.grad came back as {got}. That is b, the derivative of s; s"
-        " itself is multiplied by c afterwards, so the derivative of root is b * c = 15. Each step"
-        " multiplies its own derivative by the gradient that arrived at its result."
+        "For {asked} with {numbers} a.grad is {got}, which is b. s is later multiplied by c, so "
+        "it should be b * c = 15. Multiply each local derivative by the gradient that arrived."
     ),
 )
 def ignores_incoming_gradient(failure, student):
@@ -283,9 +278,8 @@ def ignores_incoming_gradient(failure, student):
     about="Value",
     title="A second gradient replaces the first",
     explanation=(
-        "For root = a + a your a.grad is {sum} where it should be 2, and for root = a * a at a = 3"
-        " it is {product} where it should be 6. Each use of a sends a gradient of its own, and they"
-        " add up: += where there is an = now."
+        "For root = a + a your a.grad is {sum} instead of 2, and for root = a * a at a = 3 it is "
+        "{product} instead of 6. Gradients add up: use += instead of =."
     ),
 )
 def overwrites_gradients(failure, student):
@@ -305,11 +299,10 @@ def overwrites_gradients(failure, student):
 @mistake(
     "clears_before_backward",
     about="Value",
-    title="backward throws away what was there",
+    title="backward discards earlier gradients",
     explanation=(
-        "For p = a * b and q = a * c with b = 3 and c = 5, a.grad is 5 after p.backward() and"
-        " q.backward(), where 3 + 5 = 8 is right. The second call began by clearing grads, or by"
-        " writing over them. Gradients stay until zero_grad is called."
+        "For p = a * b and q = a * c with b = 3 and c = 5, a.grad is 5 after both backward calls;"
+        " it should be 3 + 5 = 8. Gradients accumulate until zero_grad is called."
     ),
 )
 def clears_before_backward(failure, student):
@@ -324,12 +317,10 @@ def clears_before_backward(failure, student):
 @mistake(
     "counts_again",
     about=BOTH,
-    title="A node passes on more than once what has arrived",
+    title="A node passes on the same gradient more than once",
     explanation=(
-        "For {asked} with {numbers} a.grad came back as {got}, where b * (1 + c) = 18 is right. t"
-        " is reached along two ways, and each time it passed on all that had arrived until then, so"
-        " a part was counted again. Visit every node once, in an order in which all that uses it"
-        " comes before it."
+        "For {asked} with {numbers} a.grad is {got}; it should be b * (1 + c) = 18. Visit each "
+        "node once, after everything that uses it."
     ),
 )
 def counts_again(failure, student):
@@ -346,12 +337,10 @@ def counts_again(failure, student):
 @mistake(
     "order_not_topological",
     about="Value",
-    title="A node passes its gradient on before all of it is there",
+    title="A node passes its gradient on before all of it has arrived",
     explanation=(
-        "For {asked} with {numbers} a.grad came back as {got}: that is b times 1, what root itself"
-        " sent to t. The rest, c, reached t by way of u, and t had passed its gradient on by then."
-        " Put all nodes in an order first in which each stands before everything that was computed"
-        " from it; then go through it from the end."
+        "For {asked} with {numbers} a.grad is {got}: the part through u came too late. Sort the "
+        "nodes topologically first, then go through them in reverse."
     ),
 )
 def order_not_topological(failure, student):
@@ -368,12 +357,10 @@ def order_not_topological(failure, student):
 @mistake(
     "equal_taken_for_same",
     about=BOTH,
-    title="Two Values with the same number are taken for one",
+    title="Two Values with the same number are treated as one",
     explanation=(
-        "For root = (a + b) * (c + d) with a = 1, b = 5, c = 2 the grads are right at d = 5, but at"
-        " d = 4, where both sums are 6, a.grad and c.grad are {first} and {second} and should both"
-        " be 6. Ask whether it is the same object (a set of Values, id, is), not whether it holds"
-        " the same number."
+        "For root = (a + b) * (c + d) with both sums 6, a.grad and c.grad are {first} and "
+        "{second}; both should be 6. Compare identity (a set, id, is), not numbers."
     ),
 )
 def equal_taken_for_same(failure, student):
@@ -394,11 +381,10 @@ def equal_taken_for_same(failure, student):
 @mistake(
     "path_by_path",
     about=BOTH,
-    title="Every path is walked, not every node",
+    title="The code walks every path instead of every node",
     explanation=(
-        "{function} took {few} lines of Python for 6 steps x = x + x * c in a row, and {many} for"
-        " 12. Twice the nodes is about twice the work only if a node that was visited is not"
-        " visited again; along every path it is 64 times. Remember the nodes that you have seen."
+        "{function} ran {few} lines of Python for 6 steps x = x + x * c, and {many} for 12. "
+        "Remember which nodes were visited, and skip those."
     ),
 )
 def path_by_path(failure, student):

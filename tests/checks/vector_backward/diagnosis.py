@@ -106,9 +106,8 @@ def vector_missing(failure, student):
     about="vjp",
     title="v is not used",
     explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}. That"
-        " is the sum of the rows of W, what a v of ones gives. Each row counts as much as its"
-        " element of v says: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}, the sum "
+        "of W's rows. v weights the rows: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
     ),
 )
 def vector_ignored(failure, student):
@@ -124,12 +123,10 @@ def vector_ignored(failure, student):
 @mistake(
     "vector_applied_afterwards",
     about="vjp",
-    title="v was multiplied in after the backward pass",
+    title="v was multiplied after the backward pass",
     explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: first"
-        " the rows were summed up to (4, 6), then element by element multiplied by v. v belongs to"
-        " the elements of y, not to those of x, and after the sum it is too late to weigh the rows."
-        " Hand v in where backward starts: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}. v weights"
+        " the elements of y, so pass it to backward: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
     ),
 )
 def vector_applied_afterwards(failure, student):
@@ -143,11 +140,10 @@ def vector_applied_afterwards(failure, student):
 @mistake(
     "jacobian_times_vector",
     about="vjp",
-    title="It is J v, not v^T J",
+    title="You computed J v instead of v^T J",
     explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) your vjp returned {probed}: each"
-        " row of W times v, added up over the elements of x. v^T J adds up over the elements of y:"
-        " 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
+        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}. v^T J "
+        "sums over the elements of y: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
     ),
 )
 def jacobian_times_vector(failure, student):
@@ -207,12 +203,11 @@ def frees_the_graph(failure, student):
 @mistake(
     "path_to_x_taken_for_granted",
     about="jacobian",
-    title="An f that does not depend on x",
+    title="f may not depend on x",
     explanation=(
-        "Line {line} raised {raised}. Your jacobian finds its way where f(x) depends on x, and"
-        " raises where f(x) is another tensor. There is no path to x then: f(x) need not even"
-        " require grad, and where it does, a gradient that does not exist is an error, or None with"
-        " allow_unused=True. All these derivatives are zeros."
+        "Your jacobian assumes that f(x) depends on x. Where it does not, line {line} raised "
+        "{raised}. autograd then raises, or returns None with allow_unused=True. The Jacobian is "
+        "zeros there; return them."
     ),
 )
 def path_to_x_taken_for_granted(failure, student):
@@ -243,12 +238,10 @@ def answers(student, f, *, at=(2,)):
 @mistake(
     "empty_shape_unpacked",
     about="jacobian",
-    title="An empty shape was unpacked, and nothing was left to hand on",
+    title="An empty shape was unpacked",
     explanation=(
-        "Where x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}."
-        " torch.zeros(*shape), reshape(*shape) and view(*shape) are then called without any size,"
-        " which torch refuses. All of them take the shape as one tuple as well, and () is a shape"
-        " like any other: reshape(y.shape + x.shape)."
+        "If x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}. "
+        "Pass the shape as one tuple: reshape(y.shape + x.shape)."
     ),
 )
 def empty_shape_unpacked(failure, student):
@@ -334,12 +327,10 @@ def rows_added_up(failure, student):
 @mistake(
     "rows_pile_up",
     about="jacobian",
-    title="x.grad was not cleared for each row, or not copied",
+    title="x.grad was not cleared before each row, or not copied",
     explanation=(
-        "{actual} came back, where the rows are {expected}. Every backward adds to the tensor that"
-        " x.grad holds: without clearing, a row has in it what was there before; without clone(),"
-        " it shows what later rows write there. Clear x.grad before each row and copy it after, or"
-        " use torch.autograd.grad."
+        "You returned {actual}; the rows are {expected}. backward adds to the tensor in x.grad. "
+        "Clear it, and clone() it after each row, or use torch.autograd.grad."
     ),
 )
 def rows_pile_up(failure, student):
@@ -393,9 +384,9 @@ def axes_turned_round(failure, student):
     about="jacobian",
     title="The Jacobian was made a matrix",
     explanation=(
-        "What came back has the shape {shape}: all elements of y, or all of x, lie in one dimension"
-        " there. The numbers are right and in the right order, but x has the shape {x_shape} here,"
-        " and y.shape + x.shape is {expected_shape}. A 0-d tensor adds no dimension at all."
+        "The Jacobian has the shape {shape}: all elements of y, or of x, lie in one dimension. "
+        "The numbers are right. x has the shape {x_shape} here, so y.shape + x.shape is "
+        "{expected_shape}; reshape to that."
     ),
 )
 def shape_of_a_matrix(failure, student):
@@ -425,9 +416,9 @@ def shape_of_a_matrix(failure, student):
     about="jacobian",
     title="Close to the Jacobian, as differences are",
     explanation=(
-        "Your Jacobian is off by up to {off}, in numbers of up to {size}. Quotients of small"
-        " differences come out like that: a step is never small enough, and rounding takes the"
-        " rest. A backward pass for each row gives nearly every digit that the dtype has."
+        "The Jacobian was computed by differences: it is off by up to {off}, in numbers of up to "
+        "{size}. Small steps are never exact, and rounding adds to that. Run a backward pass for "
+        "each row instead."
     ),
 )
 def numerical_differences(failure, student):
@@ -452,7 +443,7 @@ def numerical_differences(failure, student):
 @mistake(
     "only_a_leaf_keeps_grad",
     about="broadcast_dot",
-    title="y is no leaf, so y.grad is None",
+    title="y is not a leaf, so y.grad is None",
     explanation=(
         "dz/dy came back as None. backward keeps gradients only in leaves, and y was computed from"
         " x. Either y.retain_grad() goes before backward (after it is too late), or"
@@ -488,11 +479,10 @@ def first_gradient_frees_the_graph(failure, student):
 @mistake(
     "gradients_exchanged",
     about="broadcast_dot",
-    title="The two gradients came in the other order",
+    title="The two gradients are swapped",
     explanation=(
-        "For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is"
-        " {second}: each is the other one. The order is z, dz/dx, dz/dy. A gradient has the shape"
-        " of what it belongs to, so dz/dx is a single number, as x is."
+        "For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is "
+        "{second}. Return z, dz/dx, dz/dy: dz/dx is a single number, like x."
     ),
 )
 def gradients_exchanged(failure, student):

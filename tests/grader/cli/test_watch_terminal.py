@@ -144,7 +144,31 @@ def test_what_a_save_changed_is_seen_however_long_the_report(
     pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
     lines = [line.rstrip() for line in picture.display]
     assert lines[0] == "line 0"
-    assert lines[lines.index("2 more right") - 1] == "… and 33 more lines"
+    assert lines[lines.index("2 more right") - 1] == "… 33 more lines: space shows them"
+
+
+def test_space_and_b_scroll_through_all_of_a_long_report(
+    tmp_path: Path, small_course: Course
+) -> None:
+    """No line is left out; beyond either end nothing changes."""
+    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
+    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
+    screen.show(lambda console: console.print("\n".join(f"line {n}" for n in range(40))), [])
+
+    def shown() -> list[str]:
+        picture = pyte.Screen(COLUMNS, 12)
+        pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
+        return [line.rstrip() for line in picture.display if line.strip()]
+
+    first, seen = shown(), shown()[:-1]
+    for _ in range(10):
+        screen.scroll(1)
+        seen += [line for line in shown()[:-1] if line.startswith("line") and line not in seen]
+    assert seen == [f"line {n}" for n in range(40)]
+    assert shown()[-1] == "the end; b goes back"
+    for _ in range(10):
+        screen.scroll(-1)
+    assert shown() == first
 
 
 def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(

@@ -1,0 +1,74 @@
+"""``grade read``: a lesson's README on the terminal, with the answers folded until asked for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.text import Text
+
+from grader.cli.commands.workspace import Learner, readme_name
+from grader.core.errors import UsageError
+from grader.course.course import Course, Lesson
+from grader.course.roadmap import next_lesson
+from grader.render.terminal import make_console
+
+WIDTH = 80
+ANSWER = re.compile(
+    r"^(?P<indent> *)<details><summary>(?P<head>.*?)</summary>\s*(?P<answer>.*?)\s*</details>",
+    re.DOTALL | re.MULTILINE,
+)
+"""A question or the word "Answer", and what it unfolds to."""
+
+
+def show_readme(
+    course: Course,
+    place: Path,
+    name: str | None,
+    *,
+    answers: bool,
+    lang: str | None,
+    console: Console | None = None,
+) -> None:
+    """Print a lesson's README, by default that of the next lesson; through a pager on a terminal.
+
+    Raise UsageError if the lesson has none here.
+    """
+    learner, console = Learner.at(course, place, lang), console or make_console()
+    lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
+    lesson = lesson or course.lessons[-1]
+    text = unfolded(readme(learner, lesson), answers=answers)
+    shown = Markdown(text, code_theme="ansi_dark")
+    hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
+    console.width = min(console.width, WIDTH)
+    if console.is_terminal:
+        with console.pager(styles=True):
+            console.print(shown)
+    else:
+        console.print(shown)
+    if not answers and ANSWER.search(readme(learner, lesson)):
+        console.print(Text(hint, "dim"))
+
+
+def readme(learner: Learner, lesson: Lesson) -> str:
+    """Return the README in the learner's language, from the course or the learner's folder."""
+    for folder in (lesson.folder, learner.folder / lesson.id, learner.folder):
+        path = folder / readme_name(folder, learner.tr.lang)
+        if path.is_file():
+            return path.read_text("utf-8")
+    message = "There is no README of {lesson} here. Go to the folder that has your lessons"
+    raise UsageError(learner.tr(message, lesson=lesson.id))
+
+
+def unfolded(text: str, *, answers: bool) -> str:
+    """Return a README without HTML: each folded answer shown, or left out below its question."""
+
+    def shown(found: re.Match[str]) -> str:
+        indent, head, answer = found["indent"], found["head"], found["answer"]
+        if head in ("Answer", "답"):
+            return f"{indent}{answer}" if answers else ""
+        return f"{indent}**{head}**" + (f"\n\n{indent}{answer}" if answers else "")
+
+    return ANSWER.sub(shown, text)

@@ -1,0 +1,74 @@
+"""``grade read``: a lesson's README on the terminal."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader.cli.commands.read import show_readme, unfolded
+from grader.core.errors import UsageError
+from grader.course.course import Course
+from grader.course.manifest import find_course, load_course
+
+FOLDED = """# One
+
+1. What is 2 + 2?
+
+   <details><summary>Answer</summary>
+
+   Four.
+
+   </details>
+
+<details><summary>What is 3 + 3?</summary>
+
+Six.
+
+</details>
+"""
+
+
+def shown(course: Course, place: Path, name: str | None, *, answers: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    show_readme(course, place, name, answers=answers, lang="en", console=console)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_answers_are_left_out_until_asked_for() -> None:
+    folded, whole = unfolded(FOLDED, answers=False), unfolded(FOLDED, answers=True)
+    assert "<" not in folded + whole
+    assert "**What is 3 + 3?**" in folded
+    assert "Four." not in folded
+    assert "Six." not in folded
+    assert "Four." in whole
+    assert "Six." in whole
+
+
+def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:
+    """Within 80 columns, without HTML, and without the answers."""
+    course = load_course(find_course())
+    for lesson in course.lessons:
+        text = shown(course, tmp_path, lesson.id)
+        assert lesson.title in text
+        assert "<details>" not in text
+        assert "<summary>" not in text
+        assert max(map(len, text.splitlines())) <= 80
+        if "<details>" in (lesson.folder / "README.md").read_text("utf-8"):
+            assert f"grade read {lesson.id} --answers" in text
+            assert len(shown(course, tmp_path, lesson.id, answers=True)) > len(text)
+
+
+def test_without_a_name_the_next_lesson_is_read(tmp_path: Path) -> None:
+    course = load_course(find_course())
+    assert course.lessons[0].title in shown(course, tmp_path, None)
+
+
+def test_a_readme_that_is_not_here_is_an_error_that_says_where_to_go(
+    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.commands.read.readme_name", lambda *_: "NONE.md")
+    with pytest.raises(UsageError, match="There is no README of tiny here"):
+        shown(small_course, tmp_path, "tiny")

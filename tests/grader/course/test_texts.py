@@ -1,0 +1,58 @@
+"""The form of what students read: short titles, short explanations, plain phrases."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.course.course import Lesson
+from grader.course.manifest import find_course, load_course
+from grader.judge.common_mistakes import COMMON
+from grader.judge.diagnosis import Mistake
+from grader.judge.results import load_mistakes
+
+LESSONS = load_course(find_course()).lessons
+MOST_WORDS, MOST_CHARACTERS = 45, 60
+BANNED = (
+    "anew", "foretells", "whoever", "nobody notices", "of our own", "in place of", "is no tensor",
+    "is no leaf", "is no copy", "stands where", "all the same", "the chain rule wants",
+)  # fmt: skip
+"""What sounds translated."""
+
+
+def mistakes(lesson: Lesson) -> list[Mistake]:
+    return load_mistakes(str(lesson.diagnosis))
+
+
+def check_titles(lesson: Lesson) -> Iterator[str]:
+    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+        for node in ast.walk(ast.parse(Path(path).read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield (ast.get_docstring(node) or "").splitlines()[0]
+
+
+def too_long(found: list[Mistake]) -> list[str]:
+    return [one.id for one in found if len(one.explanation.split()) > MOST_WORDS]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_explanations_and_titles_are_short(lesson: Lesson) -> None:
+    assert too_long(mistakes(lesson)) == []
+    titles = [*check_titles(lesson)]
+    assert titles
+    assert [title for title in titles if len(title) > MOST_CHARACTERS] == []
+
+
+def test_the_engines_explanations_are_short() -> None:
+    assert too_long(list(COMMON)) == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_no_phrase_sounds_translated(lesson: Lesson) -> None:
+    texts = [text for one in mistakes(lesson) for text in (one.title, one.explanation)]
+    everything = " ".join([*texts, *check_titles(lesson)]).lower()
+    assert [phrase for phrase in BANNED if re.search(rf"\b{phrase}\b", everything)] == []
