@@ -20,7 +20,10 @@ from grader.cli.options import (
     seed_option,
 )
 
-FORMAT_HELP = "github adds annotations and a job summary for GitHub Actions."
+FORMAT_HELP = (
+    "github adds annotations and a job summary for GitHub Actions; plain prints lines for editors:"
+    " path:line:column: error: cause."
+)
 
 
 @click.command(cls=TranslatedCommand)
@@ -43,7 +46,7 @@ FORMAT_HELP = "github adds annotations and a job summary for GitHub Actions."
 @click.option(
     "--format",
     "style",
-    type=click.Choice(["terminal", "github"]),
+    type=click.Choice(["terminal", "github", "plain"]),
     default="terminal",
     help=FORMAT_HELP,
 )
@@ -93,16 +96,21 @@ def run(
 @click.option(
     "--notebook", is_flag=True, help="Make notebooks, for Jupyter, instead of Python files."
 )
+@click.option(
+    "--vscode", is_flag=True, help="Add tasks for VS Code, which underline mistakes as you save."
+)
 @lang_option
 @course_option
-def init(folder: Path, notebook: bool, lang: str | None, course_root: Path | None) -> None:
+def init(
+    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
+) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
     from grader.cli.commands.workspace import make_workspace
 
-    make_workspace(course(course_root), folder, lang, notebook=notebook)
+    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
 
 
 @click.command("list", cls=TranslatedCommand)
@@ -183,6 +191,9 @@ def hint(
     is_flag=True,
     help="Poll for changes, where the system reports none: WSL, network folders.",
 )
+@click.option(
+    "--plain", is_flag=True, help="Print lines for editors: path:line:column: error: cause."
+)
 @sandbox_option
 @lang_option
 @course_option
@@ -190,6 +201,7 @@ def watch(
     lessons: tuple[str, ...],
     place: Path,
     poll: bool,
+    plain: bool,
     sandbox: str,
     lang: str | None,
     course_root: Path | None,
@@ -200,7 +212,10 @@ def watch(
     """
     from grader.cli.commands.watch import watch_lessons
 
-    sys.exit(watch_lessons(course_root, lessons, place, poll=poll, sandbox=sandbox, lang=lang))
+    code = watch_lessons(
+        course_root, lessons, place, poll=poll, plain=plain, sandbox=sandbox, lang=lang
+    )
+    sys.exit(code)
 
 
 @click.command(cls=TranslatedCommand)

@@ -29,7 +29,9 @@ WORTH_A_SECOND_SERVER = 6
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where to write a report, None for not at all; how to show it: ``terminal`` or ``github``."""
+    """Where to write a report, None for not at all; how to show it: ``terminal``, ``github``,
+    or ``plain`` for editors.
+    """
 
     json_file: Path | None = None
     html_file: Path | None = None
@@ -83,7 +85,12 @@ def grade_here(
 
         unwritten = problems_writing(outputs, report, page_of)
         page = str(outputs.html_file) if outputs.html_file and not unwritten else None
-        if outputs.style == "github":
+        if outputs.style == "plain":
+            from grader.render.problem_lines import run_lines
+
+            for line in run_lines(report, place if place.is_dir() else place.parent, tr):
+                print(line)
+        elif outputs.style == "github":
             show_on_github(report, place, html=page, tr=tr, places=chosen.places)
         else:
             show_report(console, report, html=page, tr=tr, places=chosen.places)

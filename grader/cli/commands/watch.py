@@ -26,6 +26,7 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.roadmap import next_lesson
 from grader.course.submission import lesson_names, read_submission
+from grader.render.problem_lines import run_lines
 from grader.render.terminal import make_console, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
@@ -39,6 +40,7 @@ def watch_lessons(
     poll: bool,
     sandbox: str,
     lang: str | None,
+    plain: bool = False,
 ) -> ExitCode | int:
     """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
     with ForkServerClient() as host:
@@ -60,7 +62,7 @@ def watch_lessons(
             raise UsageError(learner.tr(message, folder=learner.folder))
         kind = None if poll else remote_kind(learner.folder)
         folders = {(learner.folder / file.path).parent for file in files.values()}
-        session = WatchSession(learner, host, keeps=place == Path(), sandbox=sandbox)
+        session = WatchSession(learner, host, keeps=place == Path(), sandbox=sandbox, plain=plain)
         if kind:
             text = learner.tr(
                 "This folder is on {kind}, which tells of no saves: looking for changes instead, as"
@@ -87,9 +89,16 @@ class WatchSession:
     """One ``grade watch``: what the loop calls, and what it shows."""
 
     def __init__(
-        self, learner: Learner, host: ForkServerClient, *, keeps: bool, sandbox: str
+        self,
+        learner: Learner,
+        host: ForkServerClient,
+        *,
+        keeps: bool,
+        sandbox: str,
+        plain: bool = False,
     ) -> None:
         self.learner, self.host, self.keeps, self.sandbox = learner, host, keeps, sandbox
+        self.plain = plain
         self.screen = Screen(make_console(), learner)
         self.notes: list[str] = []
         self.current = ""
@@ -107,6 +116,11 @@ class WatchSession:
             began=self.began,
         )
         self.current = first
+        if self.plain:
+            with ended_by_signals(watcher.stop):
+                for one in self.learner.files():
+                    watcher.again(one)
+                return watcher.run()
         with (
             ended_by_signals(watcher.stop),
             single_keys(watcher.press) as has_keys,
@@ -144,10 +158,18 @@ class WatchSession:
 
     def began(self, lesson: str) -> None:
         self.current = lesson
+        if self.plain:
+            return
         self.screen.tell(self.learner.tr("grading {lesson} …", lesson=lesson))
 
     def shown(self, verdict: WatchResult) -> None:
         self.current = verdict.lesson
+        if self.plain:
+            for line in run_lines(verdict.report, self.learner.folder, self.learner.tr):
+                print(line, flush=True)
+            if self.keeps:
+                record(self.learner, verdict.report, make_console(stderr=True))
+            return
 
         def body(console: Console) -> None:
             show_report(console, verdict.report, html=None, tr=self.learner.tr)

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from grader.cli.commands.vscode import write_tasks
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load, wanted_language
 from grader.core.report import LessonStatus, Report
@@ -68,7 +69,12 @@ def now() -> str:
 
 
 def make_workspace(
-    course: Course, folder: Path, lang: str | None = None, *, notebook: bool = False
+    course: Course,
+    folder: Path,
+    lang: str | None = None,
+    *,
+    notebook: bool = False,
+    vscode: bool = False,
 ) -> None:
     """Copy READMEs and stubs (or notebooks) into a new folder; nothing is overwritten."""
     tr = engine_catalogue(wanted_language(lang))
@@ -84,6 +90,8 @@ def make_workspace(
             beginning.write_text(as_notebook(stub) if notebook else stub, "utf-8", newline="\n")
             for source in sorted(lesson.folder.glob("README*.md")):
                 (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
+        if vscode:
+            write_tasks(folder)
         update_progress(folder, lambda progress: progress)
     except OSError as error:
         why = {"folder": folder, "file": error.filename, "reason": error.strerror}

@@ -1,0 +1,130 @@
+"""The lines for editors: read back by the very expression that VS Code is given."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.cli.commands.vscode import tasks, write_tasks
+from grader.cli.commands.workspace import make_workspace
+from grader.core.i18n import engine_catalogue
+from grader.core.report import LessonStatus, Outcome, Report
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.render.problem_lines import BEGIN, END, problem_lines
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
+
+WRONG = "def double(x):\n    return x * x\n\n\ndef triple(x):\n    return 3 * x\n\n\nLIMIT = 20.0\n"
+UNCLOSED = "def double(x:\n    return 1\n"
+
+
+def matched(line: str) -> tuple[str, int, int, str]:
+    """What VS Code's problem matcher finds in a line."""
+    pattern = tasks()["tasks"][0]["problemMatcher"]["pattern"]
+    found = re.search(pattern["regexp"], line)
+    assert found, line
+    path, row, column = found[pattern["file"]], found[pattern["line"]], found[pattern["column"]]
+    return path, int(row), int(column), found[pattern["message"]]
+
+
+def graded(host: ForkServerClient, course: Course, file: LessonFile) -> Report:
+    settings = Settings(3, limits=course.limits)
+    lessons = [course.lesson("tiny")]
+    return grade_submission(host, course, lessons, {"tiny": file}, settings, name="work")
+
+
+def test_each_failure_is_a_line_at_its_code(
+    host: ForkServerClient, small_course: Course, tmp_path: Path
+) -> None:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "tiny.py").write_text(WRONG, "utf-8")
+    report = graded(host, small_course, LessonFile("tiny", "work/tiny.py", WRONG))
+    lines = [*problem_lines(report, tmp_path, engine_catalogue("en"))]
+    failed = [one for one in report.lessons[0].checks if one.outcome is Outcome.FAILED]
+    assert failed
+    assert len(lines) >= len(failed)
+    path, row, column, text = matched(lines[0])
+    assert Path(path) == tmp_path / "work" / "tiny.py"
+    assert (row, column) == (2, 5)
+    assert text.startswith("double returns twice x: ")
+
+
+def test_a_syntax_error_is_one_line_with_its_column(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    report = graded(
+        host, small_course, LessonFile("tiny", "tiny.py", "def double(x:\n    return 1\n")
+    )
+    assert report.lessons[0].status is LessonStatus.INVALID
+    (line,) = problem_lines(report, Path(), engine_catalogue("en"))
+    path, row, column, text = matched(line)
+    assert (path, row) == ("tiny.py", 1)
+    assert column > 1
+    assert "(" in text
+
+
+def test_what_a_student_wrote_makes_no_further_line(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    source = "def double(x):\n    raise ValueError('a\\nfake.py:1:1: error: b\\x1b[31m')\n"
+    report = graded(host, small_course, LessonFile("tiny", "tiny.py", source))
+    for line in problem_lines(report, Path(), engine_catalogue("en")):
+        assert "\n" not in line
+        assert "\x1b" not in line
+        assert matched(line)[0] == "tiny.py"
+
+
+@pytest.fixture
+def watching(tmp_path: Path, small_course: Course) -> Iterator[subprocess.Popen[str]]:
+    """``grade watch --plain`` in a folder as ``grade init --vscode`` makes it."""
+    folder = tmp_path / "work"
+    make_workspace(small_course, folder, "en", vscode=True)
+    assert (folder / ".vscode" / "tasks.json").is_file()
+    arguments = tasks()["tasks"][0]["args"]
+    with subprocess.Popen(
+        [sys.executable, *arguments, "--course", str(small_course.root), "--lang", "en"],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        yield process
+        process.terminate()
+
+
+def run_of(process: subprocess.Popen[str], lesson: str) -> list[str]:
+    """The problems of the next run on a lesson."""
+    assert process.stdout is not None
+    found: list[str] = []
+    for line in process.stdout:
+        if line.startswith(f"{BEGIN} {lesson}"):
+            found = []
+        elif line.startswith(f"{END} {lesson}"):
+            return found
+        else:
+            found.append(line.rstrip())
+    raise AssertionError("it ended")
+
+
+def test_the_task_tells_of_each_save(watching: subprocess.Popen[str], tmp_path: Path) -> None:
+    run_of(watching, "tiny")
+    file = tmp_path / "work" / "tiny" / "tiny.py"
+    time.sleep(0.5)
+    file.write_text(WRONG, "utf-8")
+    problems = run_of(watching, "tiny")
+    assert {(Path(matched(line)[0]).name, matched(line)[1]) for line in problems} >= {
+        ("tiny.py", 2)
+    }
+
+
+def test_tasks_are_written_once_and_are_json(tmp_path: Path) -> None:
+    write_tasks(tmp_path)
+    labels = [task["label"] for task in tasks()["tasks"]]
+    assert labels == ["grade", "open report", "write report"]
