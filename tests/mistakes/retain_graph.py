@@ -766,6 +766,36 @@ def second_backward_error(x: Tensor) -> str:
         print(f"as expected: {error}")
 
 
+# %% subtracts_what_was_there
+# What x.grad held before is subtracted at the end.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    before = torch.zeros_like(x) if x.grad is None else x.grad.clone()
+    for loss in losses[1:]:
+        loss.backward(retain_graph=True)
+    losses[0].backward()
+    return x.grad - before
+
+
+# %% subtracts_what_was_there
+# Each result is a difference of two states of x.grad.
+import torch
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    if x.grad is None:
+        x.grad = torch.zeros_like(x)
+    start = x.grad.clone()
+    loss.backward(retain_graph=True)
+    middle = x.grad.clone()
+    loss.backward()
+    return middle - start, x.grad - middle
+
+
 # %% survival_inverted
 # True and False are the wrong way round.
 SURVIVES_SECOND_BACKWARD = {

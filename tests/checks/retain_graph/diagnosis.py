@@ -449,6 +449,29 @@ def counts_grad_from_before(failure, student):
 
 
 @mistake(
+    "subtracts_what_was_there",
+    about=("two_fresh_gradients", "sum_of_gradients"),
+    title="What x.grad held before is subtracted again",
+    explanation=(
+        "x.grad held {held} before, and you returned {returned} instead of {alone}. inf - inf is "
+        "nan, and next to 1e300 a gradient is lost. Clear x.grad before the first pass instead of "
+        "subtracting."
+    ),
+)
+def subtracts_what_was_there(failure, student):
+    """Nothing but what was there spoils the result."""
+    held, one, each = (failure.facts.get(name) for name in ("held", "one", "each"))
+    if held is None or held.isfinite().all():
+        return None
+    pairs = failure.about == "two_fresh_gradients"
+    returned = pair(failure)[0] if pairs else failure.actual
+    if not isinstance(returned, torch.Tensor) or returned.shape != held.shape:
+        return None
+    spoiled = not returned.isfinite().all()
+    return {"returned": returned, "alone": one if pairs else sum(each)} if spoiled else None
+
+
+@mistake(
     "no_clearing_between",
     about="two_fresh_gradients",
     title="The second result still has the first in it",

@@ -4,6 +4,7 @@ The judge builds the graph beside the student's code and asks what the function 
 often a pass went through it is measured in another call.
 """
 
+import torch
 from torch import Tensor
 
 from grader.authoring import fetch
@@ -50,3 +51,10 @@ def plain(value):
     if isinstance(value, Tensor):
         return value.detach()
     return tuple(plain(item) for item in value) if isinstance(value, tuple) else value
+
+
+def beyond_numbers():
+    """An `.grad` from which nothing can be subtracted again: infinity, NaN, and so large a number
+    that a gradient added to it is lost.
+    """
+    return torch.tensor([float("inf"), float("nan"), 1e300], dtype=torch.float64)

@@ -267,6 +267,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+        (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
@@ -354,6 +355,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+        (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))
         each = each_gradient(f, x)
