@@ -35,7 +35,7 @@ from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_h
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, prepare, remove_scratch
+from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, remove_scratch
 
 CALLS_A_WORKER = 200
 
@@ -77,6 +77,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure, print."""
+    hide()  # as what starts a fork server does: workers inherit it
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
