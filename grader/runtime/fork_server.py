@@ -51,13 +51,15 @@ from grader.runtime import lazy_imports
 from grader.runtime.fork_worker import WorkerStarter
 from grader.runtime.reaper import end_worker, kill_everything
 from grader.worker.sandbox import (
+    Prepared,
     adopt_orphans,
     clear_scratch,
     hide,
     monitor,
     prepare,
-    remove_scratch,
+    release,
 )
+from grader.worker.sandbox.scratch import enter_namespace
 from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
@@ -72,10 +74,14 @@ def main() -> NoReturn:
     devnull = os.open(os.devnull, os.O_RDWR)
     os.dup2(devnull, 0)
     os.dup2(2, 1)
+    forks = sys.argv[1] == "fork"
+    may_mount = forks and enter_namespace()
     hide()
     warm_up()
-    serve = serve_forks if sys.argv[1] == "fork" else serve_inline
-    serve(jobs, results)
+    if forks:
+        serve_forks(jobs, results, prepare(mount=may_mount))
+    else:
+        serve_inline(jobs, results)
     os._exit(0)  # taking torch apart takes longer than judging, and nothing is left to be saved
 
 
@@ -126,10 +132,9 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
             source.drop_spare()
 
 
-def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
+def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
     """Serve one job after another; no process of a submission is left when the next begins."""
     adopt_orphans()
-    prepared = prepare()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
     try:
@@ -151,7 +156,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO) -> None:
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
-        remove_scratch(prepared)
+        release(prepared)
 
 
 def serve_job(
@@ -240,7 +245,8 @@ class WorkerBroker:
         pid = self.worker_pid
         if pid is None or pid in self.overuse or self.options.sandbox == "off":
             return
-        reason = monitor.overuse(pid, self.prepared.scratch, self.options.limits)
+        mounted = self.prepared.mounted and "mount" not in self.options.without
+        reason = monitor.overuse(pid, self.prepared.scratch, self.options.limits, mounted=mounted)
         if reason is not None:
             self.overuse[pid] = reason
             os.kill(pid, signal.SIGKILL)

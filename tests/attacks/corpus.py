@@ -11,8 +11,9 @@ stands for the submission)::
     limits = { call_seconds = 1 }         # where the course's limits would only make it slow
 
 In its files ``@MARK@`` stands for a folder in which nothing may appear, ``@SECRET@`` for a file
-whose content may not be seen, ``@CLAIM@`` for that content, ``@PORT@`` for a port on which somebody
-listens, ``@COURSE@`` for the course's root and ``@NEIGHBOUR@`` for the neighbour's folder.
+whose content may not be seen, ``@CLAIM@`` for that content, ``@LINK@`` for a symbolic link to a file
+of that name, ``@PORT@`` for a port on which somebody listens, ``@COURSE@`` for the course's root and
+``@NEIGHBOUR@`` for the neighbour's folder.
 """
 
 from __future__ import annotations
@@ -130,6 +131,8 @@ class Stage:
         self.claim = f"claim_{secrets.token_hex(8)}"
         self.secret = root / "secret.txt"
         self.secret.write_text(self.claim)
+        self.link = root / "link"
+        self.link.symlink_to(self.claim)
         self.listeners = self.listen()
         shutil.copy(COURSE / "solutions" / "custom_sigmoid.py", self.neighbour)
         self.submission = self.mallory
@@ -145,7 +148,7 @@ class Stage:
     def filled(self, text: bytes) -> bytes:
         """A file's content with the placeholders filled."""
         values = {
-            b"@MARK@": self.mark, b"@SECRET@": self.secret, b"@CLAIM@": self.claim, b"@COURSE@": COURSE, b"@NEIGHBOUR@": self.neighbour,
+            b"@MARK@": self.mark, b"@SECRET@": self.secret, b"@LINK@": self.link, b"@CLAIM@": self.claim, b"@COURSE@": COURSE, b"@NEIGHBOUR@": self.neighbour,
             b"@PORT@": self.listeners[0].getsockname()[1],
         }  # fmt: skip
         for name, value in values.items():

@@ -35,7 +35,7 @@ from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_h
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, remove_scratch
+from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, release
 
 CALLS_A_WORKER = 200
 
@@ -94,7 +94,7 @@ def main() -> None:
     leaf = x.clone().requires_grad_()
     kept: dict[str, list[float]] = {"worker": [], "call": [], "call and product": []}
     with contextlib.ExitStack() as stack:
-        stack.callback(remove_scratch, prepared)
+        stack.callback(release, prepared)
         for number in range(rounds + 1):
             session = StudentSession(
                 Forks(prepared), source=source, scenarios=scenarios, limits=Limits()

@@ -24,7 +24,7 @@ from grader.judge.remote.worker_sources import read_hello
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, prepare, remove_scratch
+from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, prepare, release
 
 
 def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
@@ -67,7 +67,7 @@ def main() -> None:
                 if number:
                     times[kind].append(took)
     finally:
-        remove_scratch(prepared)
+        release(prepared)
     print(json.dumps({kind: round(statistics.median(kept), 3) for kind, kept in times.items()}))
 
 

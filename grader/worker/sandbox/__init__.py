@@ -14,6 +14,9 @@ are applied:
 *limits*
     rlimits: processor time, address space, file size, open files, no core dump. The judge keeps the
     wall clock. The fork server watches threads and the size of the scratch folder (``monitor``).
+*mount*
+    The scratch folder is a file system of its own (``scratch``), so files that no longer have a
+    name count as well.
 *landlock*
     Only the Python installation and packages can be read, only the scratch folder written.
 *capabilities*
@@ -31,7 +34,6 @@ import contextlib
 import ctypes
 import os
 import platform
-import shutil
 import signal
 import sys
 import tempfile
@@ -43,11 +45,12 @@ from typing import Any
 from grader.core.limits import Limits
 from grader.core.paths import PACKAGE
 from grader.worker.sandbox import landlock, seccomp
+from grader.worker.sandbox.scratch import clear_folder, make_scratch, remove_scratch
 
 if sys.platform != "win32":
     import resource
 
-LAYERS = ("descriptors", "limits", "landlock", "capabilities", "seccomp")
+LAYERS = ("descriptors", "limits", "mount", "landlock", "capabilities", "seccomp")
 GUARANTEES: dict[str, tuple[str, ...]] = {
     "environment": ("descriptors",),
     "descriptors": ("descriptors",),
@@ -73,19 +76,25 @@ CAPABILITY_VERSION = 0x20080522
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a fork server prepares for its workers: the scratch folder, the ruleset."""
+    """What a fork server prepares for its workers: the scratch folder, the ruleset, and whether the
+    folder is a file system of its own.
+    """
 
     scratch: Path | None = None
     ruleset: int | None = None
+    mounted: bool = False
 
 
-def prepare() -> Prepared:
-    """Make the scratch folder and the ruleset; without Landlock there is none."""
-    scratch = Path(tempfile.mkdtemp(prefix="gradlings-"))
+def prepare(*, mount: bool = False) -> Prepared:
+    """Make the scratch folder and the ruleset; without Landlock there is none. ``mount`` says that
+    this process may mount (``scratch.enter_namespace``).
+    """
+    folder, mounted = make_scratch(mount=mount)
     try:
-        return Prepared(scratch, landlock.make_ruleset(scratch, landlock.own_trees(PACKAGE)))
+        ruleset = landlock.make_ruleset(folder, landlock.own_trees(PACKAGE))
     except OSError:
-        return Prepared(scratch)
+        ruleset = None
+    return Prepared(folder, ruleset, mounted)
 
 
 def clear_scratch(prepared: Prepared) -> None:
@@ -94,50 +103,10 @@ def clear_scratch(prepared: Prepared) -> None:
         clear_folder(prepared.scratch)
 
 
-def remove_scratch(prepared: Prepared) -> None:
+def release(prepared: Prepared) -> None:
+    """Remove the scratch folder."""
     if prepared.scratch is not None:
-        with contextlib.suppress(OSError):
-            clear_folder(prepared.scratch)
-        shutil.rmtree(prepared.scratch, ignore_errors=True)
-
-
-def clear_folder(folder: Path) -> None:
-    """Remove all that is in a folder, however deep, however long its paths, whatever its modes;
-    links are not followed.
-
-    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor
-    a path grows with the depth.
-    """
-    root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    moved = 0
-    try:
-        while entries := list(os.scandir(root)):
-            for entry in entries:
-                if not entry.is_dir(follow_symlinks=False):
-                    os.unlink(entry.name, dir_fd=root)
-                    continue
-                os.chmod(entry.name, 0o700, dir_fd=root)
-                inner = os.open(
-                    entry.name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=root
-                )
-                try:
-                    for child in list(os.scandir(inner)):
-                        if child.is_dir(follow_symlinks=False):
-                            os.chmod(
-                                child.name, 0o700, dir_fd=inner
-                            )  # to move a folder is to write into it
-                            while os.path.lexists(folder / f".moved-{moved}"):
-                                moved += 1
-                            os.rename(
-                                child.name, f".moved-{moved}", src_dir_fd=inner, dst_dir_fd=root
-                            )
-                        else:
-                            os.unlink(child.name, dir_fd=inner)
-                finally:
-                    os.close(inner)
-                os.rmdir(entry.name, dir_fd=root)
-    finally:
-        os.close(root)
+        remove_scratch(prepared.scratch)
 
 
 def adopt_orphans() -> None:

@@ -12,19 +12,28 @@ SECONDS = 0.02
 """How often a waiting parent looks."""
 
 
-def overuse(pid: int, scratch: Path | None, limits: Limits) -> tuple[str, int] | None:
-    """Return the exceeded limit (template, limit) or None; unreadable /proc counts as none."""
+def overuse(
+    pid: int, scratch: Path | None, limits: Limits, *, mounted: bool = False
+) -> tuple[str, int] | None:
+    """Return the exceeded limit (template, limit) or None; unreadable /proc counts as none.
+
+    ``mounted`` says that the scratch folder is a file system of its own, which also knows the files
+    that were unlinked while they are open.
+    """
     if threads(pid) > limits.threads:
         return "it started more than {limit} threads", limits.threads
     if scratch is not None:
         files, size = 0, 0
+        too_large = "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
         try:
+            if mounted and used_bytes(scratch) > limits.scratch_bytes:
+                return too_large
             for entry_size in sizes_below(scratch):
                 files, size = files + 1, size + entry_size
                 if files > limits.scratch_files:
                     return "it made more than {limit} files", limits.scratch_files
                 if size > limits.scratch_bytes:
-                    return "it wrote more than {limit} MB of files", limits.scratch_bytes // MIB
+                    return too_large
         except OSError:
             return "it made folders that can't be looked into", 0
     return None
@@ -38,6 +47,12 @@ def threads(pid: int) -> int:
             )  # proc_pid_stat(5): num_threads is field 20
     except (OSError, IndexError, ValueError):
         return 0
+
+
+def used_bytes(mounted: Path) -> int:
+    """Return what the files of a file system take (statvfs(3)); raises OSError."""
+    found = os.statvfs(mounted)
+    return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def sizes_below(folder: Path) -> Iterator[int]:

@@ -26,7 +26,7 @@ from grader.course.submission import read_submission
 from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.course.zips import MAX_MEMBERS
 from grader.runtime.grading import Settings, task_for
-from grader.worker.sandbox import clear_folder
+from grader.worker.sandbox.scratch import clear_folder
 
 LESSONS = ("tiny", "small")
 

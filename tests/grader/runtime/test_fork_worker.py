@@ -25,7 +25,7 @@ from grader.runtime.fork_worker import ForkedWorker, WorkerStarter, fork_worker
 from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, remove_scratch, seccomp
+from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, release, seccomp
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
@@ -47,7 +47,7 @@ def starter() -> Iterator[WorkerStarter]:
     made = WorkerStarter(prepared)
     yield made
     made.drop_spare()
-    remove_scratch(prepared)
+    release(prepared)
 
 
 def spare_pid(starter: WorkerStarter) -> int:

@@ -36,7 +36,7 @@ from grader.worker.sandbox import (
     landlock,
     monitor,
     prepare,
-    remove_scratch,
+    release,
     seccomp,
 )
 
@@ -82,7 +82,7 @@ class ConfinedWorkers:
 def prepared() -> Iterator[Prepared]:
     made = prepare()
     yield made
-    remove_scratch(made)
+    release(made)
 
 
 @pytest.fixture
@@ -354,7 +354,7 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
         assert made.scratch.stat().st_mode & 0o077 == 0
         assert made.scratch.parent == Path(tempfile.gettempdir())
     finally:
-        remove_scratch(made)
+        release(made)
         if made.ruleset is not None:
             os.close(made.ruleset)
 
