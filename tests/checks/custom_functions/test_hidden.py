@@ -35,7 +35,7 @@ CALLABLE = "test_the_callable_gives_what_apply_gives"
 def every_shape(student: Student, draw: RandomInputs, name: str) -> None:
     """0-d, vectors, matrices and more, in both dtypes."""
     for dtype in (torch.float64, torch.float32):
-        for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+        for shape in draw.shapes():
             x, y, v = drawn(draw, name, *shape, dtype=dtype)
             assert_gradients(student, name, x, y, v)
 
@@ -460,21 +460,27 @@ def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None
 @check(points=0.5, about="as_callable", needs=CALLABLE)
 def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomInputs) -> None:
     """the gradient comes from the Function's own backward"""
-    (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
-    seen = student.observe("called", x, y, v, a, b)
-    details = {"inputs": {"x": x, "y": y, "v": v}, "facts": {"a": a, "contexts": seen["contexts"]}}
-    message = (
-        "the gradient is not what the Function's backward returns (in this check it returns {b} *"
-        " grad_output and {c} * grad_output)"
-    )
-    for got, want, factor in zip(
-        seen["gradients"] or (None, None), (v * b, v * (a + b)), (b, a + b), strict=True
-    ):
-        details["facts"] |= {"b": b, "c": round(a + b, 2), "factor": factor}
-        assert_gradient(got, want, message, **details)
-    assert_that(
-        seen["found"], "the graph has no node of the Function that as_callable was given", **details
-    )
+    for shape in ((3,), *draw.shapes()[-2:]):
+        (x, y, v), (a, b) = drawn(draw, "Mul", *shape), draw.coefficients(2, low=2.0, high=5.0)
+        seen = student.observe("called", x, y, v, a, b)
+        details = {
+            "inputs": {"x": x, "y": y, "v": v},
+            "facts": {"a": a, "contexts": seen["contexts"]},
+        }
+        message = (
+            "the gradient is not what the Function's backward returns (in this check it returns"
+            " {b} * grad_output and {c} * grad_output)"
+        )
+        for got, want, factor in zip(
+            seen["gradients"] or (None, None), (v * b, v * (a + b)), (b, a + b), strict=True
+        ):
+            details["facts"] |= {"b": b, "c": round(a + b, 2), "factor": factor}
+            assert_gradient(got, want, message, **details)
+        assert_that(
+            seen["found"],
+            "the graph has no node of the Function that as_callable was given",
+            **details,
+        )
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
@@ -580,7 +586,9 @@ BROADCAST = "test_broadcast_mul_of_a_matrix_and_a_row"
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
 def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> None:
     """BroadcastMul takes all shapes that broadcast"""
+    rows, columns = draw.integer(20, 40), draw.integer(30, 60)
     for left, right in (
+        ((rows, columns), (columns,)), ((2, 1, rows, 1), (3, 1, 2)),
         ((3,), (2, 3)), ((3, 1), (1, 4)), ((2, 1, 3), (4, 1)), ((), (2, 3)), ((2, 3), ()),
         ((), ()), ((1,), (1, 1)), ((2, 3), (2, 3)), ((0, 3), (3,)),
     ):  # fmt: skip

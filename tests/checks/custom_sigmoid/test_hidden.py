@@ -66,7 +66,7 @@ def test_gradient_in_float32(student: Student, draw: RandomInputs) -> None:
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
 def test_every_shape(student: Student, draw: RandomInputs) -> None:
     """every shape works, including 0-d"""
-    for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+    for shape in draw.shapes():
         x, v = draw.tensor(*shape, requires_grad=True), draw.tensor(*shape)
         assert_same_gradient(student, x, v, "the gradient is wrong for this shape")
 
@@ -255,6 +255,13 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> 
     for x, v in (
         (draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(3, 4)),
         (draw.tensor(requires_grad=True), draw.tensor()),
+        *(
+            (
+                draw.tensor(*shape, dtype=torch.float32, requires_grad=True),
+                draw.tensor(*shape, dtype=torch.float32),
+            )
+            for shape in draw.shapes()[-2:]
+        ),
     ):
         a, b = draw.coefficients(2, low=2.0, high=5.0)
         seen = student.observe("exchanged", x, v, a, b)

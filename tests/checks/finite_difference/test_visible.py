@@ -152,7 +152,14 @@ def test_a_single_number_has_a_gradient(student):
 def test_every_shape_has_a_gradient(student, draw):
     """matrices and stacks of them: the gradient has x's shape"""
     side = draw.integer(2, 3)
-    for shape in ((1,), (side, side), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+    for shape in (
+        (1,),
+        (side, side),
+        draw.shape(dims=2),
+        draw.shape(dims=3, most=3),
+        (2, 1, draw.integer(2, 3), 2),
+        (draw.integer(32, 64),),
+    ):
         a, b = draw.coefficients(2)
         x = draw.tensor(*shape)
         f = Formula(

@@ -92,8 +92,8 @@ def assert_right(
 
 
 def assert_every_shape(student: Student, name: str, draw: RandomInputs) -> None:
-    """No dimension, one, two, three."""
-    for shape in ((), (1,), draw.shape(dims=2), draw.shape(dims=3, most=3)):
+    """No dimension, one, two, three, five; few elements and many."""
+    for shape in draw.shapes():
         x, v = (
             draw.tensor(*shape, dtype=torch.float32, requires_grad=True),
             draw.tensor(*shape, dtype=torch.float32),
@@ -178,12 +178,17 @@ def assert_tensors_stay(student: Student, name: str, draw: RandomInputs) -> None
 
 
 def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, of: str) -> None:
-    """The gradient through a function must be that of its class's backward, for a matrix and for a
-    single number.
-    """
+    """The gradient through a function must be that of its class's backward, whatever x's shape."""
     for x, v in (
         (draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(3, 4)),
         (draw.tensor(requires_grad=True), draw.tensor()),
+        *(
+            (
+                draw.tensor(*shape, dtype=torch.float32, requires_grad=True),
+                draw.tensor(*shape, dtype=torch.float32),
+            )
+            for shape in draw.shapes()[-2:]
+        ),
     ):
         a, b = draw.coefficients(2, low=2.0, high=5.0)
         seen = student.observe("exchanged", name, of, x, v, a, b)

@@ -162,6 +162,14 @@ def text_of(value):
     return value.strip() if isinstance(value, str) else value
 
 
+def leaves_and_gradients(draw):
+    """Leaves of three and five dimensions and of many elements, with gradients from before."""
+    return [
+        (draw.tensor(*shape, low=0.5, requires_grad=True), draw.tensor(*shape))
+        for shape in draw.shapes()[-3:]
+    ]
+
+
 # ----------------------------------------------------------------------------------- backward_twice
 
 
@@ -175,6 +183,7 @@ def test_backward_twice_counts_what_was_there(student, draw):
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+        *leaves_and_gradients(draw),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
@@ -267,6 +276,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+        *leaves_and_gradients(draw),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formula = drawn_loss(draw)
@@ -355,6 +365,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
+        *leaves_and_gradients(draw),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))

@@ -89,6 +89,7 @@ def test_two_passes_give_twice_the_gradient(student, draw):
     for x in (
         draw.tensor(low=0.5, requires_grad=True),
         draw.tensor(3, dtype=torch.float32, low=0.5, requires_grad=True),
+        draw.tensor(draw.integer(4, 9), low=0.5, requires_grad=True),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)

@@ -24,6 +24,11 @@ SURFACES = [
     "x.prod() * {a} + (x * {b}).exp().sum() + x[0] * x[2]",
     "(x[0] * x[1] + x[2] ** 2) ** 2 * {a} + x.sum() ** 3 * {b}",
 ]
+LONG_SURFACES = [
+    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
+    "(x * {b}).exp().sum() * x[1] + x[0] * x[2] * {a} + (x ** 4).sum()",
+]
+"""Those of a vector of any length."""
 CRITICS = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v + (x ** 2).sum(1)", "((x @ W) ** 2) @ v"]
 
 STABILISED = {"rtol": 1e-4, "atol": 1e-5}

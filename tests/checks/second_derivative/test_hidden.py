@@ -21,9 +21,10 @@ WRONG, WRONG_ORDER, WRONG_HESSIAN, WRONG_PENALTY = (
     helpers.WRONG_HESSIAN,
     helpers.WRONG_PENALTY,
 )
-CURVES, SURFACES, CRITICS, STABILISED = (
+CURVES, SURFACES, LONG_SURFACES, CRITICS, STABILISED = (
     helpers.CURVES,
     helpers.SURFACES,
+    helpers.LONG_SURFACES,
     helpers.CRITICS,
     helpers.STABILISED,
 )
@@ -135,14 +136,16 @@ def test_second_derivative_is_exact(student, draw):
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_a_plain_tensor(student, draw):
     """second_derivative takes an x that does not require grad"""
-    f, x = drawn(draw, CURVES), draw.tensor(2, 3)
-    with drawn_behind(student, "second_derivative", f, x):
-        assert_tensor(
-            student.second_derivative(f.program, x),
-            derivative(f, x, 2),
-            WRONG,
-            inputs={"f": f, "x": x},
-        )
+    f = drawn(draw, CURVES)
+    for shape in ((2, 3), *draw.shapes()):
+        x = draw.tensor(*shape)
+        with drawn_behind(student, "second_derivative", f, x):
+            assert_tensor(
+                student.second_derivative(f.program, x),
+                derivative(f, x, 2),
+                WRONG,
+                inputs={"f": f, "x": x},
+            )
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
@@ -274,6 +277,10 @@ def test_nth_derivative_shapes_and_dtypes(student, draw):
         got = student.nth_derivative(f.program, x, 2)
         want = derivative(f, x.double(), 2).float()
         assert_tensor(got, want, WRONG_ORDER, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x, "n": 2})
+    for shape in draw.shapes():
+        x, n = draw.tensor(*shape, requires_grad=True), draw.integer(1, 3)
+        got = student.nth_derivative(f.program, x, n)
+        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 # ------------------------------------------------------------------------------------------ hessian
@@ -333,11 +340,19 @@ def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_at_a_plain_tensor(student, draw):
     """hessian takes an x that does not require grad"""
-    f, x = drawn(draw, SURFACES), draw.noncontiguous(3, 2)[:, 0]
-    with drawn_behind(student, "hessian", f, x):
-        assert_tensor(
-            student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, inputs={"f": f, "x": x}
-        )
+    for texts, x in (
+        (SURFACES, draw.noncontiguous(3, 2)[:, 0]),
+        (LONG_SURFACES, draw.tensor(draw.integer(4, 9))),
+        (LONG_SURFACES, draw.tensor(draw.integer(32, 64), low=-1.0, high=1.0)),
+    ):
+        f = drawn(draw, texts)
+        with drawn_behind(student, "hessian", f, x):
+            assert_tensor(
+                student.hessian(f.program, x),
+                curvature(f, x),
+                WRONG_HESSIAN,
+                inputs={"f": f, "x": x},
+            )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
@@ -397,7 +412,8 @@ def test_penalty_is_exact(student, draw):
 def test_penalty_trains_the_parameters(student, draw):
     """The penalty has the right gradients for f's parameters"""
     f, parameters = critic(draw)
-    x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
+    rows = draw.integer(12, 24)
+    x = steep(f, lambda: draw.tensor(rows, 3, requires_grad=True))
     inputs = {"f": f, **parameters, "x": x}
     with drawn_behind(student, "gradient_penalty", f, x):
         got = student.gradient_penalty(f.program, x)

@@ -95,6 +95,10 @@ def test_v_may_have_any_shape(student, draw):
         ("(x ** 2 * c).sum() * {k}", draw.tensor(4, requires_grad=True), draw.tensor(), {"c": c}),
         ("(x @ M).sin() * {k}", draw.tensor(4, 3, requires_grad=True), draw.tensor(4, 2), {"M": m}),
         ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), draw.tensor(2), {}),
+        *(
+            ("(x * {k}).sin()", draw.tensor(*shape, requires_grad=True), draw.tensor(*shape), {})
+            for shape in draw.shapes()
+        ),
     ):
         assert_product(student, Formula(text.format(k=k), **parameters), x, v, **parameters)
 
@@ -175,6 +179,8 @@ def test_the_shapes_of_y_and_x(student, draw):
         ("(x @ M).sin() * {k}", draw.tensor(2, 3, requires_grad=True), {"M": m}),
         ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), {}),
         ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
+        ("(x ** 3).sum(0) * {k}", draw.tensor(2, 1, 2, draw.integer(2, 3), requires_grad=True), {}),
+        ("(x * {k}).sin()", draw.tensor(draw.integer(32, 64), requires_grad=True), {}),
     ):
         f = Formula(text.format(k=k), **parameters)
         assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
@@ -287,8 +293,9 @@ def test_the_dot_of_any_length(student, draw):
     for dtype, size in (
         (torch.float64, 1),
         (torch.float32, 1),
-        (torch.float32, 6),
-        (torch.float64, 40),
+        (torch.float32, draw.integer(4, 9)),
+        (torch.float64, draw.integer(32, 64)),
+        (torch.float64, draw.integer(600, 3000)),
     ):
         x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (size,), (size,)))
         assert_dot(student.broadcast_dot(x.requires_grad_(), a, b), x, a, b)

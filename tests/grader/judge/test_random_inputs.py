@@ -74,3 +74,15 @@ def test_a_draw_repeats_itself() -> None:
     first, second = (RandomInputs(7).tensor(3, 4, digits=None) for _ in range(2))
     assert torch.equal(first, second)
     assert not torch.equal(first, RandomInputs(8).tensor(3, 4, digits=None))
+
+
+def test_shapes_that_stand_for_any_differ_in_dimensions_and_size() -> None:
+    """A function that looks at its input's size meets sizes that its author did not see."""
+    long = set()
+    for seed in SEEDS:
+        shapes = RandomInputs(seed).shapes()
+        assert [len(shape) for shape in shapes] == [0, 1, 2, 3, 5, 1]
+        assert all(size > 0 for shape in shapes for size in shape)
+        long.add(shapes[-1])
+        assert shapes[-1] > (500,)
+    assert len(long) > len(SEEDS) // 2
