@@ -67,6 +67,11 @@ class Lesson:
         return self.root / "exercises" / self.id
 
     @property
+    def readmes(self) -> list[Path]:
+        """The README in each language, and the pictures that they show."""
+        return sorted([*self.folder.glob("README*.md"), *self.folder.glob("*.svg")])
+
+    @property
     def stub(self) -> Path:
         return self.folder / self.filename
 

@@ -45,8 +45,8 @@ def static_problems(lesson: Lesson) -> list[str]:
             name in Source(marked, lesson.filename).definitions,
             f"the solution doesn't define {name}",
         )
-    languages = (*lesson.folder.glob("README.*.md"), *lesson.folder.glob("*.po"))
-    allowed = {lesson.filename, "README.md", "hints.toml", *(path.name for path in languages)}
+    texts = (*lesson.readmes, *lesson.folder.glob("*.po"))
+    allowed = {lesson.filename, "hints.toml", *(path.name for path in texts)}
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.checks, CHECK_FILES)]
     return problems

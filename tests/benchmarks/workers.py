@@ -24,7 +24,7 @@ from grader.judge.remote.worker_sources import read_hello
 from grader.runtime.fork_server import warm_up
 from grader.runtime.fork_worker import worker_process
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, prepare, release
+from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare, release
 
 
 def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
@@ -55,6 +55,7 @@ def main() -> None:
     options.add_argument("--rounds", type=int, default=40)
     rounds = options.parse_args().rounds
     warm_up()
+    hide()
     prepared = prepare()
     layers = [layer for layer in LAYERS if layer != "descriptors"]
     kinds = {"off": WorkerOptions(Limits(), "off", ()), "all": WorkerOptions(Limits(), "auto", ())}

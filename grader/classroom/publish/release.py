@@ -147,7 +147,7 @@ def bundle_files(
         (course.root / "exercises" / "course.toml").read_text("utf-8"),
     )
     for lesson in lessons:
-        for path in (lesson.stub, *sorted(lesson.folder.glob("README*.md"))):
+        for path in (lesson.stub, *lesson.readmes):
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
         yield from lesson_files(lesson, steps)
     yield from ((f"engine/{path}", text) for path, text in engine_files())

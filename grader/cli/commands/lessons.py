@@ -82,7 +82,9 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
     """Return the first paragraphs of a README after its title, with their code."""
     path = folder / readme_name(folder, lang)
     text = path.read_text("utf-8") if path.exists() else lesson.summary
-    paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.startswith("# ")]
+    paragraphs = [
+        part for part in text.split("\n\n") if part.strip() and not part.startswith(("# ", "!["))
+    ]
     shown: list[str] = []
     for part in paragraphs:
         if part.startswith(("#", "|")) or sum(map(len, shown)) > README_CHARACTERS:

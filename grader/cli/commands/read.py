@@ -16,11 +16,12 @@ from grader.course.roadmap import next_lesson
 from grader.render.terminal import make_console
 
 WIDTH = 80
-ANSWER = re.compile(
-    r"^(?P<indent> *)<details><summary>(?P<head>.*?)</summary>\s*(?P<answer>.*?)\s*</details>",
+FOLDED = re.compile(
+    r"^<details><summary>(?P<head>.*?)</summary>\s*(?P<answers>.*?)\s*</details>",
     re.DOTALL | re.MULTILINE,
 )
-"""A question or the word "Answer", and what it unfolds to."""
+"""The answers at the end of a section, under their heading."""
+PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
 
 
 def show_readme(
@@ -48,7 +49,7 @@ def show_readme(
             console.print(shown)
     else:
         console.print(shown)
-    if not answers and ANSWER.search(readme(learner, lesson)):
+    if not answers and FOLDED.search(readme(learner, lesson)):
         console.print(Text(hint, "dim"))
 
 
@@ -63,12 +64,5 @@ def readme(learner: Learner, lesson: Lesson) -> str:
 
 
 def unfolded(text: str, *, answers: bool) -> str:
-    """Return a README without HTML: each folded answer shown, or left out below its question."""
-
-    def shown(found: re.Match[str]) -> str:
-        indent, head, answer = found["indent"], found["head"], found["answer"]
-        if head in ("Answer", "답"):
-            return f"{indent}{answer}" if answers else ""
-        return f"{indent}**{head}**" + (f"\n\n{indent}{answer}" if answers else "")
-
-    return ANSWER.sub(shown, text)
+    """Return a README without HTML and pictures: the folded answers under their heading, or not."""
+    return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))

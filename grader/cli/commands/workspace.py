@@ -88,8 +88,10 @@ def make_workspace(
             stub = lesson.stub.read_text("utf-8")
             beginning = target / (f"{lesson.id}{SUFFIX}" if notebook else lesson.filename)
             beginning.write_text(as_notebook(stub) if notebook else stub, "utf-8", newline="\n")
-            for source in sorted(lesson.folder.glob("README*.md")):
+            for source in lesson.readmes:
                 (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
+        steps = first_steps(course, tr, notebook=notebook)
+        (folder / "README.md").write_text(about(course, tr, steps), "utf-8", newline="\n")
         if vscode:
             write_tasks(folder)
         update_progress(folder, lambda progress: progress)
@@ -98,13 +100,13 @@ def make_workspace(
         raise UsageError(
             tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
-    show_first_steps(course, folder, tr, notebook=notebook)
+    show_first_steps(course, folder, tr, steps)
 
 
-def show_first_steps(course: Course, folder: Path, tr: Catalogue, *, notebook: bool) -> None:
+def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[str, str]]:
+    """Return what to type in a new folder, and what it does."""
     first = course.lessons[0].id
     rows = [
-        (f"cd {quoted(folder)}", ""),
         ("grade list", tr("the lessons, and how far you are")),
         ("grade next", tr("where to begin")),
         (f"grade {first}", tr("grade the first, at any time")),
@@ -114,6 +116,25 @@ def show_first_steps(course: Course, folder: Path, tr: Catalogue, *, notebook: b
         rows.append(("%load_ext grader", said))
     else:
         rows.append(("grade watch", tr("grade at every save")))
+    return rows
+
+
+def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
+    """Return the README of a new folder: what to type, and the lessons in their order."""
+    commands = "\n".join(f"    {command:24}{what}" for command, what in steps)
+    lessons = "\n".join(
+        f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
+        f" {load(tr.lang, lesson.texts(tr.lang))(lesson.title)}"
+        for number, lesson in enumerate(course.lessons, 1)
+    )
+    lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
+    return f"# {course.title}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
+
+
+def show_first_steps(
+    course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]]
+) -> None:
+    first, rows = course.lessons[0].id, [(f"cd {quoted(folder)}", ""), *steps]
     width = max(len(command) for command, what in rows if what) + 3
     holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]

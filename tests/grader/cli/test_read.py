@@ -15,19 +15,20 @@ from grader.course.manifest import find_course, load_course
 
 FOLDED = """# One
 
+![A picture](picture.svg)
+
 1. What is 2 + 2?
+2. What is 3 + 3?
 
-   <details><summary>Answer</summary>
+<details><summary>Answers</summary>
 
-   Four.
+1. Four.
 
-   </details>
-
-<details><summary>What is 3 + 3?</summary>
-
-Six.
+2. Six.
 
 </details>
+
+## After
 """
 
 
@@ -40,11 +41,13 @@ def shown(course: Course, place: Path, name: str | None, *, answers: bool = Fals
 def test_answers_are_left_out_until_asked_for() -> None:
     folded, whole = unfolded(FOLDED, answers=False), unfolded(FOLDED, answers=True)
     assert "<" not in folded + whole
-    assert "**What is 3 + 3?**" in folded
-    assert "Four." not in folded
+    assert "picture" not in folded + whole
+    for text in (folded, whole):
+        assert "2. What is 3 + 3?" in text
+        assert "## After" in text
+    assert "Answers" not in folded
     assert "Six." not in folded
-    assert "Four." in whole
-    assert "Six." in whole
+    assert "**Answers**\n\n1. Four.\n\n2. Six.\n" in whole
 
 
 def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:

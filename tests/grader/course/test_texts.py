@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lesson_pictures import PICTURE, PICTURES
+from rich.cells import cell_len
 
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
@@ -16,7 +18,7 @@ from grader.judge.diagnosis import Mistake
 from grader.judge.results import load_mistakes
 
 LESSONS = load_course(find_course()).lessons
-MOST_WORDS, MOST_CHARACTERS = 45, 60
+MOST_WORDS, MOST_CHARACTERS, MOST_COLUMNS = 45, 60, 80
 BANNED = (
     "anew", "foretells", "whoever", "nobody notices", "of our own", "in place of", "is no tensor",
     "is no leaf", "is no copy", "stands where", "all the same", "the chain rule wants",
@@ -56,3 +58,37 @@ def test_no_phrase_sounds_translated(lesson: Lesson) -> None:
     texts = [text for one in mistakes(lesson) for text in (one.title, one.explanation)]
     everything = " ".join([*texts, *check_titles(lesson)]).lower()
     assert [phrase for phrase in BANNED if re.search(rf"\b{phrase}\b", everything)] == []
+
+
+def readmes(lesson: Lesson) -> list[Path]:
+    return [path for path in lesson.readmes if path.suffix == ".md"]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_readmes_fit_a_terminal(lesson: Lesson) -> None:
+    """Tables, pictures and addresses are what no break helps."""
+    for path in readmes(lesson):
+        lines = path.read_text("utf-8").splitlines()
+        free = [line for line in lines if not line.startswith(("|", "![")) and "://" not in line]
+        assert [line for line in free if cell_len(line) > MOST_COLUMNS] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_answers_come_after_all_questions(lesson: Lesson) -> None:
+    """One folded block a README, with as many answers as the section has questions."""
+    for path in readmes(lesson):
+        text = path.read_text("utf-8")
+        before, answers = text.split("<details>")
+        questions = before[before.rindex("\n## ") :]
+        numbers = [re.findall(r"^\d+\.", part, re.MULTILINE) for part in (questions, answers)]
+        assert len(numbers[0]) > 2
+        assert numbers[0] == numbers[1][: len(numbers[0])]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
+def test_each_readme_shows_the_picture_that_is_drawn(lesson: Lesson) -> None:
+    """What ``make pictures`` draws today is what lies there."""
+    drawn = f"{PICTURES[lesson.id]()}\n"
+    assert (lesson.folder / PICTURE).read_text("utf-8") == drawn
+    for path in readmes(lesson):
+        assert f"]({PICTURE})" in path.read_text("utf-8")
