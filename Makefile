@@ -31,6 +31,7 @@ matrix:  ## verify the course with the newest, the pinned and the oldest torch; 
 pictures: $(READY_TO_TEST)  ## the documentation's pictures and its page of commands; needs Chromium
 	$(BIN)/python tests/documentation.py --pictures
 	$(BIN)/python tests/grader/lesson_pictures.py
+	$(BIN)/python tests/grader/structure_pictures.py
 
 bench: $(READY_TO_TEST)  ## the ratios of tests/README.md
 	$(BIN)/python tests/benchmarks/bench.py

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 import pytest
+from structure_pictures import PICTURES, pictures
 
 from grader.cli import cli
 
@@ -126,3 +127,8 @@ def test_every_command_line_names_a_command_and_its_options(page: Path, line: st
     assert command is not None
     known = {option for one in command.params for option in one.opts} | {"--help", "--version"}
     assert [word for word in words if word.startswith("--") and word not in known] == []
+
+
+def test_the_pictures_of_packages_and_processes_are_those_of_the_source() -> None:
+    """If they are not, run ``make pictures``."""
+    assert {name: (PICTURES / name).read_text("utf-8") for name in pictures()} == pictures()

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
 from grader.core.value_text import number
-from grader.render.graph.svg import SMALL_CELL, STYLE
+from grader.render.graph.svg import SHAPES, SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0
 MARGIN, HEAD, LABEL = 10.0, 44.0, 46.0
@@ -120,7 +120,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
             f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
         ),
         f"<title>{escape(title)}</title><desc>{escape(told)}</desc>",
-        f"<style>{STYLE}{HEAT}</style>" if own_style else "",
+        f"<style>{STYLE}{SHAPES}{HEAT}</style>" if own_style else "",
     ]
     for place, (matrix, heading) in enumerate(
         zip((pair.analytic, pair.numeric), headings, strict=True)

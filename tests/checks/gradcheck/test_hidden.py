@@ -273,8 +273,7 @@ def test_any_shape_and_several_results(student, draw):
         draw.tensor(2, 2, low=0.3),
         draw.noncontiguous(2, 3, low=0.3),
         draw.tensor(2, 1, low=0.3).expand(2, 3),
-        draw.tensor(1, 2, 1, draw.integer(2, 3), low=0.3),
-        draw.tensor(draw.integer(32, 64), low=0.3),
+        draw.tensor(1, 2, 1, draw.integer(2, 8), low=0.3),
     ]
     for x in shapes:
         for c in draw.sample([1.0, 0.5], 2):
@@ -381,8 +380,7 @@ def test_numbers_and_empty_tensors(student, reference, draw):
         (total, f"(x**2).sum() * {a}", draw.tensor(3)),
         (cube, f"x**3 * {a}", draw.tensor(0)),
         (total, f"(x**2).sum() * {a}", draw.tensor(2, 0)),
-        (cube, f"x**3 * {a}", draw.tensor(1, 2, 1, draw.integer(2, 3))),
-        (total, f"(x**2).sum() * {a}", draw.tensor(draw.integer(32, 64))),
+        (total, f"(x**2).sum() * {a}", draw.tensor(1, 2, 1, draw.integer(2, 12))),
     ):
         want = reference.observe("measured", f, x)["result"]
         assert_jacobian(
@@ -524,6 +522,7 @@ def test_gradcheck_agrees_with_the_power(student, draw):
 @check(points=0.5, about="FixedPow", at="FixedPow.backward", needs=POWER)
 def test_the_power_in_any_shape(student, draw):
     """the power in float32, and in any shape"""
+    many = draw.shapes()[-1]
     one, zero = torch.ones(3, dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
     for x, q in (
         (
@@ -533,7 +532,7 @@ def test_the_power_in_any_shape(student, draw):
         (draw.tensor(low=0.3, high=3.0), draw.tensor()),
         (draw.noncontiguous(2, 3, low=0.3, high=3.0), draw.noncontiguous(2, 3)),
         (draw.tensor(0, low=0.3), draw.tensor(0)),
-        *((draw.tensor(*shape, low=0.3, high=3.0), draw.tensor(*shape)) for shape in draw.shapes()),
+        (draw.tensor(*many, low=0.3, high=3.0), draw.tensor(*many)),
         (one, draw.tensor(3)),
         (draw.tensor(3, low=0.3, high=3.0), zero),
         (

@@ -162,12 +162,10 @@ def text_of(value):
     return value.strip() if isinstance(value, str) else value
 
 
-def leaves_and_gradients(draw):
-    """Leaves of three and five dimensions and of many elements, with gradients from before."""
-    return [
-        (draw.tensor(*shape, low=0.5, requires_grad=True), draw.tensor(*shape))
-        for shape in draw.shapes()[-3:]
-    ]
+def leaf_of_many(draw):
+    """A leaf of five dimensions and many elements, and a gradient from before."""
+    shape = draw.shapes()[-1]
+    return draw.tensor(*shape, low=0.5, requires_grad=True), draw.tensor(*shape)
 
 
 # ----------------------------------------------------------------------------------- backward_twice
@@ -177,13 +175,12 @@ def leaves_and_gradients(draw):
 def test_backward_twice_counts_what_was_there(student, draw):
     """backward_twice counts what x.grad held before"""
     for x, held in (
-        (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        *leaves_and_gradients(draw),
+        leaf_of_many(draw),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
@@ -270,13 +267,12 @@ def look_further(student, reference, name, draw):
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """two_fresh_gradients leaves out what x.grad held before"""
     for x, held in (
-        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        *leaves_and_gradients(draw),
+        leaf_of_many(draw),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formula = drawn_loss(draw)
@@ -359,13 +355,12 @@ def test_two_fresh_gradients_free_the_graph(student, reference, draw):
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """sum_of_gradients leaves out what x.grad held before"""
     for x, held in (
-        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        *leaves_and_gradients(draw),
+        leaf_of_many(draw),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formulas = drawn_losses(draw, draw.integer(2, 3))

@@ -137,7 +137,7 @@ def test_second_derivative_is_exact(student, draw):
 def test_second_derivative_at_a_plain_tensor(student, draw):
     """second_derivative takes an x that does not require grad"""
     f = drawn(draw, CURVES)
-    for shape in ((2, 3), *draw.shapes()):
+    for shape in ((2, 3), draw.shapes()[-1]):
         x = draw.tensor(*shape)
         with drawn_behind(student, "second_derivative", f, x):
             assert_tensor(
@@ -277,10 +277,9 @@ def test_nth_derivative_shapes_and_dtypes(student, draw):
         got = student.nth_derivative(f.program, x, 2)
         want = derivative(f, x.double(), 2).float()
         assert_tensor(got, want, WRONG_ORDER, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x, "n": 2})
-    for shape in draw.shapes():
-        x, n = draw.tensor(*shape, requires_grad=True), draw.integer(1, 3)
-        got = student.nth_derivative(f.program, x, n)
-        assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+    x, n = draw.tensor(*draw.shapes()[-1], requires_grad=True), draw.integer(1, 3)
+    got = student.nth_derivative(f.program, x, n)
+    assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
 
 
 # ------------------------------------------------------------------------------------------ hessian
@@ -342,8 +341,7 @@ def test_hessian_at_a_plain_tensor(student, draw):
     """hessian takes an x that does not require grad"""
     for texts, x in (
         (SURFACES, draw.noncontiguous(3, 2)[:, 0]),
-        (LONG_SURFACES, draw.tensor(draw.integer(4, 9))),
-        (LONG_SURFACES, draw.tensor(draw.integer(32, 64), low=-1.0, high=1.0)),
+        (LONG_SURFACES, draw.tensor(draw.integer(5, 24), low=-1.0, high=1.0)),
     ):
         f = drawn(draw, texts)
         with drawn_behind(student, "hessian", f, x):

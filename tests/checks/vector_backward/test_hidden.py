@@ -97,7 +97,7 @@ def test_v_may_have_any_shape(student, draw):
         ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), draw.tensor(2), {}),
         *(
             ("(x * {k}).sin()", draw.tensor(*shape, requires_grad=True), draw.tensor(*shape), {})
-            for shape in draw.shapes()
+            for shape in draw.shapes()[-2:]
         ),
     ):
         assert_product(student, Formula(text.format(k=k), **parameters), x, v, **parameters)
@@ -180,7 +180,7 @@ def test_the_shapes_of_y_and_x(student, draw):
         ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), {}),
         ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
         ("(x ** 3).sum(0) * {k}", draw.tensor(2, 1, 2, draw.integer(2, 3), requires_grad=True), {}),
-        ("(x * {k}).sin()", draw.tensor(draw.integer(32, 64), requires_grad=True), {}),
+        ("(x * {k}).sin()", draw.tensor(draw.integer(5, 24), requires_grad=True), {}),
     ):
         f = Formula(text.format(k=k), **parameters)
         assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
