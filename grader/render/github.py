@@ -143,7 +143,9 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
     ]
     if lesson.held_checks:
         counts.append((tr("held back"), lesson.held_checks))
-    return " · ".join(f"{count} {word}" for word, count in counts if count)
+    return " · ".join(
+        tr("{count} {word}", count=count, word=word) for word, count in counts if count
+    )
 
 
 def markdown(text: str) -> str:

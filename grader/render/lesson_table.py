@@ -54,7 +54,7 @@ def lesson_table(
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(tr("lesson"), no_wrap=True)
-    table.add_column(tr("points"), no_wrap=True, justify="right")
+    table.add_column(tr("score"), no_wrap=True, justify="right")
     table.add_column(tr("what it is about"), overflow="fold")
     table.add_column(tr("waits for"), no_wrap=True)
     following = next_lesson(course, progress)

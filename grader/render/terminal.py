@@ -207,7 +207,9 @@ class Page(Lines):
         ]
         if lesson.held_checks:
             counts.append((self.tr("held back"), lesson.held_checks))
-        return " · ".join(f"{count} {word}" for word, count in counts if count)
+        return " · ".join(
+            self.tr("{count} {word}", count=count, word=word) for word, count in counts if count
+        )
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import signal
+import webbrowser
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
@@ -14,7 +15,14 @@ from rich.text import Text
 
 from grader.cli.commands.hint import show_hint
 from grader.cli.commands.lessons import show_lessons, show_next
-from grader.cli.commands.watch_screen import BACK_KEYS, FORWARD_KEYS, KEYS, Screen
+from grader.cli.commands.watch_screen import (
+    BACK_KEYS,
+    FORWARD_KEYS,
+    KEYS,
+    NEXT_FAILURE,
+    PREVIOUS_FAILURE,
+    Screen,
+)
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind
 from grader.cli.keyboard import END_OF_INPUT, single_keys
@@ -26,10 +34,14 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.roadmap import next_lesson
 from grader.course.submission import lesson_names, read_submission
+from grader.render.html import render_page
+from grader.render.labels import QUIET
 from grader.render.problem_lines import run_lines
 from grader.render.terminal import make_console, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
+
+REPORT = "report.html"
 
 
 def watch_lessons(
@@ -104,6 +116,7 @@ class WatchSession:
         self.current = ""
         self.interrupted = False
         self.watcher: Watcher | None = None
+        self.report: Report | None = None
 
     def run(self, saves: Saves, first: str) -> int:
         watcher = self.watcher = Watcher(
@@ -163,7 +176,7 @@ class WatchSession:
         self.screen.tell(self.learner.tr("grading {lesson} …", lesson=lesson))
 
     def shown(self, verdict: WatchResult) -> None:
-        self.current = verdict.lesson
+        self.current, self.report = verdict.lesson, verdict.report
         if self.plain:
             for line in run_lines(verdict.report, self.learner.folder, self.learner.tr):
                 print(line, flush=True)
@@ -204,22 +217,55 @@ class WatchSession:
             ),
             "n": lambda console: show_next(course, folder, lang, console),
             "l": lambda console: show_lessons(course, folder, lang, console),
+            "c": self.show_code,
+            "o": self.open_report,
             "?": self.explain,
         }
         if key.lower() in ("q", END_OF_INPUT):
             self.watcher.stop()
         elif key.lower() in (*FORWARD_KEYS, *BACK_KEYS):
             self.screen.scroll(1 if key.lower() in FORWARD_KEYS else -1)
+        elif key in (NEXT_FAILURE, PREVIOUS_FAILURE):
+            self.screen.jump(forward=key == NEXT_FAILURE)
         elif key.lower() == "r":
             self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
         elif show := shows.get(key.lower()):
             self.screen.show(show, [])
 
+    def show_code(self, console: Console) -> None:
+        """Print the lesson's file with its numbers of lines; those that failed are marked."""
+        file = self.read(self.current)
+        if file is None or file.problem:
+            console.print(Text(self.learner.tr("There is no file to show"), "dim"))
+            return
+        checks = self.report.lessons[0].checks if self.report else ()
+        failed = {check.source_line for check in checks if check.outcome not in QUIET}
+        console.print(Text(file.path, "bold"))
+        for number, line in enumerate(file.text.splitlines(), 1):
+            mark, style = ("▶", "bold red") if number in failed else (" ", "")
+            console.print(Text(f"{mark}{number:4}  {line}", style))
+
+    def open_report(self, console: Console) -> None:
+        """Write the last run's page and open it; print where it is."""
+        if self.report is None:
+            console.print(Text(self.learner.tr("Nothing has been graded yet"), "dim"))
+            return
+        path = self.learner.folder / REPORT
+        try:
+            path.write_text(render_page(self.report, self.learner.tr), "utf-8", newline="\n")
+        except OSError as error:
+            message = "{file} can't be written: {reason}. Nothing of yours was lost"
+            raise UsageError(self.learner.tr(message, file=path, reason=error.strerror)) from None
+        webbrowser.open(path.resolve().as_uri())
+        console.print(Text(str(path)))
+
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
-        scrolling = self.learner.tr("space and b scroll, where a report does not fit")
+        scrolling = self.learner.tr(
+            "space and b scroll; a dot goes to the next failure, a comma to the previous one"
+        )
         console.print(Text(f"     {scrolling}", "dim"))
 
 

@@ -12,12 +12,16 @@ from rich.text import Text
 
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import GraderError
+from grader.core.report import Outcome
+from grader.render.labels import MARKS, QUIET
 
 KEYS = {
     "h": ("hint", "a hint for what is wrong, one step further each time"),
     "n": ("next", "the lesson to take next; nothing moves on by itself"),
     "l": ("list", "all lessons, and how far you are"),
+    "c": ("code", "your file, with the lines that failed"),
     "r": ("run again", "grade again, with new inputs"),
+    "o": ("report", "write report.html and open it in a browser"),
     "?": ("help", "these keys"),
     "q": ("quit", "end; what you have is kept"),
 }
@@ -28,6 +32,8 @@ MORE = "… {count} more lines: space shows them"
 MORE_AND_BACK = "… {count} more lines: space shows them, b goes back"
 BACK = "the end; b goes back"
 FORWARD_KEYS, BACK_KEYS = (" ", "j"), ("b", "k")
+NEXT_FAILURE, PREVIOUS_FAILURE = ".", ","
+FAILURE_MARKS = tuple({MARKS[one] for one in Outcome if one not in QUIET})
 
 
 class Screen:
@@ -66,6 +72,18 @@ class Screen:
         part = self.room() - 1  # without the line that says what is left
         if 0 <= self._top + screenfuls * part < len(self._lines):
             self._top += screenfuls * part
+            self.draw()
+
+    def jump(self, *, forward: bool) -> None:
+        """Show the next failure, or the previous one, at the top."""
+        failures = [
+            number
+            for number, line in enumerate(self._lines)
+            if "".join(part.text for part in line).lstrip().startswith(FAILURE_MARKS)
+        ]
+        ahead = [at for at in failures if (at > self._top if forward else at < self._top)]
+        if ahead:
+            self._top = ahead[0] if forward else ahead[-1]
             self.draw()
 
     def room(self) -> int:

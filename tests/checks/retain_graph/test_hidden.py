@@ -175,6 +175,7 @@ def leaf_of_many(draw):
 def test_backward_twice_counts_what_was_there(student, draw):
     """backward_twice counts what x.grad held before"""
     for x, held in (
+        (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),
@@ -267,6 +268,7 @@ def look_further(student, reference, name, draw):
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """two_fresh_gradients leaves out what x.grad held before"""
     for x, held in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),
@@ -355,6 +357,7 @@ def test_two_fresh_gradients_free_the_graph(student, reference, draw):
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """sum_of_gradients leaves out what x.grad held before"""
     for x, held in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
             draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(3, 2, dtype=torch.float32).t(),

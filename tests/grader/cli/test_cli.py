@@ -445,6 +445,19 @@ def workspace(tmp_path_factory: pytest.TempPathFactory, small_course: Course) ->
     return Run(run.code, run.out, run.err, folder / "my work")
 
 
+ABOUT = """# A course to test the engine with
+
+Fill in the file in each lesson's folder. Type this in a terminal, in this folder:
+
+    grade list              the lessons, and how far you are
+    grade next              where to begin
+    grade tiny              grade the first, at any time
+    grade watch             grade at every save
+
+1. [tiny](tiny/README.md): Tiny
+"""
+
+
 def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course: Course) -> None:
     """And the file of progress; nothing else: no hints, no solutions; and it says what to type
     next.
@@ -456,6 +469,7 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
         "tiny": None,
         "tiny/tiny.py": lesson.stub.read_text("utf-8"),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
+        "README.md": ABOUT,
     }
     for part in (f"cd {quoted(Path('my work'))}", "grade list", "grade tiny", "tiny/README.md"):
         assert part in workspace.out

@@ -44,6 +44,7 @@ def environment(lang: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "TERM": "xterm-256color",
         "GRADE_LANG": lang,
+        "BROWSER": "true",  # none is opened
     }
 
 
@@ -127,6 +128,44 @@ def test_a_session_from_wrong_to_right(
     assert terminal.ended() == (0, True)
     progress = read_progress(tmp_path / "work").of("tiny")
     assert (progress.complete, progress.hints) == (True, {"double": 1})
+
+
+def test_keys_show_the_code_and_write_the_report(
+    open_terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    terminal = open_terminal(WRONG)
+    screen = terminal.until(" quit")
+    if "5 / 10" not in screen:
+        terminal.until(" quit")
+    for _ in range(3):  # a verdict may come in between
+        terminal.child.send("c")
+        lines = terminal.until(" quit").splitlines()
+        if "▶" in lines[1]:
+            break
+    assert "tiny/tiny.py" in lines[0]
+    assert "▶   1  def double(x): return x * x" in lines[1]
+    assert "    2  def triple(x): return 3 * x" in lines[2]
+    terminal.child.send("o")
+    assert "report.html" in terminal.until(" quit")
+    assert "x is squared" in (tmp_path / "work" / "report.html").read_text("utf-8")
+
+
+def test_a_dot_and_a_comma_go_from_failure_to_failure(tmp_path: Path, small_course: Course) -> None:
+    console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
+    screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
+    text = "\n".join(f"  ✘ check {n}" if n % 7 == 3 else f"line {n}" for n in range(40))
+    screen.show(lambda console: console.print(text), [])
+
+    def top() -> str:
+        picture = pyte.Screen(COLUMNS, 12)
+        pyte.Stream(picture).feed(console.file.getvalue().replace("\n", "\r\n"))  # type: ignore[attr-defined]
+        return picture.display[0].strip()
+
+    tops = [top()]
+    for forward in (True, True, False, False):
+        screen.jump(forward=forward)
+        tops.append(top())
+    assert tops == ["line 0", "✘ check 3", "✘ check 10", "✘ check 3", "✘ check 3"]
 
 
 def test_what_a_save_changed_is_seen_however_long_the_report(
