@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import signal
 import webbrowser
@@ -258,7 +259,7 @@ class WatchSession:
             message = "{file} can't be written: {reason}. Nothing of yours was lost"
             raise UsageError(self.learner.tr(message, file=path, reason=error.strerror)) from None
         webbrowser.open(path.resolve().as_uri())
-        console.print(Text(str(path)))
+        console.print(Text(os.path.relpath(path)))
 
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():
