@@ -80,6 +80,12 @@ def test_double_every_later_backward(student, draw):
         }
         message = "in backward number {number} the gradient at p is wrong"
         same_leaves(round_got, [round_want], message, "p", inputs=inputs, facts={"number": number})
+    for dtype in (torch.float16, torch.bfloat16):
+        p, v = draw.tensor(3, dtype=dtype, requires_grad=True), draw.tensor(3, dtype=dtype)
+        copy, same = program(lambda p: p.clone()), program(lambda y, p: y.clone(), inputs=2)
+        (only,) = helpers.later(student, "double_gradient", [], copy, [same], [p], [v])
+        inputs = {"graph": "y = p.clone(), z = y.clone()", "p": p, "v": v}
+        same_leaves(only, [2 * v], message, "p", inputs=inputs, facts={"number": 1})
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
