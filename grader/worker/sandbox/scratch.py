@@ -112,7 +112,7 @@ def _enter_user_namespace() -> bool:
         ("uid_map", f"{user} {user} 1"),
         ("gid_map", f"{group} {group} 1"),
     ):
-        Path("/proc/self", name).write_text(text)
+        Path("/proc/self", name).write_bytes(text.encode())
     return _keep_mounts_private()
 
 

@@ -5,6 +5,7 @@ translated.
 from __future__ import annotations
 
 import ast
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from grader.cli import SECTIONS, cli, help, learner, magics
 from grader.core.i18n import engine_catalogue
 
 PACKAGE = Path(grader.__file__).parent
+ROOT = PACKAGE.parent
 MODULES = """
     classroom/exports/classroom50
     cli/__init__ cli/commands/grade cli/commands/graph cli/commands/hint
@@ -124,3 +126,17 @@ CATALOGUES = sorted([*PACKAGE.glob("locale/*.po"), *PACKAGE.parent.glob("exercis
 def test_no_text_is_translated_twice(catalogue: Path) -> None:
     # Reading raises for a second one.
     assert len(polib.pofile(str(catalogue), check_for_duplicates=True)) > 0
+
+
+def test_korean_texts_keep_to_the_glossary() -> None:
+    """``grader/locale/glossary.toml``: a term has one Korean word, which is in use."""
+    texts = {
+        path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
+        for pattern in ("grader/locale/ko.po", "exercises/*/*ko*", "templates/handout/*.ko.md")
+        for path in ROOT.glob(pattern)
+    }
+    glossary = tomllib.loads((PACKAGE / "locale" / "glossary.toml").read_text("utf-8"))
+    banned = {word for term in glossary.values() for word in term["not"]}
+    assert [(name, word) for name, text in texts.items() for word in banned if word in text] == []
+    everything = "\n".join(texts.values())
+    assert [term for term, words in glossary.items() if words["ko"] not in everything] == []
