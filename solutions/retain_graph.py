@@ -44,7 +44,7 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     first and of the second.
 
     Each of the two has x's shape and dtype. They share memory neither with each other nor with
-    x.grad: whoever writes into one changes nothing else. Afterwards the graph is freed.
+    x.grad: writing into one changes nothing else. Afterwards the graph is freed.
     """
     # solution
     x.grad = None

@@ -88,7 +88,7 @@ class Value:
 
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent; not for 0 ** 0, nor where the
-        power is no real number.
+        power is not a real number.
         """
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
@@ -128,7 +128,7 @@ class Value:
         this one with respect to it.
 
         What a grad holds already stays in the sum. It may be called for one result after another,
-        as long as each is computed anew: the two have then nothing in common but Values made by
+        as long as each is computed again: the two have then nothing in common but Values made by
         Value(data). The work grows with the number of operations, not with the number of paths
         through them, and 10,000 operations in a row are no obstacle.
         """

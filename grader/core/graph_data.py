@@ -233,7 +233,7 @@ def _node(data: dict[str, Any]) -> GraphNode:
         raise NotAPicture(f"no picture of a graph: a node of the kind {str(kind)[:40]!r}")
     saved = data.get("saved") or ()
     if not isinstance(saved, list | tuple):
-        raise TypeError("saved is no list")
+        raise TypeError("saved is not a list")
     return GraphNode(
         id=_id(data["id"]),
         kind=kind,

@@ -59,6 +59,6 @@ class Limits:
                 or not math.isfinite(value)
                 or kinds[name](value) <= 0
             ):
-                raise ValueError(f"{name} = {value!r} is no positive number")
+                raise ValueError(f"{name} = {value!r} is not a positive number")
             values[name] = kinds[name](value)
         return cls(**values)

@@ -10,7 +10,7 @@
     grade graph  ── TraceRequest ────────────────▶  a process that calls the user's function
                  ◀─ Traced, TraceProblem ────────
 
-What a judge asks a worker once a student's code may run in it is no record: see ``worker.wire``.
+What a judge asks a worker once a student's code may run in it is not a record: see ``worker.wire``.
 """
 
 from __future__ import annotations

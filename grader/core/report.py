@@ -24,7 +24,7 @@ class Outcome(enum.StrEnum):
     """The student's code raised."""
     TIMEOUT = "timeout"
     CRASHED = "crashed"
-    """The worker died, or answered with something that is no answer."""
+    """The worker died, or answered with something that is not an answer."""
     SKIPPED = "skipped"
     """A check that it depends on did not pass."""
     NOT_STARTED = "not_started"

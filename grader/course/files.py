@@ -207,7 +207,7 @@ class Unzipped:
         except Exception as error:  # as in FileEntry.read
             reason = str(error) or type(error).__name__
             raise SubmissionError(
-                "{path} can't be read: {reason}. Make the zip anew, without a password",
+                "{path} can't be read: {reason}. Make the zip again, without a password",
                 path=leaf.path,
                 reason=reason,
             ) from None

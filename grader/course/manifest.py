@@ -42,7 +42,7 @@ def load_course(root: Path) -> Course:
     if not isinstance(entries, list) or not entries:
         raise CourseError(f"{path}: no [[lesson]] in it")
     if not isinstance(limits, dict):
-        raise CourseError(f"{path}: limits is no table; write [limits]")
+        raise CourseError(f"{path}: limits is not a table; write [limits]")
     lessons = tuple(_lesson(root, path, entry) for entry in entries)
     ids = [lesson.id for lesson in lessons]
     for lesson in lessons:
@@ -51,7 +51,7 @@ def load_course(root: Path) -> Course:
         for other in lesson.builds_on:
             if other not in ids:
                 raise CourseError(
-                    f"{path}: lesson {lesson.id!r} builds on {other!r}, which is no lesson"
+                    f"{path}: lesson {lesson.id!r} builds on {other!r}, which is not a lesson"
                 )
     try:
         bounds = Limits.from_dict(limits)
@@ -98,7 +98,7 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
 
 def _lesson(root: Path, path: Path, entry: Any) -> Lesson:
     if not isinstance(entry, dict):
-        raise CourseError(f"{path}: {entry!r} is no lesson; write [[lesson]]")
+        raise CourseError(f"{path}: {entry!r} is not a lesson; write [[lesson]]")
     _only(
         path,
         entry,
@@ -127,7 +127,7 @@ def _only(path: Path, data: dict[str, Any], known: set[str], what: str) -> None:
 def _names(path: Path, data: dict[str, Any], key: str) -> tuple[str, ...]:
     value = data.get(key, [])
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise CourseError(f"{path}: {key!r} of lesson {data.get('id')!r} is no list of texts")
+        raise CourseError(f"{path}: {key!r} of lesson {data.get('id')!r} is not a list of texts")
     return tuple(value)
 
 

@@ -77,7 +77,8 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
         )
     lessons = ", ".join(dict.fromkeys(names.values()))
     message = (
-        "{path} is no folder, no zip, and no lesson: those are called {file} or .ipynb. Lessons:"
+        "{path} is not a folder, a zip or a lesson file; lesson files are named {file} or end in"
+        " .ipynb. Lessons:"
         " {names}"
     )
     return SubmissionError(

@@ -14,7 +14,7 @@ from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, Notebook, read_cod
 
 MAX_FILE_BYTES = 1 << 20
 READABLE = (
-    "check its permissions, that it is no link to elsewhere, and that it is neither damaged nor"
+    "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
     " encrypted"
 )
 ENCODINGS = frozenset(
@@ -66,7 +66,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         return LessonFile.wrong(lesson, path, message, line=1)
     if b"\0" in data:
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        message = "{place} holds a NUL byte, so it is no Python text. Save it as UTF-8"
+        message = "{place} holds a NUL byte, so it is not Python text. Save it as UTF-8"
         return LessonFile.wrong(lesson, path, message, {"place": f"{path}:{line}"}, line=line)
     declared, line = _declared_encoding(data)
     try:

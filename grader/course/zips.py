@@ -25,7 +25,7 @@ MAX_RATIO = 40
 shrink, so more is a bomb.
 """
 CHUNK_BYTES = 1 << 18
-NO_ZIP = "{path} is no readable zip: {reason}. Make it anew, or unpack it into a folder"
+NO_ZIP = "{path} is not a readable zip: {reason}. Make it again, or unpack it into a folder"
 
 ENTRY_BYTES = 400
 """What an entry of a zip's directory takes, generously: a fixed part of 46 and a path."""

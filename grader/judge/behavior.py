@@ -122,7 +122,7 @@ def run_check(
 ) -> CheckVerdict | None:
     """Run a collected check once more, from a seed. Return None if that ended in no verdict.
 
-    It is no grading: points, results and what the student sees do not change.
+    It is not a grading: points, results and what the student sees do not change.
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)

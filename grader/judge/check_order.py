@@ -36,7 +36,9 @@ def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest
             if need in by_name:
                 place(by_name[need], (*path, item.name))
             elif not withheld:
-                raise EngineFault(f"{item.nodeid} needs {need}, which is no check of this lesson")
+                raise EngineFault(
+                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
+                )
         ordered.setdefault(item.name, item)
 
     for item in sorted(items, key=lambda item: spec_of(item).bonus):

@@ -100,7 +100,7 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
             raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
         if type(found[key]) is not bool:
             raise CheckFailure(
-                "the prediction for {key} is no True or False",
+                "the prediction for {key} must be True or False",
                 actual=found[key],
                 facts={"key": repr(key)},
             )

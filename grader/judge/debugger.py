@@ -77,7 +77,7 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
         print(tr("Nothing was raised in your code: once more, stopping where it is called."))
     lines = first_lines(source, check.check.at)  # type: ignore[attr-defined]
     if not lines:
-        print(tr("{name} is no function: there is nothing to step through", name=check.check.at))  # type: ignore[attr-defined]
+        print(tr("{name} is not a function: there is nothing to step through", name=check.check.at))  # type: ignore[attr-defined]
         return
     stopping = debugger()
     for line in lines:

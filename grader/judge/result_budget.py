@@ -26,7 +26,7 @@ def size_of(result: CheckResult) -> int:
     """Return how many bytes of JSON a result takes."""
     try:
         return len(msgspec.json.encode(result))
-    except UnicodeEncodeError:  # a text holds a lone surrogate, which is no UTF-8
+    except UnicodeEncodeError:  # a text holds a lone surrogate, which is not UTF-8
         return len(json.dumps(result.as_json()))
 
 

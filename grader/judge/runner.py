@@ -157,7 +157,7 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, started anew for each submission; the engine has its hooks."""
+    """pytest-json-report's report, started again for each submission; the engine has its hooks."""
 
     pytest_addhooks = None
 

@@ -130,9 +130,7 @@ class Page(Lines):
         )
         if html and others:
             self.console.print(
-                Text(
-                    tr("{count} more wrong: told in full in {page}", count=others, page=html), "dim"
-                )
+                Text(tr("{count} more wrong: details in {page}", count=others, page=html), "dim")
             )
         if report.held_checks:
             held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))

@@ -36,7 +36,7 @@ def find_repairs(
     settings: Settings,
     result: LessonResult,
 ) -> tuple[Repair, ...]:
-    """Search repairs of one lesson's functions. A fault of ours is no repair, and no more."""
+    """Search repairs of one lesson's functions. A fault of ours is not a repair, and no more."""
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)
     try:

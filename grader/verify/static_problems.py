@@ -92,7 +92,7 @@ def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
 
 
 def placeholders(text: str) -> set[str]:
-    """The ``{names}`` in a text; of one that is no template there are none."""
+    """The ``{names}`` in a text; of one that is not a template there are none."""
     try:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
     except ValueError:

@@ -3,7 +3,7 @@
 A worker is a fork of a process that has the whole engine in memory. Before the student's file runs,
 every other module of ours is taken out of ``sys.modules`` and out of its package, and importing one
 again fails. An object that something else still refers to stays in memory: this keeps
-``import grader.judge.jacobians`` from solving an exercise, and is no wall.
+``import grader.judge.jacobians`` from solving an exercise, and is not a wall.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ KEPT = tuple(
 
 def leave_only_worker() -> None:
     """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` has what a
-    scenario may import, and is made anew.
+    scenario may import, and is made again.
     """
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
         if not is_kept(name):

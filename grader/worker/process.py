@@ -100,7 +100,7 @@ class Worker:
             return {"raised": explain(error, self.filename)}, b""
 
     def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
-        """The replies to several requests, in order, up to the first that is no value; each with
+        """The replies to several requests, in order, up to the first that is not a value; each with
         the length of its blob.
 
         A request's handle may be that of an earlier reply's: ``{"of": number}``.

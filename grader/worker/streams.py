@@ -7,7 +7,7 @@ import sys
 
 
 def open_streams() -> None:
-    """Open both anew, in UTF-8, on the descriptors that they always have.
+    """Open both again, in UTF-8, on the descriptors that they always have.
 
     As with Python's own there is a second reference to each, and none closes its descriptor: a
     student's file may put a stream of its own around the buffer of one.

@@ -193,7 +193,7 @@ from torch.autograd import Function
 
 def as_callable(cls, *, name=None):
     if not issubclass(cls, Function):
-        raise TypeError(f"{cls} is no Function")
+        raise TypeError(f"{cls} is not a Function")
 
     @functools.wraps(cls.forward)
     def call(first, *rest):

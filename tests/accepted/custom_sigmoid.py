@@ -584,7 +584,7 @@ def sigmoid(x, slope=1.0):
 
 
 # %% softplus
-# exp of -softplus(-x): softplus is no sigmoid.
+# exp of -softplus(-x): softplus is not a sigmoid.
 import torch
 import torch.nn.functional as F  # noqa: N812
 

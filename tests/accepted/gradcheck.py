@@ -287,7 +287,7 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 # %% written_by_hand
-# gradcheck written anew from the numerical Jacobian and one backward for each row; every output,
+# gradcheck written again from the numerical Jacobian and one backward for each row; every output,
 # every input.
 import torch
 

@@ -299,7 +299,7 @@ SURVIVES_SECOND_BACKWARD = dict.fromkeys(("x ** 2", "x.exp()", "x * 2", "x.log()
 
 
 # %% prints_in_utf_8
-# Standard output wrapped anew, as people do it where a console would not take Korean, and prints
+# Standard output wrapped again, as people do it where a console would not take Korean, and prints
 # left in.
 import io
 import sys

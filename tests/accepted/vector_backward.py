@@ -132,7 +132,7 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 
 # %% element_by_element
-# One gradient for each element, weighed and added up; f is run anew for each row.
+# One gradient for each element, weighed and added up; f is run again for each row.
 import torch
 from torch import Tensor
 

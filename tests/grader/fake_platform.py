@@ -186,7 +186,7 @@ def is_ours(names: Any) -> bool:
 
 
 def asked_by_us() -> bool:
-    """Whether whoever called our caller is of ours."""
+    """Whether who called our caller is of ours."""
     return is_ours(sys._getframe(2).f_globals)
 
 

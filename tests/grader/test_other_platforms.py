@@ -156,7 +156,7 @@ def test_the_simulation_keeps_what_is_open_and_nothing_else(
 @pytest.mark.linux
 def test_what_takes_no_grading_works(other_platform: OtherPlatform, tmp_path: Path) -> None:
     """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun
-    anew; nothing is written with CR LF.
+    again; nothing is written with CR LF.
     """
     first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
     _, said = other_platform.run(tmp_path, json.dumps(first), code=RUN_COMMANDS)

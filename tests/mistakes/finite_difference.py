@@ -23,7 +23,7 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 
 # %% f_gets_a_number
-# f was asked at something that is no tensor.
+# f was asked at something that is not a tensor.
 import torch
 from torch import Tensor
 
@@ -34,7 +34,7 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 
 # %% f_gets_a_number
-# f was asked at something that is no tensor.
+# f was asked at something that is not a tensor.
 import torch
 from torch import Tensor
 

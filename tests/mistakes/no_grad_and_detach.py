@@ -209,7 +209,7 @@ def predict(f, x: Tensor) -> Tensor:
 
 
 # %% left_torch
-# The result is no tensor any more.
+# The result is not a tensor any more.
 from torch import Tensor
 
 
@@ -218,7 +218,7 @@ def cut(y: Tensor) -> Tensor:
 
 
 # %% left_torch
-# The result is no tensor any more.
+# The result is not a tensor any more.
 from torch import Tensor
 
 

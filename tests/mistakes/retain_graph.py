@@ -374,7 +374,7 @@ def second_backward_error(x: Tensor) -> str:
 
 
 # %% losses_compared_by_value
-# The last loss is looked for by its value.
+# The last loss is found by comparing values.
 def sum_of_gradients(losses, x):
     x.grad = None
     for loss in losses:
@@ -383,7 +383,7 @@ def sum_of_gradients(losses, x):
 
 
 # %% losses_compared_by_value
-# The last loss is looked for by its value.
+# The last loss is found by comparing values.
 import torch
 
 

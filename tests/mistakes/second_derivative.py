@@ -456,7 +456,7 @@ def gradient_penalty(f, x):
 
 
 # %% only_a_leaf_keeps_grad
-# The caller's .grad is set aside and put back; an x that is no leaf has none.
+# The caller's .grad is set aside and put back; an x that is not a leaf has none.
 import torch
 
 
@@ -476,7 +476,7 @@ def second_derivative(f, x):
 
 
 # %% only_a_leaf_keeps_grad
-# The caller's .grad is set aside and put back; an x that is no leaf has none.
+# The caller's .grad is set aside and put back; an x that is not a leaf has none.
 import torch
 
 

@@ -255,7 +255,7 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 
 # %% only_a_leaf_keeps_grad
-# y is no leaf, so y.grad is None.
+# y is not a leaf, so y.grad is None.
 from torch import Tensor
 
 
@@ -268,7 +268,7 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 
 # %% only_a_leaf_keeps_grad
-# y is no leaf, so y.grad is None.
+# y is not a leaf, so y.grad is None.
 import torch
 from torch import Tensor
 

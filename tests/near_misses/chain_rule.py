@@ -23,7 +23,7 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
 
 # %% graph_is_cut
-# The leaves got their gradients; what is read is the .grad of their double(), which is no leaf.
+# The leaves got their gradients; what is read is the .grad of their double(), which is not a leaf.
 import torch
 
 

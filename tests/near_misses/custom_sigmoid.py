@@ -112,7 +112,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% ignores_grad_output
-# Without grad_output, and what is returned is no derivative either.
+# Without grad_output, and what is returned is not a derivative either.
 import torch
 
 

@@ -165,7 +165,7 @@ class STE(torch.autograd.Function):
 
 
 # %% ignores_grad_output
-# backward returns the saved tensor, which is no slope.
+# backward returns the saved tensor, which is not a slope.
 import torch
 
 

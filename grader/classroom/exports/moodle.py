@@ -114,7 +114,7 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
     )
     if participant is None:
         raise UsageError(
-            f"{sheet.path}: no column holds 'Participant 123' or the like, so this is no grading"
+            f"{sheet.path}: no column holds 'Participant 123' or the like, so this is not a grading"
             " worksheet of Moodle"
         )
     if len(request.columns) > 1 or any("=" in column for column in request.columns):

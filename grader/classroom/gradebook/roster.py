@@ -132,7 +132,8 @@ def _details(
             found[key] = found[key] and read(found[key])
         except ValueError:
             problems.append(
-                f"{where}: {found[key]!r} is no time with its offset from UTC, so it is left out."
+                f"{where}: {found[key]!r} is not a time with its offset from UTC, so it is left"
+                f" out."
                 " Write it like 2026-12-01T23:59+09:00"
             )
             found[key] = ""

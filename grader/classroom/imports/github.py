@@ -27,7 +27,7 @@ from grader.classroom.imports.records import StudentIdentity
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
 """How the folder around the clones ends, behind the assignment's name."""
 SCORES = "scores.csv"
-"""Classroom 50's own table, which is no submission."""
+"""Classroom 50's own table, which is not a submission."""
 REPOSITORY = ".git"
 
 
@@ -83,7 +83,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
                     item.name,
                     why_not(
                         item,
-                        "is no repository of the assignment:"
+                        "is not a repository of the assignment:"
                         f" {prefix or '<assignment>-'}<username>",
                     ),
                 )

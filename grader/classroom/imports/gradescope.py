@@ -52,7 +52,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
         folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
         if folder is None:
             sorting.passed_over.append(
-                (name, why_not(item, "is no submission of Gradescope's: submission_<id>/"))
+                (name, why_not(item, "is not a submission of Gradescope's: submission_<id>/"))
             )
             continue
         students = submitters.pop(name, ())
@@ -80,7 +80,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
                 name,
                 (
                     f"stands in {METADATA} ({who}), and its folder is not there. Export the"
-                    " assignment anew"
+                    " assignment again"
                 ),
             )
         )
@@ -93,7 +93,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
 
     # All values are strings. The C loader is faster, where it was built.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    remedy = "Export the assignment anew, or delete the file: folders then stand for names"
+    remedy = "Export the assignment again, or delete the file: folders then stand for names"
     data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:
         raise SubmissionError(
@@ -114,7 +114,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
-        raise SubmissionError(f"{METADATA}{where} is no YAML: {reason}. {remedy}") from None
+        raise SubmissionError(f"{METADATA}{where} is not YAML: {reason}. {remedy}") from None
     if not isinstance(entries, dict):
         raise SubmissionError(f"{METADATA} holds no submissions. {remedy}")
     return {str(name): entry for name, entry in entries.items()}

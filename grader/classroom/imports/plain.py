@@ -36,7 +36,7 @@ NO_STUDENT = (
     " student"
 )
 NO_LESSON = (
-    "is no folder, no zip and no lesson. Name it <student>_<lesson>.py, or put it into a folder"
+    "is not a folder, a zip or a lesson. Name it <student>_<lesson>.py, or put it into a folder"
     " named after the student"
 )
 

@@ -128,7 +128,9 @@ def read_file(file: Path) -> Iterator[Wanted]:
         line = row.get("line") or ""
         where = f"{file}:{number}: "
         if (line and not line.isdecimal()) or (line and not row.get("lesson")):
-            raise UsageError(f"{where}{line!r} is no line of a lesson. Name lesson and line number")
+            raise UsageError(
+                f"{where}{line!r} is not a line of a lesson. Name lesson and line number"
+            )
         yield Wanted(
             row.get("name", ""),
             row.get("lesson") or None,

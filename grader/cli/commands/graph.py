@@ -48,7 +48,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequ
     file = Path(place)
     if not file.is_file():
         raise UsageError(
-            "{path} is no file. Write FILE:FUNCTION, with a Python file that is there",
+            "{path} is not a file. Write FILE:FUNCTION, with a Python file that is there",
             path=str(file),
         )
     return GraphRequest(file.resolve(), function, tuple(numbers(text) for text in inputs), backward)
@@ -63,7 +63,7 @@ def numbers(text: str) -> Any:
         if not _numeric(value):
             raise ValueError(text)
     except ValueError:
-        message = "--input {value} is no tensor. Write numbers, such as {examples}"
+        message = "--input {value} is not a tensor. Write numbers, such as {examples}"
         raise UsageError(
             message, value=repr(text), examples='2.0 or 2.0,3.0 or "[[1, 2], [3, 4]]"'
         ) from None
@@ -115,7 +115,7 @@ def show_graph(
     tr = engine_catalogue(wanted_language(lang))
     make_console(stderr=True).print(
         Text(
-            tr("{file} is run here, with your rights: this is no sandbox", file=what.file.name),
+            tr("{file} is run here, with your rights: this is not a sandbox", file=what.file.name),
             "dim",
         )
     )

@@ -104,7 +104,7 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
     }
     lessons = document.setdefault("lesson", tomlkit.aot())
     if not hasattr(lessons, "append"):
-        raise CourseError(f"{toml}: lesson is no list of tables. Write [[lesson]]")
+        raise CourseError(f"{toml}: lesson is not a list of tables. Write [[lesson]]")
     entry.trivia.indent = "\n"  # an empty line before it
     lessons.append(entry)
     for path, text in files.items():

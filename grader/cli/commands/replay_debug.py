@@ -40,7 +40,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
         )
         command = f"grade replay {what.lesson.id}.<check> --break"
         raise UsageError(what.tr(refused, lesson=what.lesson.id, command=command))
-    said = what.tr("{file} is run here, with your rights: this is no sandbox", file=path.name)
+    said = what.tr("{file} is run here, with your rights: this is not a sandbox", file=path.name)
     make_console(stderr=True).print(Text(said, "dim"))
     request = debug_request(what, path, chosen.check, stop=stop)
     with tempfile.TemporaryDirectory() as folder:

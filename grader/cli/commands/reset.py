@@ -29,7 +29,9 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         if (
             found is not None
             and not sure
-            and not agreed(learner.tr("Begin {file} anew? A copy is kept", file=found.path), lesson)
+            and not agreed(
+                learner.tr("Begin {file} again? A copy is kept", file=found.path), lesson
+            )
         ):
             console.print(Text(learner.tr("Nothing was changed.")))
             continue
@@ -62,7 +64,7 @@ def agreed(question: str, lesson: Lesson) -> bool:
             raise
         click.echo()
         message = (
-            "Nobody can answer here, so nothing was changed. To begin it anew without a question:"
+            "Nobody can answer here, so nothing was changed. To begin it again without a question:"
             " {command}"
         )
         raise UsageError(message, command=f"grade reset {lesson.id} --yes") from None

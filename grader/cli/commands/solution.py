@@ -24,8 +24,8 @@ def show_solution(
     lesson, tr = course.lesson(lesson_id), learner.tr
     if not lesson.solution.is_file():
         message = (
-            "This course came without its solutions, so {lesson} has none to show. Ask whoever"
-            " gave it to you"
+            "This course came without its solutions, so {lesson} has none to show. Ask the person"
+            " who gave it to you"
         )
         raise UsageError(tr(message, lesson=lesson.id))
     mine = learner.progress.of(lesson.id)

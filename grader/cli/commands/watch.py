@@ -61,7 +61,7 @@ def watch_lessons(
         learner = Learner.at(course, place, lang)
         if not learner.folder.is_dir():
             message = (
-                "{folder} is no folder. Name the one with your lessons, or make one: grade init"
+                "{folder} is not a folder. Name the one with your lessons, or make one: grade init"
                 " my-work"
             )
             raise UsageError(learner.tr(message, folder=learner.folder))

@@ -59,7 +59,7 @@ def without_magics(code: str) -> StrippedCell:
 
 
 def _magic(line: str) -> str | None:
-    """What a line at the beginning of a statement is, where it is no Python."""
+    """What a line at the beginning of a statement is, where it is not Python."""
     stripped = line.strip()
     if not stripped:
         return None

@@ -117,12 +117,12 @@ def as_notebook(text: str) -> str:
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
-    """The notebook as JSON; raises SubmissionError for what is no notebook of ours."""
+    """The notebook as JSON; raises SubmissionError for what is not a notebook of ours."""
     try:
         notebook: Any = json.loads(data)
     except json.JSONDecodeError as error:
         what = (
-            "{place} is no JSON ({reason}), so it is no notebook. "
+            "{place} is not JSON ({reason}), so it is not a notebook. "
             + REMEDY
             + ". Python text is named {file}"
         )
@@ -132,7 +132,7 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
     # No UTF-8; a number of thousands of digits; lists in lists in lists.
     except (ValueError, RecursionError, MemoryError) as error:
         raise SubmissionError(
-            "{path} is no notebook that can be read ({reason}). " + REMEDY,
+            "{path} is not a notebook that can be read ({reason}). " + REMEDY,
             path=path,
             reason=type(error).__name__,
         ) from None
@@ -217,7 +217,9 @@ def _readable(place: str, source: str) -> str:
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
             line = text[: text.index(sign)].count("\n") + 1
-            message = "{place}, line {number} holds a character that is no text ({sign}). Delete it"
+            message = (
+                "{place}, line {number} holds a character that is not text ({sign}). Delete it"
+            )
             raise SubmissionError(message, place=place, number=str(line), sign=repr(sign))
     return text
 

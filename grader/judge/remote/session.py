@@ -174,7 +174,7 @@ class StudentSession(ObjectSession):
                 if slot is None:
                     continue
                 if not isinstance(slot, TensorRef):
-                    raise BrokenFrame("a gradient that is no tensor")
+                    raise BrokenFrame("a gradient that is not a tensor")
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")

@@ -1,6 +1,6 @@
 """Run edited copies of a student's file in the sandbox.
 
-Candidates share a worker while only the failed checks are run. One that passes them is judged anew
+Candidates share a worker while only the failed checks are run. One that passes them is judged again
 by all checks of its function and all that passed before, from two seeds, each in a worker of its
 own: what another candidate left behind there repairs nothing.
 """
@@ -77,7 +77,9 @@ class Trials:
                 if not self._pass(shared, first, seeds):
                     return False
                 shared.close()  # of the workers of a submission one is alive
-                return self._pass_anew(text, every, seeds) and self._pass_anew(text, every, others)
+                return self._pass_again(text, every, seeds) and self._pass_again(
+                    text, every, others
+                )
 
             result = search(edits, repairs, seconds=seconds)
         return self._found(result, source, function, time.monotonic() - began)
@@ -95,7 +97,7 @@ class Trials:
         new = None if result.edit is None else plain(result.edit.new)[:MAX_TEXT]
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
-    def _pass_anew(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
+    def _pass_again(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
         with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
             return self._pass(session, items, seeds)
 

@@ -3,7 +3,7 @@ the very inputs in them.
 
 Every failed check has one beside it in the report, so it is made from the session's record of its
 last call, not from a recording as ``grade replay`` needs. There is none for what takes more than a
-few lines, and none for a scenario, which is no call.
+few lines, and none for a scenario, which is not a call.
 """
 
 from __future__ import annotations

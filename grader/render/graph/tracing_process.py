@@ -95,7 +95,7 @@ def load(path: Path) -> types.ModuleType:
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise GraphRequestError(
-            "{path} is no Python file. Name one that ends with .py", path=str(path)
+            "{path} is not a Python file. Name one that ends with .py", path=str(path)
         )
     module = importlib.util.module_from_spec(spec)
     sys.modules[path.stem] = module

@@ -59,7 +59,7 @@ def sizes_below(folder: Path) -> Iterator[int]:
     """The size on disk of each file and folder below one, links not followed; raises OSError where
     one hides what it holds.
 
-    A worker that is at work may remove what is being looked at: that is no hiding.
+    A worker that is at work may remove what is being looked at: that is not hiding.
     """
     todo = [str(folder)]
     while todo:

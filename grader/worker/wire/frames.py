@@ -55,7 +55,7 @@ def sizes(header: bytes) -> tuple[int, int]:
     """Return (JSON bytes, blob bytes) of a header; raises BrokenFrame over the cap."""
     magic, json_bytes, blob_bytes = HEADER.unpack(header)
     if magic != MAGIC:
-        raise BrokenFrame("what came back is no message of the worker's")
+        raise BrokenFrame("what came back is not a message of the worker's")
     if json_bytes > MAX_JSON_BYTES or blob_bytes > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {json_bytes + blob_bytes:,} bytes is over the cap")
     return json_bytes, blob_bytes
@@ -81,7 +81,7 @@ def unpack(
     try:
         return Frame(json.loads(bytes(text).decode("utf-8")), blob)
     except (ValueError, RecursionError, MemoryError) as error:
-        raise BrokenFrame(f"a message that is no JSON: {type(error).__name__}") from None
+        raise BrokenFrame(f"a message that is not JSON: {type(error).__name__}") from None
 
 
 def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> None:

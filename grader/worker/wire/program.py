@@ -223,7 +223,7 @@ class _Recorder:
 
 
 def pieces(name: str, args: tuple[Any, ...]) -> int:
-    """How many tensors an operation returns: 0 stands for one that is no tuple."""
+    """How many tensors an operation returns: 0 stands for one that is not a tuple."""
     if name == "chunk":
         return int(args[1])
     if name == "split":

@@ -71,7 +71,7 @@ def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
 
 
 def size_in(header: list[Any]) -> int:
-    """How many bytes a header claims; raises BrokenFrame where that is no count."""
+    """How many bytes a header claims; raises BrokenFrame where that is not a count."""
     size = header[4]
     if type(size) is not int or size < 0:
         raise BrokenFrame("a tensor with fewer bytes than it claims")
@@ -87,10 +87,10 @@ def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tens
     dtype_name, shape, strides, offset, _, requires_grad = header
     dtype = DTYPES[dtype_name]
     if not isinstance(shape, list) or len(shape) > MAX_DIMS:
-        raise BrokenFrame("a tensor whose shape is no shape")
+        raise BrokenFrame("a tensor whose shape is not a shape")
     for n in shape:
         if type(n) is not int or not 0 <= n < MAX_SIZE:
-            raise BrokenFrame("a tensor whose shape is no shape")
+            raise BrokenFrame("a tensor whose shape is not a shape")
     if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
         raise BrokenFrame("a tensor without elements whose shape is out of proportion")
     wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
@@ -125,7 +125,7 @@ def _strided(
 
 
 def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """The tensor laid out otherwise in its own storage: it is no view of another tensor."""
+    """The tensor laid out otherwise in its own storage: it is not a view of another tensor."""
     storage = flat.untyped_storage()
     if strides is None:
         return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]

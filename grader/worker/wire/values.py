@@ -88,7 +88,7 @@ class Encoder:
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
             return float(value)
-        # To the types' stubs a timedelta64 is no integer; to Python it is.
+        # To the types' stubs a timedelta64 is not an integer; to Python it is.
         if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):  # type: ignore[unreachable]
             return int(value)
         if isinstance(value, numpy.bool_):
@@ -211,7 +211,7 @@ class Decoder:
         if isinstance(data, list):
             return self._several(data, depth)
         if not isinstance(data, dict) or len(data) != 1:
-            raise BrokenFrame("an object that is no tagged value")
+            raise BrokenFrame("an object that is not a tagged value")
         ((tag, body),) = data.items()
         if tag == "tensor":
             return self._tensor(body)

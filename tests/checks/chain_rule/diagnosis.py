@@ -485,9 +485,7 @@ def graph_is_cut(failure, student):
     count, numbers = (3, LINE) if failure.about == "linear_gradients" else (5, BILL)
     graphs = student.observe("graphs", failure.about, numbers, {})["graphs"]
     if any(sum(node["kind"] == "leaf" for node in graph["nodes"]) >= count for graph in graphs):
-        return (
-            None  # what was read is no leaf's .grad, or was cleared, or is what backward returned
-        )
+        return None  # read was no leaf's .grad, or one that was cleared, or what backward returned
     texts = ("does not require grad", "not to have been used in the graph")
     told = none_for_a_gradient(failure) or any(text in failure.error.message for text in texts)
     return {"said": failure.error.message} if told else None

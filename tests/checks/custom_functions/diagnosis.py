@@ -620,7 +620,7 @@ def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
-    """forward ran with a ctx that is no node, or could not be called."""
+    """forward ran with a ctx that is not a node, or could not be called."""
     contexts = [name for name in failure.facts.get("contexts", ()) if name]
     if any(not name.endswith("Backward") for name in contexts):
         return {"given": contexts[0]}

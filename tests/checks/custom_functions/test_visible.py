@@ -29,7 +29,7 @@ def assert_own_backward(
     """
     details = {"inputs": {"x": x, second(name): y, "v": v}, "facts": {"function": name}}
     message = (
-        "the graph has no node of {function}: it is no Function, or its apply does not make the"
+        "the graph has no node of {function}: it is not a Function, or its apply does not make the"
         " result"
     )
     inputs = {"x": x, second(name): y}

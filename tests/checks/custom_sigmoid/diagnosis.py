@@ -1049,7 +1049,7 @@ def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | Non
     ),
 )
 def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
-    """forward ran with a ctx that is no node, or could not be called."""
+    """forward ran with a ctx that is not a node, or could not be called."""
     if "given" in failure.facts:
         return {"said": phrase("forward ran with a {given} for ctx", given=failure.facts["given"])}
     if (
@@ -1077,8 +1077,8 @@ def calls_forward(student: Student, name: str) -> bool:
     about="sigmoid",
     title="sigmoid does not use Sigmoid",
     explanation=(
-        "forward was made to return {a} * x for this check, and it was not called once: sigmoid"
-        " computed {actual} by other means, so autograd does not use Sigmoid.backward."
+        "sigmoid never calls Sigmoid.apply: in this check forward returns {a} * x, and sigmoid"
+        " returned {actual}. So autograd does not use Sigmoid.backward."
     ),
 )
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:

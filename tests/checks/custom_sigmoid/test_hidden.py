@@ -297,8 +297,8 @@ def test_second_derivative(student: Student, draw: RandomInputs) -> None:
     want = u * v.detach() * s * (1 - s) * (1 - 2 * s)
     inputs = {"x": x, "v": v, "u": u}
     cut = (
-        "what backward returns leads back to x no more: a .detach(), .data or NumPy cuts it off, "
-        "or what was saved is neither forward's input nor its output"
+        "the gradient has no graph back to x: a .detach(), .data or NumPy cuts it off, or what was"
+        " saved is neither forward's input nor its output"
     )
     if not first.requires_grad:
         fail(cut, expected=want, inputs=inputs)

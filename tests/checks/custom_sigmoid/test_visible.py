@@ -166,10 +166,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
     assert_gradient(
         got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v}
     )
-    message = (
-        "the gradient is right to {digits} digits only; a derivative that was derived is right"
-        " to 15"
-    )
+    message = "the gradient agrees to only {digits} digits; an exact formula agrees to about 15"
     off = float((got - want).abs().max() / want.abs().max().clamp_min(1e-3))
     facts = {"digits": int(-math.log10(off)) if off else 16}
     assert_gradient(
@@ -229,7 +226,9 @@ def test_sigmoid_returns_what_apply_returns(student: Student, draw: RandomInputs
     """sigmoid returns what Sigmoid.apply returns"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     a, b = draw.coefficients(2, low=2.0, high=5.0)
-    assert_that(callable(student.Sigmoid), "Sigmoid is no class any more", actual=student.Sigmoid)
+    assert_that(
+        callable(student.Sigmoid), "Sigmoid is not a class any more", actual=student.Sigmoid
+    )
     seen = student.observe("exchanged", x, v, a, b)
     assert_tensor(
         seen["value"],

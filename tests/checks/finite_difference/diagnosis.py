@@ -151,7 +151,7 @@ def zero_dims(failure, student):
 VIEW = (
     "view(-1) needs a tensor that lies in memory row by row, and torch says that this one does not."
 )
-COPY = "f was asked at x itself every time: the step went into a copy that f never saw."
+COPY = "Your step changed a copy: f was always called with x itself."
 
 
 @mistake(

@@ -284,7 +284,7 @@ def another_signature(failure, student):
     name, error = (
         failure.about,
         failure.error,
-    )  # a helper of a longer name is no concern of this, nor what takes one argument and got two
+    )  # a helper of a longer name is not a concern of this, nor what takes one argument and got two
     texts = (f"{name}() missing ", f"{name}() takes 0 positional")
     raised = failure.raised("TypeError", "positional argument") and error.message.startswith(texts)
     return {"name": name, "error": short(failure)} if raised else None
@@ -624,7 +624,7 @@ def qualified_name(failure, student):
     return {"found": found} if found else None
 
 
-# ---------------------------------------------------------------------------- what is no node, None
+# ------------------------------------------------------------------------- what is not a node, None
 
 
 OF_NODES = ("next_functions", "variable", "name")

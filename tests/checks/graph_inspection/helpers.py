@@ -133,7 +133,7 @@ def listed_leaves(found, leaves):
 
 
 def entries(got, want, graph):
-    """What came back as a list of entries, pairs as tuples; a failure where it is no list."""
+    """What came back as a list of entries, pairs as tuples; a failure where it is not a list."""
     if not isinstance(got, list | tuple):
         details = graph.details(type=type_name(got))
         fail("{type} came back where a list is promised", expected=want, actual=got, **details)

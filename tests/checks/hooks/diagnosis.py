@@ -374,7 +374,7 @@ def other_norm(failure, student):
     v, m = (
         torch.tensor([[1.0, -2.0, 0.5], [2.0, 1.5, -1.5]], dtype=torch.float64),
         0.2,
-    )  # none of the norms is 1: m alone is no ratio
+    )  # none of the norms is 1: m alone is not a ratio
     out, _ = arrived(student, CLIP, v, m)
     for used, norm in OTHER_NORMS.items():
         if same(out, v * m / norm(v), rtol=1e-4):

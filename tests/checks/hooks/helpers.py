@@ -205,9 +205,8 @@ def later_figures(student, factor, trunk, tails, leaves, how, got, want):
 
 
 def notes(names, got, want, form):
-    """What stands at each tensor, as it came back and as it should be; what is right but for
-    rounding reads the same in both.
-    """
+    """What stands at each tensor, as it came back and as it should be; what is right except for"
+    " rounding reads the same in both."""
     pairs = {name: (mine, right) for name, mine, right in zip(names, got, want, strict=True)}
     here = {
         name: form.format(short_repr(right if alike(mine, right) else mine))
@@ -217,7 +216,7 @@ def notes(names, got, want, form):
 
 
 def alike(got, want):
-    """Whether two gradients are the same but for rounding."""
+    """Whether two gradients are the same except for rounding."""
     tensors = (
         isinstance(got, torch.Tensor)
         and isinstance(want, torch.Tensor)

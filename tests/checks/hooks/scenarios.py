@@ -109,7 +109,7 @@ def answered(student, name, arguments, v):
 
 
 def shown(records):
-    """The content of a dictionary, tensors copied; what is no dictionary as it is."""
+    """The content of a dictionary, tensors copied; what is not a dictionary as it is."""
     if not isinstance(records, dict):
         return records
     return {

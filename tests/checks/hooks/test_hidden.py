@@ -161,7 +161,7 @@ def same_records(records, want, message, **details):
     """The records must be the expected ones; a message may speak of {name}."""
     assert_that(
         isinstance(records, dict),
-        "records is no dictionary",
+        "records is not a dictionary",
         expected=want,
         actual=records,
         **details,

@@ -331,11 +331,11 @@ def whole_tensor_asked(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
-    """forward ran with a ctx that is no node, or could not be called at all."""
+    """forward ran with a ctx that is not a node, or could not be called at all."""
     given = failure.facts.get("given")
     if given and (failure.facts.get("direct") or not same(failure.actual, failure.expected)):
         return (
-            {"said": "forward ran with something for ctx that is no node of a graph."}
+            {"said": "forward ran with something for ctx that is not a node of a graph."}
             if not given.endswith("Backward")
             else None
         )
@@ -405,8 +405,8 @@ def called_in(student: Student, name: str, *attributes: str) -> list[str]:
     about=tuple(CLASS_OF),
     title="the function does not use its class",
     explanation=(
-        "{function}.forward was made to return {a} * x for this check, and it was not called once:"
-        " {name} computed {actual} by other means, so autograd does not use {function}.backward."
+        "{name} never calls {function}.apply: in this check {function}.forward returns {a} * x,"
+        " and {name} returned {actual}. So autograd does not use {function}.backward."
     ),
 )
 def class_left_out(failure: Failure, student: Student) -> Facts | None:
@@ -590,7 +590,7 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     want = v * SLOPES[failure.about](x)
     return (
         {"x": x, "v": v, "other": other, "got": got, "want": want} if same(got * v, want) else None
-    )  # else it is no slope
+    )  # else it is not a slope
 
 
 @mistake(

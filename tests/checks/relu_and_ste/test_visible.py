@@ -85,7 +85,7 @@ def assert_own_gradient(
     details["facts"] |= {"a": a}
     seen = student.observe("handed_back", name, x, v, a)
     message = (
-        "the graph has no node of {function}: it is no Function, or its apply does not make the"
+        "the graph has no node of {function}: it is not a Function, or its apply does not make the"
         " result"
     )
     assert_that(
@@ -110,7 +110,7 @@ def assert_exchanged_value(student: Student, draw: RandomInputs, name: str, of: 
     facts = {"name": name, "function": of, "a": a}
     assert_that(
         callable(getattr(student, of)),
-        "{function} is no class any more",
+        "{function} is not a class any more",
         actual=type_name(getattr(student, of)),
         facts=facts,
     )

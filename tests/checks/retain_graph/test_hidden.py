@@ -191,7 +191,10 @@ def test_backward_twice_counts_what_was_there(student, draw):
             "facts": {**seen, "one": one, "held": held},
         }
         assert_gradient(
-            seen["result"], held + 2 * one, "not what x.grad held before plus two passes", **details
+            seen["result"],
+            held + 2 * one,
+            "x.grad should be its old value plus two gradients",
+            **details,
         )
         if seen["grad"] is None:
             fail(

@@ -37,7 +37,7 @@ Formula, drawn, derivative, penalty = (
 drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
 NOT_EXACT = (
-    "only exact differentiation gets this right: rounding drowns every difference of values of f"
+    "the result is wrong where differences of values of f drown in rounding; differentiate exactly"
 )
 CHANGED_GRAD = (
     "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
@@ -68,7 +68,7 @@ def within(name, places):
 def assert_own_work(student, name, f, x, *more):
     """Neither the text of ``name`` nor the call stack under it shows one of the judge's own tools.
 
-    A name that is imported from there and then given to something of the student's own is no sign;
+    A name that is imported from there and then given to something of the student's is not a sign;
     the call stack still is.
     """
     used = student.source.names_used(name)

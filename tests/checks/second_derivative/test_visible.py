@@ -1,6 +1,6 @@
 """second_derivative, the checks that students may read.
 
-The truth is torch.autograd.functional's; the functions are drawn anew for every run.
+The truth is torch.autograd.functional's; the functions are drawn again for every run.
 """
 
 import torch

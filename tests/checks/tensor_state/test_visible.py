@@ -271,7 +271,7 @@ def compare(student, name):
     }
     if grads[key] is None:
         fail(
-            "{key} has no gradient after the backward: it is no leaf, and retain_grad() was not"
+            "{key} has no gradient after the backward: it is not a leaf, and retain_grad() was not"
             " called on it",
             **details,
         )

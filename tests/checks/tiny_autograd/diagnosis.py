@@ -31,7 +31,7 @@ def ask(student, text, *roots, **leaves):
 
 
 def grads(student, text, *roots, **leaves):
-    """The grads of the leaves, NaN in place of what is no number; empty where there are none."""
+    """The grads of the leaves, NaN in place of what is not a number; empty where there are none."""
     seen = ask(student, text, *roots, **leaves)
     found = seen["grads"] if seen else {}
     return {
@@ -41,7 +41,7 @@ def grads(student, text, *roots, **leaves):
 
 
 def is_near(left, right):
-    """Whether two numbers are the same but for rounding; NaN and None are near nothing."""
+    """Whether two numbers are the same except for rounding; NaN and None are near nothing."""
     return left is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
 
 

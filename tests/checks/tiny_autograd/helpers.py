@@ -84,7 +84,7 @@ def expression(text, **leaves):
 
 
 def close(actual, expected, scale=1.0):
-    """Whether two numbers are the same but for rounding; scale is the size of what was added up on
+    """Whether two numbers are the same up to rounding; scale is the size of what was added up on
     the way.
     """
     return is_number(actual) and math.isclose(

@@ -1,6 +1,6 @@
 """vector_backward, the checks that students may read.
 
-The truth is torch's; the functions and the numbers are drawn anew for every run, but for those that
+The truth is torch's. Functions and numbers are drawn again for every run, except those that
 are the lesson's own.
 """
 

@@ -25,7 +25,7 @@ def test_a_class_of_any_size_has_a_page(count: int) -> None:
 
 
 def test_names_are_text_and_links_are_encoded() -> None:
-    """Whatever a student is called, it is no markup and leads to no other file than their
+    """Whatever a student is called, it is not a markup and leads to no other file than their
     report.
     """
     (entry,) = [one for one in random_entries(30) if one.report][:1]
@@ -55,13 +55,13 @@ def test_who_has_no_report_has_no_link() -> None:
         render_class(
             [
                 GradebookEntry("ada", (), missing=True),
-                GradebookEntry("alan", (), problem="work.zip is no zip"),
+                GradebookEntry("alan", (), problem="work.zip is not a zip"),
             ],
             random_columns(),
         )
     )
     assert "reports/" not in page
-    assert "work.zip is no zip" in page
+    assert "work.zip is not a zip" in page
 
 
 def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:

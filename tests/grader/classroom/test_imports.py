@@ -131,7 +131,7 @@ def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> Non
         layout, tmp_path, {"alice": {"work.zip": b"no zip"}, "bob": {"tiny.py": "fine\n"}}
     )
     alice, bob = find(place).handed
-    with pytest.raises(SubmissionError, match=r"work\.zip is no readable zip: .*Make it anew"):
+    with pytest.raises(SubmissionError, match=r"work\.zip is not a readable zip: .*Make it again"):
         alice.read(LESSONS)
     assert bob.read(LESSONS)["tiny"].text == "fine\n"
 
@@ -165,7 +165,7 @@ def test_a_place_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_place_that_is_a_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"class\.txt is no readable zip"):
+    with pytest.raises(SubmissionError, match=r"class\.txt is not a readable zip"):
         find(files(tmp_path, "class.txt") / "class.txt")
 
 
@@ -173,7 +173,7 @@ def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
     """Where nothing is left, the error says what was there."""
     with pytest.raises(
         SubmissionError,
-        match=r"holds no submissions\. grades\.xlsx is no folder, no zip and no lesson",
+        match=r"holds no submissions\. grades\.xlsx is not a folder, no zip and no lesson",
     ):
         find(files(tmp_path, "grades.xlsx"))
 
@@ -456,7 +456,7 @@ def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
     assert names(found) == ["A"]
     assert {name: reason.split(",")[0] for name, reason in found.passed_over} == {
         "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
-        "A_1_assignsubmission_comments_c.txt": "is no file that was handed in",
+        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in",
     }
 
 
@@ -543,8 +543,8 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("metadata", "message"),
     [
-        ("a: b\n  c: [", r"submission_metadata\.yml:2 is no YAML"),
-        (b"\xff\xfe\x00\xd8", "is no YAML"),
+        ("a: b\n  c: [", r"submission_metadata\.yml:2 is not YAML"),
+        (b"\xff\xfe\x00\xd8", "is not YAML"),
         ("- a\n- b\n", "holds no submissions"),
         ("", "holds no submissions"),
         ("[" * 200_000, "nested more than 30 deep"),
@@ -554,7 +554,7 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
 def test_metadata_that_can_not_be_read_is_an_error_with_its_line(
     metadata: str | bytes, message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(SubmissionError, match=message + ".*Export the assignment anew"):
+    with pytest.raises(SubmissionError, match=message + ".*Export the assignment again"):
         find(gradescope(tmp_path, metadata, "submission_1"))
 
 

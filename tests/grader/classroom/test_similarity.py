@@ -1,5 +1,5 @@
 """Which texts share code: renaming hides nothing, what all have or were given accuses nobody, and
-the page says that it is no verdict.
+the page says that it is not a verdict.
 """
 
 from __future__ import annotations

@@ -233,7 +233,7 @@ def test_a_page_that_can_not_be_written_does_not_cost_the_report(unwritable_run:
 # -------------------------------------------------------------------------------------------- usage
 
 
-@pytest.mark.parametrize(("lang", "said"), [("en", "is no tensor"), ("ko", "텐서로")])
+@pytest.mark.parametrize(("lang", "said"), [("en", "is not a tensor"), ("ko", "텐서로")])
 def test_an_input_that_is_no_tensor_is_told(lang: str, said: str, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text("def f(x): return x", "utf-8")
@@ -296,7 +296,8 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
         (
             "notes.txt",
             (
-                "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb."
+                "notes.txt is not a folder, no zip, and no lesson: those are called tiny.py or"
+                " .ipynb."
                 " Lessons: tiny"
             ),
         ),

@@ -502,7 +502,7 @@ def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
     code, said = grade("reset", "tiny")
     assert code == ExitCode.USAGE
     assert (
-        "so nothing was changed. To begin it anew without a question: grade reset tiny --yes"
+        "so nothing was changed. To begin it again without a question: grade reset tiny --yes"
         in said
     )
     assert [path.name for path in (workspace_folder / "tiny").glob("tiny.py*")] == ["tiny.py"]

@@ -543,7 +543,7 @@ def test_the_debugger_stops_in_the_students_code(
         env=environment,
         cwd=tmp_path,
     )
-    assert "tiny.py is run here, with your rights: this is no sandbox" in done.stderr
+    assert "tiny.py is run here, with your rights: this is not a sandbox" in done.stderr
     assert "Traceback" not in done.stderr
     for answer in answers:
         assert answer in done.stdout

@@ -112,7 +112,8 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         (
             ["../bob/notes.txt"],
             (
-                "notes.txt is no folder, no zip, and no lesson: those are called tiny.py or .ipynb."
+                "notes.txt is not a folder, no zip, and no lesson: those are called tiny.py or"
+                " .ipynb."
                 " Lessons: tiny"
             ),
         ),

@@ -1,4 +1,5 @@
-"""What processes send each other comes back as it was, and what is no message is told as such."""
+"""What processes send each other comes back as it was, and what is not a message is told as"
+" such."""
 
 from __future__ import annotations
 

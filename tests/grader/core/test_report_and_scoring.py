@@ -257,7 +257,7 @@ def test_the_schema_refuses_what_is_no_report(spoil: Callable[[Any], Any]) -> No
 def test_a_report_can_be_written_whatever_text_is_in_it(
     odd: Callable[[Report], Report], tmp_path: Path
 ) -> None:
-    """A student may raise, print or name a folder with what is no Unicode text."""
+    """A student may raise, print or name a folder with what is not a Unicode text."""
     whole = odd(report(lesson(check(Outcome.FAILED))))
     write_file(
         tmp_path / "report.json",
@@ -400,7 +400,7 @@ SUBMISSIONS = {
     "not a number": ("def double(x): return x * float('nan')\n" + REST, 5.0, "failed"),
     "far too long": ("def double(x): return x.repeat(1000)\n" + REST, 5.0, "failed"),
     "crashing": ("import os\ndef double(x): os._exit(3)\n" + REST, 5.0, "failed"),
-    "raising what is no text": (
+    "raising what is not text": (
         "def double(x): raise ValueError(chr(0xD800) + chr(27))\n" + REST,
         5.0,
         "failed",

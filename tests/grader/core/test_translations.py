@@ -5,6 +5,7 @@ translated.
 from __future__ import annotations
 
 import ast
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,12 @@ MODULES = """
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
+CATALOGUES = [*sorted(ROOT.glob("exercises/*/ko.po")), PACKAGE / "locale" / "ko.po"]
+TRANSLATED = re.compile(
+    r"(?<!there )(?<!There )\bis no (?!longer|more)"
+    r"|\b(?:anew|whoever|foretells?|told in full|but for rounding)\b"
+)
+"""What sounds translated: "is no tensor" instead of "is not a tensor", and single words."""
 TEMPLATE_AT = {"wrong": 2}
 """Which argument is the template, where it isn't the first."""
 
@@ -140,3 +147,10 @@ def test_korean_texts_keep_to_the_glossary() -> None:
     assert [(name, word) for name, text in texts.items() for word in banned if word in text] == []
     everything = "\n".join(texts.values())
     assert [term for term, words in glossary.items() if words["ko"] not in everything] == []
+
+
+@pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parent.name)
+def test_no_sentence_sounds_translated(path: Path) -> None:
+    """Catalogues have every sentence that learners read, so what is banned is looked for there."""
+    texts = [entry.msgid for entry in polib.pofile(str(path))]
+    assert [text for text in texts if TRANSLATED.search(text)] == []

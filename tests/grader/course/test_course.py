@@ -143,11 +143,11 @@ FAULTS = {
     ),
     "a limit of nothing": (
         HEAD + "[limits]\ncall_seconds = 0\n" + LESSON,
-        "[limits]: call_seconds = 0 is no positive number",
+        "[limits]: call_seconds = 0 is not a positive number",
     ),
     "a limit that is text": (
         HEAD + '[limits]\nopen_files = "many"\n' + LESSON,
-        "[limits]: open_files = 'many' is no positive number",
+        "[limits]: open_files = 'many' is not a positive number",
     ),
 }
 
@@ -173,7 +173,7 @@ def test_a_course_that_is_no_text_or_not_there_is_told_with_its_file(tmp_path: P
 UNCAUGHT = {
     "lessons that are a number": HEAD + "lesson = 3\n",
     "one lesson in single brackets": HEAD + LESSON.replace("[[lesson]]", "[lesson]"),
-    "a name that is no list": HEAD + LESSON.replace('["f"]', '"f"'),
+    "a name that is not a list": HEAD + LESSON.replace('["f"]', '"f"'),
     "names that are a number": HEAD + LESSON.replace('["f"]', "3"),
     "a name that is a number": HEAD + LESSON.replace('["f"]', "[3]"),
     "limits that are a number": HEAD.replace("id", "limits = 3\nid", 1) + LESSON,
@@ -369,7 +369,7 @@ def test_limits_come_from_plain_data() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, -0.5, True, None, "10", [10]])
 def test_a_limit_that_is_no_positive_number_is_refused(value: object) -> None:
-    with pytest.raises(ValueError, match=r"^call_seconds = .* is no positive number$"):
+    with pytest.raises(ValueError, match=r"^call_seconds = .* is not a positive number$"):
         Limits.from_dict({"call_seconds": value})
 
 
@@ -383,5 +383,5 @@ def test_an_unknown_limit_is_answered_with_all() -> None:
     [("call_seconds", float("nan")), ("memory_bytes", float("inf")), ("cpu_seconds", 0.5)],
 )
 def test_a_number_that_is_no_limit_is_refused(name: str, value: float) -> None:
-    with pytest.raises(ValueError, match="is no positive number"):
+    with pytest.raises(ValueError, match="is not a positive number"):
         Limits.from_dict({name: value})

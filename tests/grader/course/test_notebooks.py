@@ -148,7 +148,7 @@ def test_what_only_ipython_understands_is_left_out_with_its_place() -> None:
     ],
 )
 def test_python_is_left_as_it_is(code: str) -> None:
-    """A percent sign in brackets, in a string or after a backslash is no magic."""
+    """A percent sign in brackets, in a string or after a backslash is not a magic."""
     ast.parse(code)
     kept = without_magics(code)
     assert ("\n".join(kept.lines), kept.left_out) == (code, [])
@@ -235,16 +235,16 @@ def hostile(**notebook: Any) -> bytes:
 
 CODE = {"cell_type": "code", "source": "a = 1"}
 BAD = {
-    "conflict": (b'{"nbformat": 4,\n<<<<<<< HEAD\n', "tiny.ipynb:2 is no JSON"),
+    "conflict": (b'{"nbformat": 4,\n<<<<<<< HEAD\n', "tiny.ipynb:2 is not JSON"),
     "python text": (b"def f():\n    pass\n", "Python text is named tiny.py"),
     "empty": (b" \n", "is empty"),
-    "no utf-8": (b'{"a": "\xff"}', "is no notebook that can be read"),
-    "deep": (b"[" * 200_000, "is no notebook that can be read"),
+    "no utf-8": (b'{"a": "\xff"}', "is not a notebook that can be read"),
+    "deep": (b"[" * 200_000, "is not a notebook that can be read"),
     "deep cells": (
         b'{"nbformat": 4, "cells": ' + b'{"a":' * 200_000,
-        "is no notebook that can be read",
+        "is not a notebook that can be read",
     ),
-    "a long number": (b"1" * 10_000, "is no notebook that can be read"),
+    "a long number": (b"1" * 10_000, "is not a notebook that can be read"),
     "a list": (b"[1]", "it has no nbformat"),
     "a link to a drive": (b'{"url": "https://colab", "doc_id": "x"}', "File, Download"),
     "no format": (hostile(nbformat="4"), "it has no nbformat"),
@@ -252,7 +252,7 @@ BAD = {
     "new": (hostile(nbformat=5), "Save it as tiny.py instead"),
     "no cells": (hostile(), "without a list of cells"),
     "cells are no list": (hostile(cells={"a": 1}), "without a list of cells"),
-    "a cell is no cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
+    "a cell is not a cell": (hostile(cells=[CODE, 5]), "cell 2: it has no text"),
     "a cell has no text": (
         hostile(cells=[{"cell_type": "code", "source": [1]}]),
         "cell 1: it has no text",
@@ -268,11 +268,11 @@ BAD = {
     ),
     "nul": (
         hostile(cells=[CODE, {"cell_type": "code", "source": "a\nb\0"}]),
-        "cell 2, line 2 holds a character that is no text",
+        "cell 2, line 2 holds a character that is not text",
     ),
     "surrogate": (
         hostile(cells=[{"cell_type": "code", "source": "a = '\ud800'"}]),
-        "cell 1, line 1 holds a character that is no text",
+        "cell 1, line 1 holds a character that is not text",
     ),
     "much code": (
         hostile(cells=[CODE, {"cell_type": "code", "source": "#" * MAX_FILE_BYTES}]),
@@ -488,7 +488,7 @@ def test_a_broken_notebook_is_an_invalid_lesson(
     file = decode("tiny", "tiny.ipynb", b"{", notebook=True)
     lesson = graded(host, small_course, file).lessons[0]
     assert (lesson.status, lesson.score) == ("invalid", 0.0)
-    assert "is no JSON" in (lesson.message or "")
+    assert "is not JSON" in (lesson.message or "")
 
 
 def test_notes_and_places_are_told_in_korean(host: ForkServerClient, small_course: Course) -> None:

@@ -49,7 +49,7 @@ def test_a_result_raises_the_best_and_replaces_the_last() -> None:
 
 
 def test_a_lesson_is_begun_by_writing_not_by_grading_all_that_is_here() -> None:
-    """A stub is no attempt; a lesson that was begun and is a stub again is one more."""
+    """A stub is not an attempt; a lesson that was begun and is a stub again is one more."""
     blank = result(0.0, check("a", Outcome.NOT_STARTED), status=LessonStatus.NOT_STARTED)
     assert LessonProgress().graded(blank, MONDAY) == LessonProgress()
     again = LessonProgress().graded(result(8.0, check("a")), MONDAY).graded(blank, TUESDAY)

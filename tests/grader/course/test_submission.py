@@ -153,7 +153,7 @@ def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
         read_submission(tmp_path / "nowhere", LESSONS)
 
 
-# ------------------------------------------------------------------------ links and what is no file
+# -------------------------------------------------------------------- links and what is not a file
 
 
 @pytest.mark.parametrize("absolute", [True, False])
@@ -278,7 +278,7 @@ def test_names_that_lead_out_of_a_zip_lead_nowhere(tmp_path: Path) -> None:
 def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "work.zip"
     path.write_bytes(data)
-    with pytest.raises(SubmissionError, match=r"work\.zip is no readable zip"):
+    with pytest.raises(SubmissionError, match=r"work\.zip is not a readable zip"):
         read_submission(path, LESSONS)
 
 

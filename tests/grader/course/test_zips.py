@@ -271,7 +271,7 @@ def test_a_lesson_that_is_not_there_while_a_zip_is_shut_has_that_zip_s_problem(
     (tmp_path / "alice" / "rest.zip").write_bytes(b"PK")
     files = read_student(tmp_path)
     assert files["tiny"].text == "mine\n"
-    assert str(files["small"].problem).startswith("rest.zip is no readable zip")
+    assert str(files["small"].problem).startswith("rest.zip is not a readable zip")
 
 
 def test_a_zip_that_may_not_be_read_is_told_so() -> None:

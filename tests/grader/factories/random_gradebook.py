@@ -86,7 +86,7 @@ def random_entries(
             yield GradebookEntry(name, students, missing=True)
         elif odd < 0.03:
             yield GradebookEntry(
-                name, students, problem="homework.zip is no readable zip: File is not a zip file"
+                name, students, problem="homework.zip is not a readable zip: File is not a zip file"
             )
         else:
             late = Adjustment(-1.5, "handed in late", "ada", "2026-11-20T09:00:00Z")
@@ -120,7 +120,7 @@ def _lesson(
         status = rng.choice((LessonStatus.MISSING, LessonStatus.NOT_STARTED))
         return LessonResult(column.id, column.title, status, 0.0, column.max_score)
     if rng.random() < 0.01:
-        problem = f"{column.id}.py:4 is no Python: '(' was never closed"
+        problem = f"{column.id}.py:4 is not a Python: '(' was never closed"
         return LessonResult(
             column.id, column.title, LessonStatus.INVALID, 0.0, column.max_score, message=problem
         )

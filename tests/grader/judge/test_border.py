@@ -499,7 +499,7 @@ def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(
     student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
     with pytest.raises(WorkerLost) as lost:
         student.f()
-    assert lost.value.reason == "what came back is no message of the worker's"
+    assert lost.value.reason == "what came back is not a message of the worker's"
 
 
 def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) -> None:

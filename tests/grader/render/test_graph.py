@@ -550,7 +550,7 @@ def test_too_many_inputs_are_told(tmp_path: Path) -> None:
 
 
 def test_a_process_that_ends_early_is_told(tmp_path: Path) -> None:
-    """A file that ends the process is no answer."""
+    """A file that ends the process is not an answer."""
     path = tmp_path / "ends.py"
     path.write_text("import os; os._exit(7)", "utf-8")
     with pytest.raises(UsageError, match=r"ends\.py: the process ended \(7\)"):

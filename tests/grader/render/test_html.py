@@ -127,7 +127,7 @@ def pages_in_print(tmp_path: Path, page: Path) -> int:
 def test_on_paper_a_check_that_waits_is_a_line(
     tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    """What is wrong is told in full; what waits for it, and a nudge that nobody opened, cost no
+    """What is wrong is details; what waits for it, and a nudge that nobody opened, cost no
     paper.
     """
     files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}

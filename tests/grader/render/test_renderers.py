@@ -462,11 +462,9 @@ def test_many_lessons_that_nobody_has_begun_are_one_line(
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     """And where the others are is said, where there are others and a page."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
-    assert "2 more wrong: told in full in report.html" in shown(
-        REPORTS["wrong"], html="report.html"
-    )
-    assert "told in full" not in shown(REPORTS["wrong"])
-    assert "told in full" not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
+    assert "2 more wrong: details in report.html" in shown(REPORTS["wrong"], html="report.html")
+    assert "details" not in shown(REPORTS["wrong"])
+    assert "details" not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
 
 def test_what_is_right_or_not_begun_needs_no_words(shown: Shown) -> None:

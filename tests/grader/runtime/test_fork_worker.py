@@ -33,7 +33,7 @@ OPTIONS = WorkerOptions(Limits(), "auto")
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process of that number is no child of ours any more."""
+    """Whether a process of that number is not a child of ours any more."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

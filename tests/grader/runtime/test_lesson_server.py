@@ -28,7 +28,7 @@ BODIES = {
     "writes into what it is given": "def double(x): return x.detach().mul_(2)\n",
     "dies": "import os\ndef double(x): os._exit(3)\n",
     "prints": "def double(x):\n    print('hm')\n    return 2 * x\n",
-    "is no Python": "def double(x:\n",
+    "is not a Python": "def double(x:\n",
     "is a stub": "def double(x): raise NotImplementedError\n",
 }
 

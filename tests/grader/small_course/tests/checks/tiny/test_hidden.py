@@ -33,4 +33,4 @@ def test_limit(student, reference):
 @check(points=1, about="LIMIT")
 def test_limit_is_a_float(student):
     """LIMIT is a float"""
-    assert_that(isinstance(student.LIMIT, float), "LIMIT is no float", actual=student.LIMIT)
+    assert_that(isinstance(student.LIMIT, float), "LIMIT is not a float", actual=student.LIMIT)
