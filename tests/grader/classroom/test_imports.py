@@ -173,7 +173,7 @@ def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
     """Where nothing is left, the error says what was there."""
     with pytest.raises(
         SubmissionError,
-        match=r"holds no submissions\. grades\.xlsx is not a folder, no zip and no lesson",
+        match=r"holds no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
     ):
         find(files(tmp_path, "grades.xlsx"))
 
@@ -531,7 +531,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]
     assert "(Bob), and its folder is not there" in passed_over(found)["submission_2"]
-    assert "no submission of Gradescope's" in passed_over(found)["extra.pdf"]
+    assert "not a submission of Gradescope's" in passed_over(found)["extra.pdf"]
     assert any("submission_3 has no submitter" in note for note in found.notes)
 
 
@@ -601,7 +601,7 @@ def test_the_folder_around_says_what_the_assignment_is_called(tmp_path: Path) ->
         files(tmp_path / "hw-submissions", "hw-ann-lee/tiny.py", "hw-ann-kim/tiny.py", "notes.md")
     )
     assert (found.layout, names(found)) == ("github", ["ann-kim", "ann-lee"])
-    assert "no repository of the assignment: hw-<username>" in passed_over(found)["notes.md"]
+    assert "not a repository of the assignment: hw-<username>" in passed_over(found)["notes.md"]
 
 
 def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> None:

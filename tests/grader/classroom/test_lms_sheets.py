@@ -485,7 +485,7 @@ def test_moodle_grades_never_pass_the_maximum(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "asked", "said"),
     [
-        ("a,b\n1,2\n", {}, "no grading worksheet"),
+        ("a,b\n1,2\n", {}, "not a grading worksheet"),
         ("A,B,C\nWho 1,x,\nWho 2,y,\n", {}, "Name it with --column: A, B, C"),
         (ENGLISH, {"columns": ("slopes=Grade",)}, "--column TITLE"),
     ],

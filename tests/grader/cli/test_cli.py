@@ -296,9 +296,8 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
         (
             "notes.txt",
             (
-                "notes.txt is not a folder, no zip, and no lesson: those are called tiny.py or"
-                " .ipynb."
-                " Lessons: tiny"
+                "notes.txt is not a folder, a zip or a lesson file; lesson files are named tiny.py"
+                " or end in .ipynb. Lessons: tiny"
             ),
         ),
     ],

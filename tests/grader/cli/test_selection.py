@@ -112,9 +112,8 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         (
             ["../bob/notes.txt"],
             (
-                "notes.txt is not a folder, no zip, and no lesson: those are called tiny.py or"
-                " .ipynb."
-                " Lessons: tiny"
+                "notes.txt is not a folder, a zip or a lesson file; lesson files are named tiny.py"
+                " or end in .ipynb. Lessons: tiny"
             ),
         ),
         (

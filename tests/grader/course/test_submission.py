@@ -164,7 +164,7 @@ def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> 
     work = write_folder(tmp_path / "work", {"small.py": "fine\n"})
     (work / "tiny.py").symlink_to(secret if absolute else "../secret.py")
     found = read_submission(work, LESSONS)
-    assert "no link to elsewhere" in problem(found["tiny"])
+    assert "not a link to elsewhere" in problem(found["tiny"])
     assert found["small"].problem is None
 
 
@@ -285,7 +285,7 @@ def test_a_file_that_is_no_zip_is_an_error_that_names_it(data: bytes, tmp_path: 
 def test_a_zip_that_was_cut_off_is_an_error(tmp_path: Path) -> None:
     path = write_zip(tmp_path / "work.zip", {"tiny.py": "x = 1\n" * 100})
     path.write_bytes(path.read_bytes()[:-30])
-    with pytest.raises(SubmissionError, match="no readable zip"):
+    with pytest.raises(SubmissionError, match="not a readable zip"):
         read_submission(path, LESSONS)
 
 

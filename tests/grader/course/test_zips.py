@@ -219,9 +219,9 @@ def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:
     """What it holds is a path, which would be graded as Python."""
     (tmp_path / "class.zip").write_bytes(link("bob/tiny.py", "../../etc/passwd"))
     files = read_student(tmp_path / "class.zip", "bob")
-    assert "no link to elsewhere" in str(files["tiny"].problem)
+    assert "not a link to elsewhere" in str(files["tiny"].problem)
     assert files["small"].text == "fine\n"
-    assert "no link" in str(read_submission(tmp_path / "class.zip", LESSONS)["tiny"].problem)
+    assert "not a link" in str(read_submission(tmp_path / "class.zip", LESSONS)["tiny"].problem)
 
 
 def test_a_link_among_the_students_of_a_zip_is_passed_over(tmp_path: Path) -> None:

@@ -471,7 +471,7 @@ LOST = {
             "        except OSError: pass\n"
         ),
         "crashed",
-        "no message of the worker's",
+        "not a message of the worker's",
     ),
 }
 

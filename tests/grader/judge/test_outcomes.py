@@ -307,7 +307,7 @@ RAISING = {
             "        except OSError: pass"
         ),
         "crashed",
-        "no message of the worker's",
+        "not a message of the worker's",
     ),
     "recursion": ("def double(x): return double(x)", "error", "RecursionError"),
     "too much memory": (

@@ -502,7 +502,7 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
         "ExpBackward0  freed: result",
         "y = MulBackward0",
         "x  float32 (2,)",
-        "no sandbox",
+        "not a sandbox",
     ):
         assert part in done.output
     assert 'style="' not in page.read_text("utf-8")
