@@ -22,6 +22,7 @@ FILES = {
     "test_hidden.py": "tests/checks/{lesson}/test_hidden.py",
     "scenarios.py": "tests/checks/{lesson}/scenarios.py",
     "diagnosis.py": "tests/checks/{lesson}/diagnosis.py",
+    "contract.toml": "tests/checks/{lesson}/contract.toml",
     "mistakes.py": "tests/mistakes/{lesson}.py",
     "accepted.py": "tests/accepted/{lesson}.py",
 }

@@ -38,7 +38,8 @@ class CaseResult(Record):
     about.
 
     ``trouble`` is what should have come out otherwise; ``lost`` and ``named`` say of a mistake that
-    it cost marks and got its name.
+    it cost marks and got its name. ``failed`` are the checks that did not pass, without those that
+    were skipped; ``points`` are those of each check.
     """
 
     trouble: tuple[str, ...] = ()
@@ -47,6 +48,8 @@ class CaseResult(Record):
     named: bool = False
     checks: int = 0
     about: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    failed: tuple[str, ...] = ()
+    points: tuple[tuple[str, float], ...] = ()
 
 
 def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
@@ -63,7 +66,17 @@ def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
         named=is_named(case, outcome),
         checks=len(checks),
         about=tuple(outcome.judged.catalogue.items()),
+        failed=tuple(
+            check_name(one)
+            for one in checks
+            if one.outcome not in (Outcome.PASSED, Outcome.SKIPPED)
+        ),
+        points=tuple((check_name(one), one.max_points) for one in checks),
     )
+
+
+def check_name(check: CheckResult) -> str:
+    return check.id.rpartition(".")[2]
 
 
 def mistake_id(name: str) -> str:

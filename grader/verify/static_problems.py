@@ -10,6 +10,7 @@ from grader.course.analysis.source import Source
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK, placeholders_in
 from grader.course.stubs import stub_of
+from grader.verify.promises import contract_problems
 
 CHECK_FILES = {
     "test_visible.py",
@@ -17,6 +18,7 @@ CHECK_FILES = {
     "helpers.py",
     "scenarios.py",
     "diagnosis.py",
+    "contract.toml",
     "README.md",
 }
 
@@ -45,6 +47,7 @@ def static_problems(lesson: Lesson) -> list[str]:
             name in Source(marked, lesson.filename).definitions,
             f"the solution doesn't define {name}",
         )
+    problems += [f"{lesson.id}: contract.toml: {text}" for text in contract_problems(lesson)]
     texts = (*lesson.readmes, *lesson.folder.glob("*.po"))
     allowed = {lesson.filename, "hints.toml", *(path.name for path in texts)}
     problems += [f"{lesson.id}: stray file {path}" for path in strays(lesson.folder, allowed)]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK
 from grader.verify.case_result import Case, CaseResult, mistake_id
+from grader.verify.promises import HeldPromise, held_promises, unbroken_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,12 @@ class LessonSummary:
     told_apart: int
     accepted: int
     accepted_passed: int
+    promises: tuple[HeldPromise, ...] = ()
+
+    @property
+    def promises_shown(self) -> int:
+        """How many promises some wrong answer breaks alone."""
+        return sum(bool(promise.shown_by) for promise in self.promises)
 
 
 def judge_lesson(
@@ -66,6 +73,10 @@ def judge_lesson(
         f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.py"
         for name in sorted(unknown)
     ]
+    held = held_promises(lesson, found)
+    problems += [
+        f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
+    ]
     proof = LessonSummary(
         lesson=lesson.id,
         checks=checks,
@@ -76,5 +87,6 @@ def judge_lesson(
         told_apart=sum(case not in bad for case in near_misses),
         accepted=len(accepted),
         accepted_passed=sum(case not in bad for case in accepted),
+        promises=tuple(held),
     )
     return proof, list(dict.fromkeys(problems))

@@ -100,13 +100,27 @@ def proof_table(found: VerifyResult) -> str:
     rows = [
         (
             "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
-            " accepted alternatives |"
+            " accepted alternatives | promises held |"
         ),
-        "|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|",
         *(
             f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} |"
             f" {p.told_apart} of {p.near_misses} | {p.accepted_passed} of {p.accepted} |"
+            f" {p.promises_shown} of {len(p.promises)} |"
             for p in found.proofs
         ),
+        *promise_table(found),
     ]
     return "\n".join(rows)
+
+
+def promise_table(found: VerifyResult) -> list[str]:
+    """Return how the points of each lesson are spread over its promises, as a table."""
+    rows = [
+        f"| {proof.lesson} | {one.name} | {one.points:g} | {len(one.checks)} |"
+        f" {len(one.shown_by)} |"
+        for proof in found.proofs
+        for one in proof.promises
+    ]
+    head = ["", "| lesson | promise | points | checks | wrong answers |", "|---|---|---|---|---|"]
+    return head + rows if rows else []

@@ -74,6 +74,9 @@ def test_once_everything_is_written_there_is_no_problem(new_course_folder: Path)
     for path in new_course_folder.rglob("*"):
         if path.is_file():
             path.write_text(path.read_text("utf-8").replace(f"{MARK} ", ""), "utf-8")
+    (contract,) = new_course_folder.rglob("contract.toml")
+    task = "what to write in halving.py: for each function what it is given and what it returns."
+    contract.write_text(contract.read_text("utf-8").replace("says = [", f'says = ["{task}", '))
     assert verified(load_course(new_course_folder)).problems == ()
 
 

@@ -12,6 +12,7 @@ from packaging.version import Version
 from grader.classroom.publish.filter import check_names
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
+from grader.verify.promises import contract_of
 
 ROOT = find_course()
 COURSE = load_course(ROOT)
@@ -50,7 +51,8 @@ def test_the_table_has_every_lesson_in_order() -> None:
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_a_row_counts_the_lessons_files(lesson: Lesson) -> None:
     checks, mistakes, near_misses, accepted = counts(lesson)
-    several = (mistakes, mistakes, near_misses, accepted)
+    promises = sum(bool(one.terms.checks) for one in contract_of(lesson))
+    several = (mistakes, mistakes, near_misses, accepted, promises)
     assert ROWS[lesson.id] == [str(checks), *(f"{number} of {number}" for number in several)]
 
 

@@ -1,0 +1,138 @@
+"""A contract is held against the texts, the checks and the wrong answers of its lesson."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.course.course import Course, Lesson
+from grader.course.manifest import find_course, load_course
+from grader.verify.case_result import Case, CaseResult
+from grader.verify.promises import contract_problems, held_promises, unbroken_problems
+
+CONTRACT = """
+[double.value]
+says = ["Twice x."]
+checks = ["double", "gradient_of_double"]
+broken_by = ["squares"]
+
+[triple.value]
+says = ["Three times x.", "`double(x)` returns **twice x**."]
+checks = ["triple", "gradient_of_triple"]
+broken_by = ["squares"]
+
+[LIMIT.value]
+says = ["LIMIT is 20."]
+checks = ["limit", "limit_is_a_float"]
+broken_by = ["off_by_one"]
+"""
+TASKS = "# Tiny\n\n## Your tasks\n\n`double(x)` returns twice x. LIMIT is 20.\n"
+
+
+@pytest.fixture
+def lesson(small_course: Course, tmp_path: Path) -> Lesson:
+    root = Path(shutil.copytree(small_course.root, tmp_path / "course"))
+    found = load_course(root).lesson("tiny")
+    (found.checks / "contract.toml").write_text(CONTRACT, "utf-8")
+    (found.folder / "README.md").write_text(TASKS, "utf-8")
+    return found
+
+
+def change(lesson: Lesson, old: str, new: str) -> None:
+    path = lesson.checks / "contract.toml"
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_whole_contract_has_no_problem(lesson: Lesson) -> None:
+    assert list(contract_problems(lesson)) == []
+
+
+def test_a_lesson_without_a_contract_has_none(small_course: Course) -> None:
+    assert list(contract_problems(small_course.lesson("tiny"))) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"Twice x."', "", "no promise about double quotes the stub's sentence: Twice x."),
+        ('"LIMIT is 20."', "", "no promise quotes the README's sentence: LIMIT is 20."),
+        (
+            '"LIMIT is 20."',
+            '"LIMIT is 20.", "And 21."',
+            "neither the stub of LIMIT nor the README says: And 21.",
+        ),
+        (', "limit_is_a_float"', "", "the check limit_is_a_float holds no promise"),
+        (
+            '"limit", ',
+            '"limit", "limits", ',
+            "[LIMIT.value] names the check limits, which does not exist",
+        ),
+        (
+            '"off_by_one"',
+            '"off_by_two"',
+            "[LIMIT.value] names the wrong answer off_by_two, which does not exist",
+        ),
+        ('["off_by_one"]', "[]", "[LIMIT.value] names no wrong answer in broken_by"),
+        (
+            "[LIMIT.value]",
+            '[LIMIT.more]\nsays = ["LIMIT is 20."]\n[LIMIT.value]',
+            "[LIMIT.more] has no checks, allows nothing and does not say why",
+        ),
+        (
+            "[LIMIT.value]",
+            '[LIMIT.more]\nsays = ["LIMIT is 20."]\nallows = ["other"]\n[LIMIT.value]',
+            "[LIMIT.more] names the accepted answer other, which does not exist",
+        ),
+    ],
+)
+def test_each_gap_is_named(lesson: Lesson, old: str, new: str, problem: str) -> None:
+    change(lesson, old, new)
+    assert list(contract_problems(lesson)) == [problem]
+
+
+def test_a_promise_about_something_else_is_named(lesson: Lesson) -> None:
+    change(lesson, "[LIMIT.value]", "[LIMITS.value]")
+    assert "[LIMITS.value] is about LIMITS, which course.toml doesn't list" in list(
+        contract_problems(lesson)
+    )
+
+
+def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
+    lesson: Lesson,
+) -> None:
+    change(lesson, '"triple", "gradient_of_triple"', '"triple", "gradient_of_triple", "limit"')
+    points = (("double", 3.0), ("gradient_of_double", 2.0), ("limit", 1.0), ("triple", 2.0))
+    found = {
+        Case(lesson, "solution", "", ""): [(1, CaseResult(points=points))],
+        Case(lesson, "mistake", "squares", ""): [
+            (1, CaseResult(failed=("double",))),
+            (2, CaseResult(failed=("double", "gradient_of_double"))),
+        ],
+        Case(lesson, "mistake", "off_by_one", ""): [
+            (1, CaseResult(failed=("limit",))),
+            (2, CaseResult()),
+        ],
+    }
+    held = held_promises(lesson, found)
+    assert [(one.name, one.points, one.shown_by) for one in held] == [
+        ("double.value", 5.0, ("squares",)),
+        ("triple.value", 2.5, ()),
+        ("LIMIT.value", 0.5, ()),
+    ]
+    assert list(unbroken_problems(lesson, held, found)) == [
+        "[triple.value] is broken alone by no wrong answer:"
+        " squares also fails double, gradient_of_double",
+        "[LIMIT.value] is broken alone by no wrong answer: off_by_one passes from some seed",
+    ]
+
+
+@pytest.mark.parametrize(
+    "lesson_of_the_course", load_course(find_course()).lessons, ids=lambda lesson: lesson.id
+)
+def test_every_lesson_of_the_course_has_a_whole_contract(lesson_of_the_course: Lesson) -> None:
+    assert (lesson_of_the_course.checks / "contract.toml").exists()
+    assert list(contract_problems(lesson_of_the_course)) == []
