@@ -42,11 +42,11 @@ Figures
 
 Diagnosis
 
-``by_example``            declare a mistake that its example in the catalogue recognizes
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
-``Mistake``               a rule with its name, title and explanation
+``LessonRule``            the type of a rule
 ``differs``               whether two tensors of one shape are clearly different
-``mistake``               declare a rule that recognizes a mistake
+``raises``                a rule that recognizes an exception by its message
+``rule``                  declare a function as the rule that recognizes a mistake
 ``same``                  whether two values agree in shape and, within a tolerance, in value
 
 Texts
@@ -80,7 +80,7 @@ from grader.judge.assertions import (
     type_name,
 )
 from grader.judge.checks import check, import_helpers, own_graph, predictions
-from grader.judge.diagnosis import Failure, Mistake, by_example, differs, mistake, same
+from grader.judge.diagnosis import Failure, LessonRule, differs, raises, rule, same
 from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.random_inputs import RandomInputs
@@ -93,8 +93,8 @@ from grader.worker.wire.trace import trace
 __all__ = [  # what a lesson may use; a test pins the list
     "EngineFault",
     "Failure",
+    "LessonRule",
     "MissingName",
-    "Mistake",
     "Opaque",
     "Phrase",
     "RandomInputs",
@@ -109,7 +109,6 @@ __all__ = [  # what a lesson may use; a test pins the list
     "assert_raises",
     "assert_tensor",
     "assert_that",
-    "by_example",
     "check",
     "differs",
     "drawing",
@@ -120,12 +119,13 @@ __all__ = [  # what a lesson may use; a test pins the list
     "import_helpers",
     "is_number",
     "is_same",
-    "mistake",
     "own_graph",
     "phrase",
     "prediction_figure",
     "predictions",
     "program",
+    "raises",
+    "rule",
     "same",
     "short_repr",
     "trace",

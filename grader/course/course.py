@@ -6,7 +6,7 @@
     <root>/exercises/<lesson>/                the stub <lesson>.py, README.md, hints.toml
     <root>/solutions/<lesson>.py              the one source of truth for code
     <root>/tests/checks/<lesson>/             test_visible.py, test_hidden.py, helpers.py,
-                                              scenarios.py, diagnosis.py
+                                              scenarios.py, diagnosis.toml and .py, contract.toml
     <root>/tests/mistakes/<lesson>.py         wrong answers, a cell each, named after their mistake
     <root>/tests/near_misses/<lesson>.py      wrong answers that resemble a mistake
     <root>/tests/accepted/<lesson>.py         other right answers
@@ -105,7 +105,8 @@ class Lesson:
 
     @property
     def diagnosis(self) -> Path | None:
-        path = self.checks / "diagnosis.py"
+        """The texts of the mistakes; the rules are in ``diagnosis.py`` beside it."""
+        path = self.checks / "diagnosis.toml"
         return path if path.exists() else None
 
     @property
@@ -188,6 +189,7 @@ class Course:
         for lesson in self.lessons:
             files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]
             files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
+            files += [lesson.checks / "diagnosis.toml"]
         return hash_files(self.root, (path for path in files if path.exists()))
 
 

@@ -21,6 +21,7 @@ FILES = {
     "test_visible.py": "tests/checks/{lesson}/test_visible.py",
     "test_hidden.py": "tests/checks/{lesson}/test_hidden.py",
     "scenarios.py": "tests/checks/{lesson}/scenarios.py",
+    "diagnosis.toml": "tests/checks/{lesson}/diagnosis.toml",
     "diagnosis.py": "tests/checks/{lesson}/diagnosis.py",
     "contract.toml": "tests/checks/{lesson}/contract.toml",
     "mistakes.py": "tests/mistakes/{lesson}.py",

@@ -1,11 +1,15 @@
 """Name the misconception behind a failed check, with the numbers that show it.
 
-A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
+A lesson's ``diagnosis.toml`` says what its mistakes are::
 
-    @mistake(
-        "ignores_grad_output", about="Sigmoid", title="grad_output is not used",
-        explanation="For v = {v} your backward returned {actual}; that is s(1 - s) for every v.",
-    )
+    [ignores_grad_output]
+    about = ["Sigmoid"]
+    title = "grad_output is not used"
+    explanation = "For v = {v} your backward returned {actual}; that is s(1 - s) for every v."
+
+Its ``diagnosis.py`` holds the rules, called as the mistakes are::
+
+    @rule
     def ignores_grad_output(failure, student):
         local = local_derivative(failure.inputs.get("x"))
         return {} if same(failure.actual, local) else None
@@ -13,7 +17,8 @@ A lesson's ``diagnosis.py`` holds its mistakes, each a rule with a name::
 A rule gets the failure and the student, whom it may ask more. It returns the facts that its
 explanation shows, or None if it does not recognize its mistake. Rules are tried in the order of the
 file and the first match wins, so narrow rules come first. A rule that raises because of the
-student's answers recognizes nothing.
+student's answers recognizes nothing. A mistake without a rule is recognized by its example in the
+catalogue alone.
 """
 
 from __future__ import annotations
@@ -27,10 +32,11 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import MissingName, StudentCodeError, WorkerLost
+from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.value_text import text
 from grader.course.analysis.source import Source
+from grader.course.mistake_texts import MistakeText
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student
@@ -111,22 +117,56 @@ class Diagnosis:
 def mistake(
     id: str, *, about: str | Sequence[str], title: str, explanation: str
 ) -> Callable[[Rule], Mistake]:
-    """Make a mistake of a rule; see the module's docstring."""
+    """Make a mistake that the engine itself recognizes of a rule."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
 
 
-def by_example(id: str, *, about: str | Sequence[str], title: str, explanation: str) -> Mistake:
-    """Declare a mistake without a rule: an answer makes it if it behaves as a cell of that name in
-    the catalogue does. The explanation shows ``expected``, ``actual``, inputs and facts.
+@dataclass(frozen=True, slots=True)
+class LessonRule:
+    """A rule of a lesson's ``diagnosis.py``. It has the name of the variable that holds it."""
+
+    recognize: Rule
+
+
+def rule(recognize: Rule) -> LessonRule:
+    """Make a rule of a function; see the module's docstring."""
+    return LessonRule(recognize)
+
+
+def raises(*fragments: str, unless: Sequence[str] = ()) -> LessonRule:
+    """Return a rule that recognizes an exception by ``Type: message``: it has all fragments and
+    none of ``unless``. The explanation may show ``{said}``, the message.
     """
-    names = (about,) if isinstance(about, str) else tuple(about)
-    return Mistake(id, names, title, explanation)
+
+    def recognize(failure: Failure, student: Student) -> dict[str, Any] | None:
+        error = failure.error
+        if error is None or not failure.raised(*fragments):
+            return None
+        return None if any(text in str(error) for text in unless) else {"said": error.message}
+
+    return LessonRule(recognize)
 
 
-def mistakes_in(namespace: dict[str, Any]) -> list[Mistake]:
-    """Return the mistakes that a module defines, in the order of its file."""
-    return [value for value in namespace.values() if isinstance(value, Mistake)]
+def lesson_mistakes(
+    texts: Sequence[MistakeText], namespace: dict[str, Any], names: Sequence[str]
+) -> list[Mistake]:
+    """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
+    others. A mistake that does not say what it is about is about all of ``names``.
+
+    Raise EngineFault for a rule without texts.
+    """
+    of = {text.id: text for text in texts}
+    rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
+    if unknown := [name for name in rules if name not in of]:
+        raise EngineFault(f"diagnosis.toml has no texts for the rule {unknown[0]}")
+    found = []
+    for id in (*rules, *(name for name in of if name not in rules)):
+        recognize = rules[id].recognize if id in rules else None
+        text = of[id]
+        about = text.about or tuple(names)
+        found.append(Mistake(id, about, text.title, text.explanation, recognize))
+    return found
 
 
 def diagnose(

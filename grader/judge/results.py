@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.course.analysis.source import Source
+from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
 from grader.judge.common_mistakes import COMMON
@@ -26,7 +27,7 @@ from grader.judge.diagnosis import (
     diagnose,
     fill_text,
     in_cells,
-    mistakes_in,
+    lesson_mistakes,
     show_fact,
 )
 from grader.judge.exception_verdicts import CheckVerdict
@@ -50,7 +51,7 @@ class Results:
         self.reference = reference
         self.hints = spec.hints
         self.hidden_files = {Path(path).name for path in spec.hidden_checks}
-        self.mistakes = load_mistakes(spec.diagnosis)
+        self.mistakes = load_mistakes(spec.diagnosis, spec.names)
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
         """Return the result of the check that was just run, which took so many seconds."""
@@ -162,11 +163,16 @@ def translate_rows(figure: Figure, tr: Catalogue) -> Figure:
     return {**figure, "rows": rows}
 
 
-def load_mistakes(path: str | None) -> list[Mistake]:
+def load_mistakes(path: str | None, names: Sequence[str]) -> list[Mistake]:
+    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
+    it.
+    """
     if path is None:
         return []
-    file = Path(path)
-    return mistakes_in(vars(execute(file.read_text("utf-8"), "diagnosis", str(file))))
+    rules = Path(path).with_name("diagnosis.py")
+    code = rules.read_text("utf-8") if rules.exists() else ""
+    namespace = vars(execute(code, "diagnosis", str(rules)))
+    return lesson_mistakes(read_mistakes(Path(path)), namespace, names)
 
 
 def title(item: pytest.Item) -> str:

@@ -15,6 +15,8 @@ from grader.course.course import Lesson
 from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
+ENGINE = "common_"
+"""What names of mistakes begin with that the engine recognizes in any lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +99,13 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
 def is_named(case: Case, outcome: LessonOutcome) -> bool:
     """Return whether a mistake's first diagnosis is right; True for other kinds.
 
-    What the engine recognizes without the lesson is no matter of this.
+    What the engine recognizes counts only for a cell that is named after one of its mistakes.
     """
+    by_engine = mistake_id(case.name).startswith(ENGINE)
     named = [
         check.diagnosis
         for check in outcome.result.checks
-        if check.diagnosis and check.diagnosed_by != "engine"
+        if check.diagnosis and (by_engine or check.diagnosed_by != "engine")
     ]
     return case.kind != "mistake" or (bool(named) and named[0] == mistake_id(case.name))
 

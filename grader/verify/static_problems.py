@@ -18,6 +18,7 @@ CHECK_FILES = {
     "helpers.py",
     "scenarios.py",
     "diagnosis.py",
+    "diagnosis.toml",
     "contract.toml",
     "README.md",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK
-from grader.verify.case_result import Case, CaseResult, mistake_id
+from grader.verify.case_result import ENGINE, Case, CaseResult, mistake_id
 from grader.verify.promises import HeldPromise, held_promises, unbroken_problems
 
 
@@ -65,13 +65,15 @@ def judge_lesson(
         if name not in shown
     ]
     problems += [
-        f"{lesson.id}: mistake {name} has no rule in diagnosis.py"
+        f"{lesson.id}: mistake {name} is not in diagnosis.toml"
         for name in sorted(shown - set(about))
+        if not name.startswith(ENGINE)
     ]
     unknown = {mistake_id(case.name) for case in near_misses} - set(about)
     problems += [
-        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.py"
+        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
         for name in sorted(unknown)
+        if not name.startswith(ENGINE)
     ]
     held = held_promises(lesson, found)
     problems += [

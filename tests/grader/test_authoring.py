@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,11 +15,11 @@ from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
-EngineFault Failure MissingName Mistake Opaque Phrase RandomInputs Student StudentCodeError
+EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student StudentCodeError
 assert_equal assert_gradcheck assert_gradgradcheck assert_gradient assert_hands_on assert_not_used
-assert_raises assert_tensor assert_that by_example check differs drawing fail fetch graph_figure
-graphs_figure import_helpers is_number is_same mistake own_graph phrase prediction_figure
-predictions program same short_repr trace type_name
+assert_raises assert_tensor assert_that check differs drawing fail fetch graph_figure
+graphs_figure import_helpers is_number is_same own_graph phrase prediction_figure
+predictions program raises rule same short_repr trace type_name
 """.split()
 COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
 FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]
@@ -49,7 +50,7 @@ def test_a_lessons_file_imports_nothing_else_of_the_engine(path: Path) -> None:
 
 def test_what_grade_new_writes_imports_nothing_else_either() -> None:
     files = lesson_files("halving", "half", lang="ko")
-    checks = [text for path, text in files.items() if path.startswith("tests/checks/")]
+    checks = [text for path, text in files.items() if re.fullmatch(r"tests/checks/.*\.py", path)]
     assert len(checks) == 4
     assert all(engine_imports(text) <= {"grader.authoring"} for text in checks)
 

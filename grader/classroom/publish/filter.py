@@ -98,7 +98,7 @@ def names_of(node: ast.stmt) -> tuple[str, ...]:
 
 
 def texts_in(code: str) -> frozenset[str]:
-    """Yield every translatable text of a file: constants, first lines of docstrings."""
+    """Return every translatable text of Python code: constants, first lines of docstrings."""
     constants = {
         node.value
         for node in ast.walk(ast.parse(code))

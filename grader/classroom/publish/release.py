@@ -41,12 +41,13 @@ from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import load_course
+from grader.course.mistake_texts import translatable
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
 HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
 """How many of a hint's three steps students get; the third nearly is the code."""
-CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py")
+CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,11 @@ def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
     yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
     hints, answers = lesson.hints(), hints_held_back(lesson, steps)
     yield f"{exercises}/hints.toml", hints_without(hints, answers)
-    secret = answers | (texts_in(hidden) - frozenset().union(*map(texts_in, shipped.values())))
+    public = frozenset().union(
+        *(texts_in(text) for name, text in shipped.items() if name.endswith(".py")),
+        translatable(lesson.diagnosis) if lesson.diagnosis else (),
+    )
+    secret = answers | (texts_in(hidden) - public)
     for path in sorted(lesson.folder.glob("*.po")):
         yield f"{exercises}/{path.name}", catalogue_without(path, secret)
 

@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from grader.authoring import StudentCodeError, mistake, phrase, same
+from grader.authoring import StudentCodeError, phrase, rule, same
 
 BY_HAND = ("gradient_by_hand", "power_gradients_by_hand")
 IN_NUMBERS = ("linear_gradients", "shopping")
@@ -101,31 +101,13 @@ def of_bill(student):
 # ---------------------------------------------------------------------------- how it was to be done
 
 
-@mistake(
-    "uses_autograd",
-    about=BY_HAND,
-    title="Autograd did the work",
-    explanation=(
-        "The value is right, and {used} found it. In this function you are the one who"
-        " differentiates: write the derivative of each step down, multiply along a path, add the"
-        " paths up, and return the formula. Use autograd beside it, to compare."
-    ),
-)
+@rule
 def uses_autograd(failure, student):
     """The check has seen it, in the source or among the nodes that ran."""
     return {} if "used" in failure.facts else None
 
 
-@mistake(
-    "one_number_at_a_time",
-    about=BY_HAND,
-    title="A formula for one number met a tensor of several",
-    explanation=(
-        "Your code raised: {said}. math.log, math.sqrt, float(), .item() and a condition, as in `if"
-        " x > 0`, take one number, and x is a tensor of any shape. torch.log and torch.sqrt, and *"
-        " and / and **, work on every element."
-    ),
-)
+@rule
 def one_number_at_a_time(failure, student):
     """A tensor of several elements can't become one number."""
     texts = (
@@ -142,15 +124,7 @@ def one_number_at_a_time(failure, student):
 # ------------------------------------------------------------------------------ which formula it is
 
 
-@mistake(
-    "one_path_only",
-    about="gradient_by_hand",
-    title="Only one of the two paths was counted",
-    explanation=(
-        "At x = 5 you returned {got}. Through y = x ** 3 x contributes 75 · 0.008 = 0.6, through "
-        "w = x ** 2 it contributes 10 · 0.1 = 1. Add the paths: {total}."
-    ),
-)
+@rule
 def one_path_only(failure, student):
     """3 / x alone, or 1 alone."""
     if failure.error:
@@ -177,16 +151,7 @@ def without_inner(about, inputs):
     return [(1 / x**q, "1 / x**q", "q * x**(q - 1)")]
 
 
-@mistake(
-    "inner_derivative_missing",
-    about=BY_HAND,
-    title="The inner derivative is missing",
-    explanation=(
-        "At {where} the gradient with respect to x came back as {got}; that is {formula}, in which"
-        " an outer derivative stands alone. The chain rule multiplies it by the derivative of what"
-        " stands inside, {missing}."
-    ),
-)
+@rule
 def inner_derivative_missing(failure, student):
     """The outer derivative alone, on one path or on both."""
     if failure.error:
@@ -204,15 +169,7 @@ def inner_derivative_missing(failure, student):
     return None
 
 
-@mistake(
-    "exponent_like_a_base",
-    about="power_gradients_by_hand",
-    title="q was differentiated as if it were the base",
-    explanation=(
-        "At x = 5, q = 3 you returned {got}, which is {formula}. With respect to q the derivative"
-        " of x ** q is x ** q · log(x); times dz/dy = 1 / x ** q that makes {want}."
-    ),
-)
+@rule
 def exponent_like_a_base(failure, student):
     """The power rule, for the exponent."""
     if failure.error:
@@ -236,16 +193,7 @@ def exponent_like_a_base(failure, student):
     return None
 
 
-@mistake(
-    "stops_one_step_early",
-    about=("power_gradients_by_hand", "linear_gradients"),
-    title="The gradient stops one step before the end",
-    explanation=(
-        "For {where} you returned {got}. {early} are the gradients of y = {inner}, and the last"
-        " step, z = {outer}, is missing: each of them is still multiplied by dz/dy = {factor}. That"
-        " gives {want}."
-    ),
-)
+@rule
 def stops_one_step_early(failure, student):
     """The gradients of what the last step is given: of the power, for x or for q, or of w * x +
     b.
@@ -276,15 +224,7 @@ def stops_one_step_early(failure, student):
     return {"where": "x = 5, q = 3", "got": got, "early": (75.0, 125.0 * math.log(5.0)), **facts}
 
 
-@mistake(
-    "wrong_order",
-    about=("power_gradients_by_hand", "linear_gradients"),
-    title="The right gradients, in another order",
-    explanation=(
-        "For {where} you returned {got}, and {want} is right. The numbers are the same; promised is"
-        " the order {order}."
-    ),
-)
+@rule
 def wrong_order(failure, student):
     """The right numbers, permuted."""
     if failure.error:
@@ -314,16 +254,7 @@ def wrong_order(failure, student):
     return {"where": "x = 5, q = 3", "got": got, "want": (0.6, math.log(5.0)), "order": "x, q"}
 
 
-@mistake(
-    "numerical_differences",
-    about=BY_HAND,
-    title="Differences instead of the formula",
-    explanation=(
-        "The result was computed by differences: its relative error is {error}, where an exact "
-        "float64 formula has about 1e-16. Differences such as (z(x + h) - z(x - h)) / 2h can "
-        "check a formula. Write the formula itself."
-    ),
-)
+@rule
 def numerical_differences(failure, student):
     """Nearly right in float64, with errors that are neither of float32, nor of rounding, nor one
     factor for all.
@@ -374,15 +305,7 @@ def rough(failure, student):
 # --------------------------------------------------------------------------- what autograd was told
 
 
-@mistake(
-    "tensors_not_numbers",
-    about=IN_NUMBERS,
-    title="Tensors came back, where plain floats are promised",
-    explanation=(
-        "Among what came back is {shown}, a Tensor. x.grad is a tensor even where it holds one"
-        " number; .item() takes the number out."
-    ),
-)
+@rule
 def tensors_not_numbers(failure, student):
     """Tensors in the answer, the numbers in them being right."""
     if failure.error:
@@ -402,16 +325,7 @@ def tensors_not_numbers(failure, student):
     return {"shown": str(shown)} if shown is not None and wants_floats else None
 
 
-@mistake(
-    "passes_add_up",
-    about=IN_NUMBERS,
-    title="Backward ran more than once, and the gradients added up",
-    explanation=(
-        "backward ran {passes} times, so your gradients are {ratios} times the right ones. One "
-        "backward computes the gradients of all leaves, and each further one adds to .grad. Call "
-        "it once, outside the loop, then read every .grad."
-    ),
-)
+@rule
 def passes_add_up(failure, student):
     """Whole multiples of the right gradients."""
     if failure.error:
@@ -439,17 +353,7 @@ def passes_add_up(failure, student):
     )
 
 
-@mistake(
-    "retain_grad_missing",
-    about="shopping",
-    title="The intermediate results kept no gradient",
-    explanation=(
-        "retain_grad was called {before} times before the backward and {after} times after it"
-        " began. Without it, .grad of an intermediate result is None: backward leaves gradients in"
-        " leaves only. Call retain_grad() on each intermediate result before backward; afterwards"
-        " it comes too late."
-    ),
-)
+@rule
 def retain_grad_missing(failure, student):
     """None for an intermediate gradient that was read or was to be kept, or an error about it, and
     less than three calls in time.
@@ -466,16 +370,7 @@ def retain_grad_missing(failure, student):
     )
 
 
-@mistake(
-    "graph_is_cut",
-    about=IN_NUMBERS,
-    title="No gradient came back to what you ask about",
-    explanation=(
-        "A leaf you asked about got no gradient: {said}. Either backward did not run before .grad"
-        " was read, or the leaf lacks requires_grad=True, or .item(), float(), .detach(), .data "
-        "or torch.tensor(...) cut the graph on the way."
-    ),
-)
+@rule
 def graph_is_cut(failure, student):
     """.grad is None, or the result does not require grad, because no path leads back to one of the
     leaves.
@@ -491,16 +386,7 @@ def graph_is_cut(failure, student):
     return {"said": failure.error.message} if told else None
 
 
-@mistake(
-    "whole_numbers",
-    about="shopping",
-    title="A tensor of whole numbers can't require grad",
-    explanation=(
-        "torch said: {said}. torch.tensor(2) is an int64 tensor, since 2 is an int, and a"
-        " derivative needs numbers that can move a little. Make a float of it first, or give a"
-        " dtype: torch.tensor(n, dtype=torch.float64, requires_grad=True)."
-    ),
-)
+@rule
 def whole_numbers(failure, student):
     """torch refuses an integer leaf, while floats work."""
     if not failure.raised("RuntimeError", "floating point", "require gradients"):
@@ -512,16 +398,7 @@ def whole_numbers(failure, student):
     return {"said": failure.error.message}
 
 
-@mistake(
-    "factor_won_back_by_division",
-    about="shopping",
-    title="A factor is won back by dividing",
-    explanation=(
-        "With 0 pieces of one fruit {said}. A product divided by one of its factors gives the"
-        " other, but not where that factor is 0; and a number of pieces may be 0. The factors are"
-        " arguments, so take them as they came in."
-    ),
-)
+@rule
 def factor_won_back_by_division(failure, student):
     """Right, until a number of pieces is 0."""
     if failure.error is not None:
@@ -540,16 +417,7 @@ def factor_won_back_by_division(failure, student):
     )
 
 
-@mistake(
-    "incoming_gradient_dropped",
-    about="shopping",
-    title="The incoming gradient is not multiplied",
-    explanation=(
-        "With apple = 40, n_apple = 3 and tax = 1.25 the gradient of apple is {got}, the local "
-        "derivative alone. {arriving} arrives at apple_price, so apple gets {arriving} · 3 = "
-        "{want}."
-    ),
-)
+@rule
 def incoming_gradient_dropped(failure, student):
     """apple gets n_apple, without the tax."""
     if failure.error:

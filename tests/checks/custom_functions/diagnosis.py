@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.authoring import Failure, MissingName, Opaque, Student, differs, mistake, same
+from grader.authoring import Failure, MissingName, Opaque, Student, differs, rule, same
 
 Facts = dict[str, Any]
 Pair = tuple[Any, Any]
@@ -76,15 +76,7 @@ def came_back(failure: Failure) -> bool:
 # ------------------------------------------------------------------------ what torch or Python said
 
 
-@mistake(
-    "not_a_function",
-    about=FUNCTIONS,
-    title="the class is not derived from torch.autograd.Function",
-    explanation=(
-        "{function} has no node that belongs to it, so torch knows nothing of its backward. The"
-        " stub's line, class {function}(Function), is what gives it apply and the node."
-    ),
-)
+@rule
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
     try:
@@ -94,16 +86,7 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "name_that_is_no_argument",
-    about=FUNCTIONS,
-    title="a name is neither an argument nor saved",
-    explanation=(
-        "Line {line} uses a name that is neither an argument nor saved: {said}. backward has ctx,"
-        " grad_output and what ctx.saved_tensors holds. (In a notebook, a variable left over from"
-        " another cell hides this.)"
-    ),
-)
+@rule
 def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None:
     """A NameError."""
     if failure.error is None or failure.error.type_name != "NameError":
@@ -114,16 +97,7 @@ def name_that_is_no_argument(failure: Failure, student: Student) -> Facts | None
     return {"line": str(failure.error.line), "said": failure.error.message}
 
 
-@mistake(
-    "styles_mixed",
-    about=FUNCTIONS,
-    title="forward or backward takes other arguments than it is given",
-    explanation=(
-        "Python said: {said}. Either forward(ctx, x, y) alone, or forward(x, y) together with"
-        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both. apply(x, y) hands"
-        " forward x and y, in the first style after ctx."
-    ),
-)
+@rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
     if failure.error is None or failure.error.type_name != "TypeError":
@@ -137,15 +111,7 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "nothing_saved",
-    about=FUNCTIONS,
-    title="backward unpacks something else than forward saved",
-    explanation=(
-        "Python said: {said}. ctx.saved_tensors is the tuple of exactly those tensors that forward,"
-        " or setup_context, gave to the one call ctx.save_for_backward(...), in that order."
-    ),
-)
+@rule
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors holds another number of tensors, or an attribute of ctx is missing."""
     if failure.error is None:
@@ -159,16 +125,7 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     return {"said": said} if index or attribute else None
 
 
-@mistake(
-    "wrong_number_of_gradients",
-    about=FUNCTIONS,
-    title="not one gradient for each argument of forward",
-    explanation=(
-        "torch said: {said}. backward returns as many gradients as forward has arguments, ctx not"
-        " counted: here two, with a comma between them. A list counts as one, and so does the None"
-        " of a backward without return."
-    ),
-)
+@rule
 def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
     if failure.error and failure.raised("returned an incorrect number of gradients"):
@@ -176,15 +133,7 @@ def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | Non
     return None
 
 
-@mistake(
-    "gradient_of_another_shape",
-    about=FUNCTIONS,
-    title="a gradient does not have its input's shape",
-    explanation=(
-        "torch said: {said}. (Index 0 is forward's first argument.) If an input was broadcast, "
-        "sum the gradient over the dimensions along which it was repeated."
-    ),
-)
+@rule
 def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | None:
     """The engine compares the shape with the input's."""
     if failure.error and failure.raised("returned an invalid gradient", "expected shape"):
@@ -195,16 +144,7 @@ def gradient_of_another_shape(failure: Failure, student: Student) -> Facts | Non
 # -------------------------------------------------------------------- what belongs to somebody else
 
 
-@mistake(
-    "writes_into_others",
-    about=FUNCTIONS,
-    title="a tensor that belongs to somebody else is overwritten",
-    explanation=(
-        "{which} was {before}; afterwards it is {after}. Methods that end in _ and operators like"
-        " *= change the tensor itself. The inputs are the caller's, and the engine may hand one"
-        " grad_output to several nodes. Compute new tensors."
-    ),
-)
+@rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, y and v before and after."""
     if not came_back(failure) and not any(
@@ -231,31 +171,13 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "stash_on_ctx",
-    about=FUNCTIONS,
-    title="a tensor is kept as an attribute of ctx",
-    explanation=(
-        "Tensors are kept as attributes of ctx: {names}; save_for_backward has {saved}. "
-        "Attributes are not freed after backward, and in-place changes to them go unnoticed. Pass"
-        " tensors to one ctx.save_for_backward(...) call; numbers and shapes may be attributes."
-    ),
-)
+@rule
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """The check has seen attributes that hold tensors."""
     return {} if "names" in failure.facts and "saved" in failure.facts else None
 
 
-@mistake(
-    "stash_outside",
-    about=PRODUCTS,
-    title="what backward needs is kept outside ctx",
-    explanation=(
-        "What backward needs is kept in a global or a class attribute, which all calls share. "
-        "{function} was called on x = {x} and then on other numbers; the first gradient was {got}"
-        " instead of {want}. Use ctx."
-    ),
-)
+@rule
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
     if not came_back(failure):
@@ -278,16 +200,7 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
 # ------------------------------------------------------------------------------------- the gradient
 
 
-@mistake(
-    "gradient_left_out",
-    about=FUNCTIONS,
-    title="None was returned where a gradient belongs",
-    explanation=(
-        "backward returned None for {which}, for x = {x} and v = {v}. None means 'no gradient', "
-        "so torch raises nothing and .grad stays None. Return None only for arguments that are "
-        "not tensors or need no gradient."
-    ),
-)
+@rule
 def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and a gradient is missing."""
     if not came_back(failure):
@@ -303,15 +216,7 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "ignores_grad_output",
-    about=FUNCTIONS,
-    title="grad_output is not used",
-    explanation=(
-        "The gradient with respect to {which} was {got} for v = {v} and also for v = {other}: "
-        "that is the derivative of {function} alone. Multiply it by grad_output: {want}."
-    ),
-)
+@rule
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient for two different incoming ones."""
     if not came_back(failure):
@@ -345,16 +250,7 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "gradient_passed_through",
-    about=PRODUCTS,
-    title="grad_output is handed on as it is",
-    explanation=(
-        "For v = {v} both gradients came back as v itself. That is right for a sum, where each"
-        " input counts with the factor 1. In {function} the factor with respect to x depends on"
-        " {other}: the gradients are {first} and {then}."
-    ),
-)
+@rule
 def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
     """Both gradients are v."""
     if not came_back(failure):
@@ -366,15 +262,7 @@ def gradient_passed_through(failure: Failure, student: Student) -> Facts | None:
     return {"function": name, "v": v, "other": second(name), "first": first, "then": then}
 
 
-@mistake(
-    "divides_by_a_factor",
-    about=("Mul", "BroadcastMul"),
-    title="a factor of zero makes the gradient NaN",
-    explanation=(
-        "For x = {x}, y = {y} and v = {v} the gradients are {first} and {then}. You got the other"
-        " factor by dividing the product, and 0 / 0 is nan. Save both factors."
-    ),
-)
+@rule
 def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
     """NaN where a factor is zero, right elsewhere."""
     if not came_back(failure):
@@ -390,15 +278,7 @@ def divides_by_a_factor(failure: Failure, student: Student) -> Facts | None:
     return {"x": x, "y": y, "v": v, "first": first, "then": then} if right and broken else None
 
 
-@mistake(
-    "gradients_swapped",
-    about=PRODUCTS,
-    title="the two gradients are swapped",
-    explanation=(
-        "For x = {x}, {label} = {y} and v = {v} the gradient of x came back as {first}, which "
-        "belongs to {label}. Return them in the order of forward's arguments."
-    ),
-)
+@rule
 def gradients_swapped(failure: Failure, student: Student) -> Facts | None:
     """Each gradient is the other's."""
     if not came_back(failure):
@@ -429,15 +309,7 @@ EXPONENT_RULES: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]] = {
 }
 
 
-@mistake(
-    "wrong_power_rule",
-    about="Pow",
-    title="the wrong power rule was used",
-    explanation=(
-        "For x = {x}, q = {q} and v = {v} you returned {got} for {which}, which is {formula}; it "
-        "should be {want}. For x, use q * x ** (q - 1); for q, use x ** q * log(x)."
-    ),
-)
+@rule
 def wrong_power_rule(failure: Failure, student: Student) -> Facts | None:
     """One of the gradients is a well-known wrong formula."""
     if not came_back(failure):
@@ -484,15 +356,7 @@ def uses_a_global(student: Student, name: str) -> bool:
     )
 
 
-@mistake(
-    "global_in_place_of_argument",
-    about=PRODUCTS,
-    title="something else is used instead of an argument",
-    explanation=(
-        "For x = {x} and v = {v} the gradient with respect to {which} was {got}, whether {other} "
-        "was {one} or {two}. Check that you save and use forward's own {other}, not a global."
-    ),
-)
+@rule
 def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | None:
     """A gradient that does not depend on the other argument, and is neither v nor made of its own
     argument.
@@ -525,15 +389,7 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     return None
 
 
-@mistake(
-    "term_outside_the_product",
-    about=FUNCTIONS,
-    title="a part of the gradient is not multiplied by grad_output",
-    explanation=(
-        "Part of the gradient with respect to {which} is not multiplied by grad_output. For v = 0"
-        " it was {rest}; it must be 0. Check the brackets: v * a - b means (v * a) - b."
-    ),
-)
+@rule
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
     """backward(v) is a product with v, and something beside it."""
     if not came_back(failure):
@@ -553,16 +409,7 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
     return None
 
 
-@mistake(
-    "nonlinear_in_grad_output",
-    about=FUNCTIONS,
-    title="backward is not linear in grad_output",
-    explanation=(
-        "For v = {v} the gradient with respect to {which} was {got}; for {factor} * v it was"
-        " {again}, and {factor} times the first would be {want}. backward multiplies by"
-        " grad_output, sign and size included: no abs, no square, no clipping."
-    ),
-)
+@rule
 def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v)."""
     if not came_back(failure):
@@ -590,16 +437,7 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
 # -------------------------------------------------------------------------------------- as_callable
 
 
-@mistake(
-    "returns_the_class",
-    about="as_callable",
-    title="the class itself is called, not its apply",
-    explanation=(
-        "What came of the call is {came}. Calling a Function class makes an object of it, which"
-        " neither runs forward nor belongs to a graph. Its class method apply makes the node and"
-        " runs forward."
-    ),
-)
+@rule
 def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     """An instance comes back, or torch complains of one."""
     if failure.error and failure.raised("Legacy autograd function"):
@@ -609,16 +447,7 @@ def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "forward_called_directly",
-    about="as_callable",
-    title="forward is called directly",
-    explanation=(
-        "What forward got for its ctx is {given}. Only apply makes a node for the graph and hands"
-        " it to forward as ctx; called directly, forward is a plain function, and the backward that"
-        " belongs to it is never asked."
-    ),
-)
+@rule
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is not a node, or could not be called."""
     contexts = [name for name in failure.facts.get("contexts", ()) if name]
@@ -651,16 +480,7 @@ def calls_forward(student: Student) -> bool:
     )
 
 
-@mistake(
-    "two_arguments_only",
-    about="as_callable",
-    title="only Functions of two arguments can be called",
-    explanation=(
-        "A Function of two tensors works; with another number of arguments Python said: {said}."
-        " as_callable can't know how many arguments a forward has. Take all of them with *args, and"
-        " hand all of them on."
-    ),
-)
+@rule
 def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
     """Two arguments work, others raise a TypeError about their number."""
     if (
@@ -676,16 +496,7 @@ def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "other_function_runs",
-    about="as_callable",
-    title="all callables run the same Function",
-    explanation=(
-        "as_callable was given two; the first computes {a} * x + y, but for x = {x} and y = {y} "
-        "it returned {got} instead of {want}. Keep each Function in a closure or an object, not "
-        "in a global."
-    ),
-)
+@rule
 def other_function_runs(failure: Failure, student: Student) -> Facts | None:
     """The Function that was given has not run, or the one that was given later."""
     if not came_back(failure) or not any(

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from grader.authoring import (
     Failure,
+    LessonRule,
     MissingName,
-    Mistake,
     Opaque,
     Phrase,
     Student,
     differs,
-    mistake,
     phrase,
+    rule,
     same,
 )
 
@@ -108,15 +108,7 @@ def right_forward(student: Student, x: Tensor) -> bool:
 # ------------------------------------------------------------------------ what torch or Python said
 
 
-@mistake(
-    "not_a_function",
-    about=("Sigmoid", "sigmoid"),
-    title="Sigmoid is not derived from torch.autograd.Function",
-    explanation=(
-        "Your Sigmoid has no node that belongs to it, so torch knows nothing of its backward. The"
-        " stub's line, class Sigmoid(torch.autograd.Function), is what gives it apply and the node."
-    ),
-)
+@rule
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """Sigmoid exists, and the class of its node does not."""
     if not came_back(failure) and not any(
@@ -131,16 +123,7 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "measured_not_derived",
-    about="Sigmoid",
-    title="The gradient is measured, not derived",
-    explanation=(
-        "The gradient agrees with the derivative in {digits} digits, and then it doesn't:"
-        " differences of two values of forward are as good as that, a formula is good to 15. With y"
-        " = forward's result, the derivative is y (1 - y)."
-    ),
-)
+@rule
 def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     """Nearly right, which no formula for the derivative is."""
     digits = failure.facts.get("digits")
@@ -158,15 +141,7 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     return None if same(off, off[:1].expand_as(off), rtol=1e-4, atol=0.0) else {"digits": digits}
 
 
-@mistake(
-    "styles_mixed",
-    about="Sigmoid",
-    title="the two styles of Function are mixed",
-    explanation=(
-        "Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with"
-        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both."
-    ),
-)
+@rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the arguments of forward, backward or setup_context."""
     if failure.error is None or failure.error.type_name != "TypeError":
@@ -193,16 +168,7 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "nothing_saved",
-    about="Sigmoid",
-    title="backward asks ctx for what forward never gave it",
-    explanation=(
-        "Python said: {said}. forward and backward are separate calls; all that backward can use is"
-        " grad_output and what forward handed over with ctx.save_for_backward(...), which comes"
-        " back as ctx.saved_tensors."
-    ),
-)
+@rule
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """saved_tensors is empty, or an attribute of ctx is missing."""
     if failure.error is None:
@@ -219,15 +185,7 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "variable_of_forward",
-    about="Sigmoid",
-    title="backward uses a variable of forward's",
-    explanation=(
-        "Python said: {said}. What forward calls x or y does not exist in backward: hand it over"
-        " with ctx.save_for_backward(...) and take it from ctx.saved_tensors."
-    ),
-)
+@rule
 def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     """A NameError about a name of forward's, while forward works."""
     if failure.error is None or failure.error.type_name != "NameError":
@@ -256,15 +214,7 @@ def names_in(student: Student, *methods: str) -> set[str]:
     return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
-@mistake(
-    "tuple_not_unpacked",
-    about="Sigmoid",
-    title="saved_tensors is a tuple, and it was used as a tensor",
-    explanation=(
-        "Python said: {said}. ctx.saved_tensors is always a tuple, with one tensor in it too: (y,)"
-        " = ctx.saved_tensors."
-    ),
-)
+@rule
 def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about a tuple, while forward works; tensor * tuple is one about an index."""
     told = failure.raised("TypeError", "tuple") or failure.raised(
@@ -285,15 +235,7 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "two_gradients",
-    about="Sigmoid",
-    title="backward returns more gradients than forward has inputs",
-    explanation=(
-        "torch said: {said}. backward returns one gradient for each argument of forward, ctx not"
-        " counted: here that is x alone. grad_output and what was saved are no inputs of forward."
-    ),
-)
+@rule
 def two_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
     if (
@@ -305,15 +247,7 @@ def two_gradients(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "gradient_summed_up",
-    about="Sigmoid",
-    title="the gradient that backward returns has not the shape of x",
-    explanation=(
-        "torch said: {said}. Each element of s(x) depends on one element of x, so its gradient is a"
-        " product element by element, without a sum, a mean or a dot product."
-    ),
-)
+@rule
 def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
     """The engine compares the shape with x's."""
     if failure.error and failure.raised("returned an invalid gradient", "expected shape"):
@@ -321,15 +255,7 @@ def gradient_summed_up(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "gradient_is_no_tensor",
-    about="Sigmoid",
-    title="backward returns something that is not a tensor",
-    explanation=(
-        "torch said: {said}. A gradient is a tensor of x's shape and dtype, also where NumPy has"
-        " computed it."
-    ),
-)
+@rule
 def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
     """The engine names the type that it got."""
     if failure.error and failure.raised("expected Variable or None"):
@@ -337,15 +263,7 @@ def gradient_is_no_tensor(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "function_of_one_number",
-    about="Sigmoid",
-    title="a function for single numbers was given a tensor",
-    explanation=(
-        "Python said: {said}. math.exp and float() take one number. torch.exp works on every"
-        " element, whatever the shape."
-    ),
-)
+@rule
 def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
     """A tensor of several elements can't become a float; torch.tensor of a list of tensors says the
     same.
@@ -361,15 +279,7 @@ def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
     return None if "tensor(" in line else {"said": failure.error.message}
 
 
-@mistake(
-    "view_of_strided",
-    about="Sigmoid",
-    title="view() was asked of a tensor that is not contiguous",
-    explanation=(
-        "torch said: {said}. A transposed tensor can't be viewed as every shape; reshape copies"
-        " where it has to. An elementwise formula needs neither."
-    ),
-)
+@rule
 def view_of_strided(failure: Failure, student: Student) -> Facts | None:
     """torch names view in its message."""
     if failure.error and failure.raised("view size is not compatible"):
@@ -380,29 +290,13 @@ def view_of_strided(failure: Failure, student: Student) -> Facts | None:
 # ---------------------------------------------------------------------------------------- the value
 
 
-@mistake(
-    "wraps_a_built_in",
-    about="Sigmoid",
-    title="a built-in sigmoid does the work",
-    explanation=(
-        "{used} is the logistic function itself, or one step from it. Start from 1 / (1 + exp(-x)):"
-        " torch.exp may do the work, and so may torch.tanh."
-    ),
-)
+@rule
 def wraps_a_built_in(failure: Failure, student: Student) -> Facts | None:
     """The check has found its name, in the source or among the operators that ran."""
     return {} if "used" in failure.facts else None
 
 
-@mistake(
-    "forward_returns_nothing",
-    about="Sigmoid",
-    title="forward has no return",
-    explanation=(
-        "Sigmoid.apply(x) is None for x = {x}. apply hands on what forward returns, and a function"
-        " without return returns None."
-    ),
-)
+@rule
 def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None comes back."""
     if not came_back(failure):
@@ -411,16 +305,7 @@ def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     return {"x": x} if y is None and not ends_in_return(student, "forward") else None
 
 
-@mistake(
-    "other_dtype",
-    about="Sigmoid",
-    title="the result has another dtype than x",
-    explanation=(
-        "For x of dtype {given} forward returned {returned}. Look for .float(), .double() or a"
-        " tensor that is made from Python numbers (torch.tensor makes float32 of them); arithmetic"
-        " and torch.exp keep x's dtype by themselves."
-    ),
-)
+@rule
 def other_dtype(failure: Failure, student: Student) -> Facts | None:
     """The dtype of the value differs for float32 or float64."""
     if not came_back(failure):
@@ -453,18 +338,13 @@ def has_tanh(student: Student) -> bool:
 
 
 def formula_of_value(
-    id: str,
-    *,
-    title: str,
-    explanation: str,
-    formula: Callable[[Tensor], Tensor],
-    made: Callable[[Student], bool],
-) -> Mistake:
-    """A mistake that is told by the formula that forward computes in place of the right one, and by
+    *, formula: Callable[[Tensor], Tensor], made: Callable[[Student], bool]
+) -> LessonRule:
+    """A rule that is told by the formula that forward computes in place of the right one, and by
     what it is made of.
     """
 
-    def rule(failure: Failure, student: Student) -> Facts | None:
+    def recognize(failure: Failure, student: Student) -> Facts | None:
         if not came_back(failure):
             return None
         x, y = value_of(failure, student)
@@ -472,40 +352,16 @@ def formula_of_value(
         told = same(y, wrong) and differs(y, torch.sigmoid(x)) and made(student)
         return {"x": x, "got": y, "want": torch.sigmoid(x)} if told else None
 
-    return mistake(id, about="Sigmoid", title=title, explanation=explanation)(rule)
+    return rule(recognize)
 
 
 exponent_without_minus = formula_of_value(
-    "exponent_without_minus",
-    title="the minus sign in the exponent is missing",
-    explanation=(
-        "For x = {x} you returned {got}, which is 1 / (1 + exp(x)); with exp(-x) it is {want}."
-    ),
-    formula=lambda x: torch.sigmoid(-x),
-    made=lambda student: not has_minus(student),
+    formula=lambda x: torch.sigmoid(-x), made=lambda student: not has_minus(student)
 )
-tanh_without_half = formula_of_value(
-    "tanh_without_half",
-    title="in the tanh identity x is not halved",
-    explanation=(
-        "For x = {x} you returned {got}, which is (1 + tanh(x)) / 2, the logistic function of 2x."
-        " s(x) = (1 + tanh(x / 2)) / 2."
-    ),
-    formula=lambda x: torch.sigmoid(2 * x),
-    made=has_tanh,
-)
+tanh_without_half = formula_of_value(formula=lambda x: torch.sigmoid(2 * x), made=has_tanh)
 
 
-@mistake(
-    "overflow",
-    about="Sigmoid",
-    title="exp overflows to inf",
-    explanation=(
-        "At x = {x} the {what} is nan: exp overflows to inf (from about 89 in float32, 710 in "
-        "float64), and inf / inf is nan. Use a form in which overflow is harmless: 1 / (1 + inf) "
-        "is 0."
-    ),
-)
+@rule
 def overflow(failure: Failure, student: Student) -> Facts | None:
     """NaN at -1e4 or 1e4, where the check looked."""
     if not came_back(failure) or failure.check not in (
@@ -524,16 +380,7 @@ def overflow(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "clamped_too_early",
-    about="Sigmoid",
-    title="the result is flat where the logistic function still moves",
-    explanation=(
-        "At x = -10000 and at x = -5000 you returned {got}, which is s({bound}): below {bound} your"
-        " function is flat. In float64 exp(-x) is safe until x = -709, and even beyond it 1 / (1 +"
-        " inf) is the right 0."
-    ),
-)
+@rule
 def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     """The same small, positive value at two far points."""
     if not came_back(failure):
@@ -554,15 +401,7 @@ def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     return {"got": float(y[0]), "bound": round(float(torch.logit(y[0])), 3)}
 
 
-@mistake(
-    "no_tensor_but_an_array",
-    about="Sigmoid",
-    title="forward returns something that is not a tensor",
-    explanation=(
-        "Sigmoid.apply(x) is of type {kind}. Autograd gives a node to tensors only: make one of it,"
-        " with x's dtype and shape."
-    ),
-)
+@rule
 def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     """A list, a number or a NumPy array comes back."""
     if not came_back(failure):
@@ -577,15 +416,7 @@ def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
 # -------------------------------------------------------------------- what belongs to somebody else
 
 
-@mistake(
-    "writes_into_x",
-    about="Sigmoid",
-    title="forward writes into x",
-    explanation=(
-        "x was {before}; after Sigmoid.apply(x) it is {after}. Methods that end in _ and "
-        "operators like *= change the tensor itself, which belongs to the caller."
-    ),
-)
+@rule
 def writes_into_x(failure: Failure, student: Student) -> Facts | None:
     """x before and after."""
     if not came_back(failure):
@@ -596,16 +427,7 @@ def writes_into_x(failure: Failure, student: Student) -> Facts | None:
     return {"before": before, "after": after} if differs(after, before) else None
 
 
-@mistake(
-    "writes_into_grad_output",
-    about="Sigmoid",
-    title="backward writes into grad_output",
-    explanation=(
-        "The incoming gradient was {before}; after backward it is {after}. The engine hands the"
-        " same tensor to other parts of the graph, as in s(x) + w, where w then gets a wrong"
-        " gradient. Compute a new tensor, or work on a clone."
-    ),
-)
+@rule
 def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The incoming gradient before and after; torch itself refuses where elements share memory, or
     where it is a leaf.
@@ -626,16 +448,7 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     return {"before": before, "after": after} if differs(after, before) else None
 
 
-@mistake(
-    "writes_into_saved",
-    about="Sigmoid",
-    title="backward writes into a saved tensor",
-    explanation=(
-        "torch said: {said}. A saved tensor is not a copy: it may be the caller's own x, or the "
-        "result that was returned, and the next backward that needs it, your own or another "
-        "node's, finds it changed. Compute new tensors from it."
-    ),
-)
+@rule
 def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
     """torch has noticed by the version counter."""
     if failure.error and failure.raised("modified by an inplace operation"):
@@ -643,16 +456,7 @@ def writes_into_saved(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "stash_on_ctx",
-    about="Sigmoid",
-    title="a tensor is kept as an attribute of ctx",
-    explanation=(
-        "The node {node} holds a tensor in {names}, and {saved} through save_for_backward. An"
-        " attribute escapes autograd: it is not freed after backward, changes in place go"
-        " unnoticed, and it can keep the whole graph alive."
-    ),
-)
+@rule
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """Attributes of the node hold tensors."""
     if not came_back(failure) or failure.check not in (
@@ -669,16 +473,7 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "stash_outside",
-    about="Sigmoid",
-    title="what backward needs is kept outside ctx",
-    explanation=(
-        "What backward needs is kept in a class attribute or a global, which all calls share. "
-        "After calls on x = {x} and z = {z}, the gradient of the first was {got}; it should be "
-        "{want}. Use ctx.save_for_backward."
-    ),
-)
+@rule
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
     if not came_back(failure):
@@ -705,15 +500,7 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
 # ------------------------------------------------------------------------------------- the gradient
 
 
-@mistake(
-    "backward_returns_nothing",
-    about="Sigmoid",
-    title="backward has no return",
-    explanation=(
-        'For x = {x} and v = {v} backward ran, and no gradient came back. None counts as "no'
-        ' gradient", so torch raises nothing and .grad just stays None.'
-    ),
-)
+@rule
 def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """The result is differentiable, and its gradient is None."""
     if not came_back(failure):
@@ -724,16 +511,7 @@ def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None
     return {"x": x, "v": v} if missing and not ends_in_return(student, "backward") else None
 
 
-@mistake(
-    "ignores_grad_output",
-    about="Sigmoid",
-    title="grad_output is not used",
-    explanation=(
-        "For v = {v} your backward returned {got}, and the same for v = {other}. That is the "
-        "derivative of s alone. Multiply it by grad_output: {want}. (With .sum().backward(), "
-        "grad_output is all ones, which hides this mistake.)"
-    ),
-)
+@rule
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient for different incoming ones."""
     if not came_back(failure):
@@ -759,17 +537,13 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
 
 
 def formula_of_gradient(
-    id: str,
-    *,
-    title: str,
-    explanation: str,
-    formulas: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]],
-) -> Mistake:
-    """A mistake that is told by the formula, in v, x and s = s(x), that backward computes in place
+    *, formulas: dict[str, Callable[[Tensor, Tensor, Tensor], Tensor]]
+) -> LessonRule:
+    """A rule that is told by the formula, in v, x and s = s(x), that backward computes in place
     of v * s * (1 - s).
     """
 
-    def rule(failure: Failure, student: Student) -> Facts | None:
+    def recognize(failure: Failure, student: Student) -> Facts | None:
         if not came_back(failure):
             return None
         x, v = questions(failure)
@@ -790,101 +564,37 @@ def formula_of_gradient(
                 return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": name}
         return None
 
-    return mistake(id, about="Sigmoid", title=title, explanation=explanation)(rule)
+    return rule(recognize)
 
 
-gradient_passed_through = formula_of_gradient(
-    "gradient_passed_through",
-    title="grad_output is handed on as it is",
-    explanation=(
-        "For v = {v} your backward returned v itself. That is the gradient of s(x) = x (a"
-        " straight-through estimator does it on purpose). Multiply by the derivative of s: {want}."
-    ),
-    formulas={"v": lambda v, x, s: v},
-)
-gradient_added = formula_of_gradient(
-    "gradient_added",
-    title="grad_output is added where it should multiply",
-    explanation=(
-        "For v = {v} your backward returned {got}, which is {formula}. The chain rule multiplies:"
-        " {want}. (Gradients add up where a tensor is used several times, and autograd does that"
-        " itself.)"
-    ),
-    formulas={"v + s * (1 - s)": lambda v, x, s: v + s * (1 - s)},
-)
+gradient_passed_through = formula_of_gradient(formulas={"v": lambda v, x, s: v})
+gradient_added = formula_of_gradient(formulas={"v + s * (1 - s)": lambda v, x, s: v + s * (1 - s)})
 factor_missing = formula_of_gradient(
-    "factor_missing",
-    title="one factor of s * (1 - s) is missing",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula} with s = s(x)."
-        " The derivative has both factors, s and 1 - s: {want}."
-    ),
-    formulas={"v * s": lambda v, x, s: v * s, "v * (1 - s)": lambda v, x, s: v * (1 - s)},
+    formulas={"v * s": lambda v, x, s: v * s, "v * (1 - s)": lambda v, x, s: v * (1 - s)}
 )
 sign_of_gradient = formula_of_gradient(
-    "sign_of_gradient",
-    title="the sign of the gradient is wrong",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, the negative of {want}. The logistic"
-        " function grows everywhere, so its derivative is positive. A minus is easily lost: exp(-x)"
-        " has an inner derivative of -1."
-    ),
-    formulas={"-v * s * (1 - s)": lambda v, x, s: -v * s * (1 - s)},
+    formulas={"-v * s * (1 - s)": lambda v, x, s: -v * s * (1 - s)}
 )
-plus_for_minus = formula_of_gradient(
-    "plus_for_minus",
-    title="1 + s is used instead of 1 - s",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. With 1 - s it is"
-        " {want}."
-    ),
-    formulas={"v * s * (1 + s)": lambda v, x, s: v * s * (1 + s)},
-)
+plus_for_minus = formula_of_gradient(formulas={"v * s * (1 + s)": lambda v, x, s: v * s * (1 + s)})
 x_for_y = formula_of_gradient(
-    "x_for_y",
-    title="x is used instead of the output",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. In s * (1 - s)"
-        " the s is forward's output, {s}, not its input. Look at what you saved."
-    ),
     formulas={
         "v * x * (1 - x)": lambda v, x, s: v * x * (1 - x),
         "v * s * (1 - x)": lambda v, x, s: v * s * (1 - x),
         "v * x * (1 - s)": lambda v, x, s: v * x * (1 - s),
-    },
+    }
 )
 derivative_of_tanh = formula_of_gradient(
-    "derivative_of_tanh",
-    title="1 - y² is the derivative of tanh",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. 1 - y² belongs"
-        " to y = tanh(x); for the logistic function it is s * (1 - s): {want}."
-    ),
     formulas={
         "v * (1 - s²)": lambda v, x, s: v * (1 - s * s),
         "v * (1 - tanh²(x))": lambda v, x, s: v * (1 - torch.tanh(x) ** 2),
-    },
+    }
 )
 sigmoid_of_output = formula_of_gradient(
-    "sigmoid_of_output",
-    title="the logistic function is taken of the output once more",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula} with t = s(s(x)):"
-        " what was saved is already s(x), and it went through the function again. Right is {want}."
-    ),
-    formulas={"v * t * (1 - t)": lambda v, x, s: v * torch.sigmoid(s) * (1 - torch.sigmoid(s))},
+    formulas={"v * t * (1 - t)": lambda v, x, s: v * torch.sigmoid(s) * (1 - torch.sigmoid(s))}
 )
 
 
-@mistake(
-    "term_outside_the_product",
-    about="Sigmoid",
-    title="A part of the gradient is not multiplied by grad_output",
-    explanation=(
-        "For v = 0 your backward returned {rest}; it must be 0. So part of the formula is not "
-        "multiplied by grad_output. Check the brackets: v * a - b means (v * a) - b."
-    ),
-)
+@rule
 def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
     """backward(v) is a product with v, and something beside it."""
     if not came_back(failure):
@@ -902,16 +612,7 @@ def term_outside_the_product(failure: Failure, student: Student) -> Facts | None
     return {"rest": rest} if differs(once, rest) and same(twice - once, once - rest) else None
 
 
-@mistake(
-    "nonlinear_in_grad_output",
-    about="Sigmoid",
-    title="backward is not linear in grad_output",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned"
-        " {again}, and {factor} times the first would be {want}. backward multiplies by"
-        " grad_output, sign and size included: no abs, no square, no clipping."
-    ),
-)
+@rule
 def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v)."""
     if not came_back(failure):
@@ -937,15 +638,7 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
 # --------------------------------------------------------------------------------------- the shapes
 
 
-@mistake(
-    "needs_an_element",
-    about="Sigmoid",
-    title="an empty tensor was not thought of",
-    explanation=(
-        "With no element in x your code raised {said}. A maximum, or the first element, exists only"
-        " where there are elements. Elementwise operations of an empty tensor give an empty tensor."
-    ),
-)
+@rule
 def needs_an_element(failure: Failure, student: Student) -> Facts | None:
     """Empty raises; a matrix does not."""
     if failure.error is None or failure.check != "test_empty_tensors":
@@ -955,16 +648,7 @@ def needs_an_element(failure: Failure, student: Student) -> Facts | None:
     return {"said": str(failure.error).split(". ")[0]}
 
 
-@mistake(
-    "vectors_only",
-    about="Sigmoid",
-    title="this does not work for every shape",
-    explanation=(
-        "A vector of three numbers goes through, value and gradient; with shape {shape} {said}."
-        " Nothing about the logistic function depends on the shape: torch's elementwise operations"
-        " take them all."
-    ),
-)
+@rule
 def vectors_only(failure: Failure, student: Student) -> Facts | None:
     """Right for one dimension; wrong, or raising, for none or two."""
     if failure.check not in ("test_every_shape", "test_strided_tensors", "test_empty_tensors"):
@@ -993,27 +677,14 @@ def trouble_with(student: Student, x: Tensor, v: Tensor) -> str | Phrase | None:
 # ----------------------------------------------------------------------------------- def sigmoid(x)
 
 
-@mistake(
-    "sigmoid_returns_nothing",
-    about="sigmoid",
-    title="sigmoid has no return",
-    explanation="sigmoid(x) is None for x = {x}. Return what Sigmoid.apply(x) gives.",
-)
+@rule
 def sigmoid_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None comes back."""
     empty = failure.error is None and failure.actual is None and failure.expected is not None
     return {} if empty and not ends_in_return(student, "sigmoid") else None
 
 
-@mistake(
-    "sigmoid_returns_the_function",
-    about="sigmoid",
-    title="sigmoid returns apply, and does not call it",
-    explanation=(
-        "sigmoid(x) is of type {kind}, not a Tensor: Sigmoid.apply without (x) is the function"
-        " itself."
-    ),
-)
+@rule
 def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | None:
     """The method apply comes back; since torch 2.14 its type is that of built-in functions."""
     got = failure.actual
@@ -1021,15 +692,7 @@ def sigmoid_returns_the_function(failure: Failure, student: Student) -> Facts | 
     return {"kind": got.type_name} if unapplied else None
 
 
-@mistake(
-    "sigmoid_makes_an_instance",
-    about="sigmoid",
-    title="Sigmoid(...) makes an object; apply runs the Function",
-    explanation=(
-        "What came of it: {said}. A Function is never instantiated. Its class method apply makes"
-        " the node, runs forward and connects the two."
-    ),
-)
+@rule
 def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | None:
     """An instance comes back, or torch complains of one."""
     if failure.error and failure.raised("Legacy autograd function"):
@@ -1039,15 +702,7 @@ def sigmoid_makes_an_instance(failure: Failure, student: Student) -> Facts | Non
     return None
 
 
-@mistake(
-    "sigmoid_calls_forward",
-    about="sigmoid",
-    title="forward is called directly",
-    explanation=(
-        "{said}. Only Sigmoid.apply(x) makes a node for the graph, with a ctx that belongs to it;"
-        " called directly, forward is a plain function, and your backward is never asked."
-    ),
-)
+@rule
 def sigmoid_calls_forward(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is not a node, or could not be called."""
     if "given" in failure.facts:
@@ -1072,29 +727,13 @@ def calls_forward(student: Student, name: str) -> bool:
     return "forward" in used and "apply" not in used
 
 
-@mistake(
-    "sigmoid_leaves_sigmoid_out",
-    about="sigmoid",
-    title="sigmoid does not use Sigmoid",
-    explanation=(
-        "sigmoid never calls Sigmoid.apply: in this check forward returns {a} * x, and sigmoid"
-        " returned {actual}. So autograd does not use Sigmoid.backward."
-    ),
-)
+@rule
 def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
     return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
 
 
-@mistake(
-    "sigmoid_cuts_the_graph",
-    about="sigmoid",
-    title="sigmoid cuts its result off from x",
-    explanation=(
-        "x requires grad, and sigmoid(x) does not. detach(), .data, torch.tensor(x) and"
-        " torch.no_grad() each leave the values and take away the way back."
-    ),
-)
+@rule
 def sigmoid_cuts_the_graph(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and nothing leads back."""
     if not came_back(failure):

@@ -5,7 +5,7 @@ where f was asked.
 import torch
 from torch import Tensor
 
-from grader.authoring import mistake, same
+from grader.authoring import rule, same
 
 ALL = ("forward_difference", "central_difference", "numerical_gradient")
 BOTH_SIDES = ("central_difference", "numerical_gradient")
@@ -108,16 +108,7 @@ def steps_at(failure, k):
 # ---------------------------------------------------------------------------------- what was raised
 
 
-@mistake(
-    "f_gets_a_number",
-    about=ALL,
-    title="f was called with something that is not a tensor",
-    explanation=(
-        "Line {line} raised {said}. f takes a tensor and may use a tensor's methods, so hand it"
-        " one: x + h is a tensor already. x.item(), float(x), x.tolist() and x.numpy() all leave"
-        " torch."
-    ),
-)
+@rule
 def f_gets_a_number(failure, student):
     """The error with which f refuses them."""
     return (
@@ -127,16 +118,7 @@ def f_gets_a_number(failure, student):
     )
 
 
-@mistake(
-    "zero_dims",
-    about="numerical_gradient",
-    title="A 0-d tensor has one element and no dimension",
-    explanation=(
-        "Line {line} raised {said}. There is nothing to count with len(x) or x.shape[0] and nothing"
-        " to index in a 0-d tensor, but x.numel() is 1, and x.reshape(-1) has one element at index"
-        " 0; the result goes back with reshape(x.shape)."
-    ),
-)
+@rule
 def zero_dims(failure, student):
     """An error of counting or indexing where x is 0-d."""
     if failure.check == "test_a_single_number_has_a_gradient" and (
@@ -154,16 +136,7 @@ VIEW = (
 COPY = "Your step changed a copy: f was always called with x itself."
 
 
-@mistake(
-    "flattened_by_memory",
-    about="numerical_gradient",
-    title="x does not lie in memory row by row",
-    explanation=(
-        "{what} A transposed tensor keeps its strides, in its clone() too. There view(-1) raises,"
-        " and reshape(-1), flatten() and contiguous() give a copy, so writing there moves nothing."
-        " Flatten first and shape the moved copy back, or use an index for each dimension."
-    ),
-)
+@rule
 def flattened_by_memory(failure, student):
     """view raises where x itself has other strides; or no point differs from x."""
     if failure.check == "test_strides_do_not_matter" and failure.raised(
@@ -182,15 +155,7 @@ def flattened_by_memory(failure, student):
 # --------------------------------------------------------------------------------- what f saw of it
 
 
-@mistake(
-    "uses_autograd",
-    about="numerical_gradient",
-    title="Autograd did the work",
-    explanation=(
-        "{how} The exercise is a gradient without autograd, from values of f alone: an independent"
-        " way to the same numbers is what makes it a check on autograd."
-    ),
-)
+@rule
 def uses_autograd(failure, student):
     """A derivative went through f, or saved tensors were read, or the source names autograd."""
     facts = failure.facts
@@ -215,16 +180,7 @@ def uses_autograd(failure, student):
     )
 
 
-@mistake(
-    "writes_into_x",
-    about=ALL,
-    title="x was written to",
-    explanation=(
-        "Your code wrote to the caller's x, which came in as {x}. {when} x + h makes a new "
-        "tensor; +=, add_(), x[i] = ..., .data and views write into x. y = x is not a copy; "
-        "x.clone() is."
-    ),
-)
+@rule
 def writes_into_x(failure, student):
     """f saw another x, or x is another afterwards, or torch counted writes."""
     facts, x = failure.facts, failure.inputs.get("x")
@@ -239,17 +195,7 @@ def writes_into_x(failure, student):
     )
 
 
-@mistake(
-    "float32_on_the_way",
-    about=ALL,
-    title="float64 became float32 on the way",
-    explanation=(
-        "x is float64. {where} torch.tensor(...) of a Python float, torch.zeros(...) and"
-        " torch.eye(...) make float32 unless they are told otherwise, and float32 has 7 digits, of"
-        " which a difference of two close values leaves few. Say dtype=x.dtype, or use x + h and"
-        " torch.zeros_like(x)."
-    ),
-)
+@rule
 def float32_on_the_way(failure, student):
     """A point, or the result, in float32."""
     x = failure.inputs.get("x")
@@ -263,16 +209,7 @@ def float32_on_the_way(failure, student):
     return {"where": "What you returned is float32."} if single else None
 
 
-@mistake(
-    "several_at_once",
-    about="numerical_gradient",
-    title="More than one element of x was moved at once",
-    explanation=(
-        "More than one element moved at once: at the first point away from x, {moved} of {count} "
-        "elements had moved, by {steps}. A partial derivative moves one element and leaves the "
-        "others."
-    ),
-)
+@rule
 def several_at_once(failure, student):
     """The first step already moves several elements."""
     moved = moves(failure)
@@ -286,16 +223,7 @@ def several_at_once(failure, student):
     }
 
 
-@mistake(
-    "steps_pile_up",
-    about="numerical_gradient",
-    title="Earlier steps were never taken back",
-    explanation=(
-        "The first step moved one element, but later f was asked at a point where {moved} elements"
-        " differ from x, by {steps}. Each partial derivative starts from x itself: take a fresh"
-        " copy for each element, or undo each step before the next."
-    ),
-)
+@rule
 def steps_pile_up(failure, student):
     """A later point has moved in more elements than one."""
     moved = moves(failure)
@@ -307,16 +235,7 @@ def steps_pile_up(failure, student):
     )
 
 
-@mistake(
-    "flat_gradient",
-    about="numerical_gradient",
-    title="The gradient came back flat",
-    explanation=(
-        "x has the shape {shape}, the result {flat}. It has one number for each element of x, so it"
-        " only lacks its shape: reshape(x.shape) at the end. A gradient always has the shape of"
-        " what it belongs to."
-    ),
-)
+@rule
 def flat_gradient(failure, student):
     """The right numbers, in one dimension."""
     x, got = failure.inputs.get("x"), failure.actual
@@ -338,15 +257,7 @@ def flat_gradient(failure, student):
 # ------------------------------------------------------------------------------------ which formula
 
 
-@mistake(
-    "step_is_not_h",
-    about=ALL,
-    title="The step is not h",
-    explanation=(
-        "h is {h}, but f was called at points {distance} away from x. Use the argument h as it "
-        "is, on each side of x; if the caller gives none, use the stub's default."
-    ),
-)
+@rule
 def step_is_not_h(failure, student):
     """The right formula, over the distance that was measured."""
     asked = question(failure)
@@ -363,15 +274,7 @@ def step_is_not_h(failure, student):
     return {"distance": float(f"{far:.6g}")} if found else None
 
 
-@mistake(
-    "divides_by_h",
-    about=BOTH_SIDES,
-    title="Two steps, divided by one",
-    explanation=(
-        "{actual} is twice {expected}. From x - h to x + h is a distance of 2h, and that is what"
-        " the difference has to be divided by."
-    ),
-)
+@rule
 def divides_by_h(failure, student):
     """Twice the central difference, and not the sum of a forward and a backward one."""
     asked = question(failure)
@@ -385,16 +288,7 @@ def divides_by_h(failure, student):
     )
 
 
-@mistake(
-    "one_sided",
-    about=BOTH_SIDES,
-    title="The step goes to one side only",
-    explanation=(
-        "With h = {h} you returned {formula}, which misses the central difference by up to {gap}."
-        " One-sided, the error shrinks like h; from both sides the curvature cancels, and it"
-        " shrinks like h squared."
-    ),
-)
+@rule
 def one_sided(failure, student):
     """A forward or backward difference."""
     asked = question(failure)
@@ -411,15 +305,7 @@ def one_sided(failure, student):
     return hit(failure, ahead | behind)
 
 
-@mistake(
-    "other_points",
-    about="forward_difference",
-    title="A difference, but not the forward one",
-    explanation=(
-        "With h = {h} you returned {formula}, which is off by {gap}. The forward difference looks"
-        " from x ahead to x + h."
-    ),
-)
+@rule
 def other_points(failure, student):
     """A backward or a central difference."""
     asked = question(failure)
@@ -440,15 +326,7 @@ def other_points(failure, student):
     return behind or around
 
 
-@mistake(
-    "wrong_formula",
-    about=ALL,
-    title="The values of f are right, but combined wrongly",
-    explanation=(
-        "With h = {h} you returned {actual}, which is {formula}; it should be {expected}. Check "
-        "the order of the difference and the brackets: a / 2 * h is (a / 2) * h."
-    ),
-)
+@rule
 def wrong_formula(failure, student):
     """One of a collection of near misses."""
     asked = question(failure)

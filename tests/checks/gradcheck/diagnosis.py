@@ -4,7 +4,7 @@ it is asked again.
 
 import torch
 
-from grader.authoring import differs, mistake, program, same
+from grader.authoring import differs, program, rule, same
 
 F64 = torch.float64
 SQUARE = program(lambda x: x**2)
@@ -32,17 +32,7 @@ def jacobian(student, f, x, *args):
 # --------------------------------------------------------------------------------- passes_gradcheck
 
 
-@mistake(
-    "exceptions_escape",
-    about="passes_gradcheck",
-    title="An exception gets out",
-    explanation=(
-        "{kind} came out of passes_gradcheck, where False is promised. gradcheck does not return"
-        " False for a wrong gradient, it raises GradcheckError; raise_exception=False turns that"
-        " one into False and leaves alone what fn itself raises. A try around the call, with except"
-        " Exception, covers both."
-    ),
-)
+@rule
 def exceptions_escape(failure, student):
     """gradcheck's own error, or the one that the check put into the function, comes out."""
     if failure.error is None:
@@ -51,15 +41,7 @@ def exceptions_escape(failure, student):
     return {"kind": failure.error.type_name} if ours else None
 
 
-@mistake(
-    "copies_do_not_require_grad",
-    about="passes_gradcheck",
-    title="No input requires grad, so there is nothing to compare",
-    explanation=(
-        "For x = {x}, which does not require grad, {answer} came back. Copies made by detach() or"
-        " a conversion do not require grad; call requires_grad_() on them."
-    ),
-)
+@rule
 def copies_do_not_require_grad(failure, student):
     """gradcheck was called with no tensor that requires grad."""
     x = torch.tensor([0.5, -1.5], dtype=F64)
@@ -72,16 +54,7 @@ def copies_do_not_require_grad(failure, student):
     return {"x": x, "answer": seen["result"]} if seen["result"] is False and without else None
 
 
-@mistake(
-    "only_the_first_input",
-    about="passes_gradcheck",
-    title="Not every input requires grad, so not every gradient is checked",
-    explanation=(
-        "A function of two inputs was called with requires_grad = {wants}. gradcheck compares"
-        " gradients for the inputs that require grad and passes over the others in silence, so a"
-        " wrong gradient there comes back as True. Every input needs a copy that requires grad."
-    ),
-)
+@rule
 def only_the_first_input(failure, student):
     """Of two inputs one requires grad and the other does not, and that is what the check is about:
     the caller's tensors are as before.
@@ -97,16 +70,7 @@ def only_the_first_input(failure, student):
     return {"wants": tuple(wants)} if len(wants) == 2 and any(wants) and not all(wants) else None
 
 
-@mistake(
-    "inputs_stay_float32",
-    about=("passes_gradcheck", "find_broken"),
-    title="The function was checked in float32",
-    explanation=(
-        "fn was called with a {dtype} tensor. gradcheck moves each number by 0.000001, and in "
-        "float32 {near} + 0.000001 is {above}, a step of {step}. Right gradients are then "
-        "rejected. Convert the inputs with .double()."
-    ),
-)
+@rule
 def inputs_stay_float32(failure, student):
     """The function was called in float32."""
     if failure.about == "passes_gradcheck":
@@ -126,16 +90,7 @@ def inputs_stay_float32(failure, student):
     }
 
 
-@mistake(
-    "tolerances_widened",
-    about="passes_gradcheck",
-    title="A gradient that is nearly right is let through",
-    explanation=(
-        "The tolerances are too wide. For x ** 2 at {x} a backward that is off by one per cent "
-        "was accepted. gradcheck's defaults (rtol=0.001, atol=0.00001) reject it, and right "
-        "float64 gradients pass them easily. Keep the defaults."
-    ),
-)
+@rule
 def tolerances_widened(failure, student):
     """Twice the gradient is seen, and one per cent is not."""
     if failure.actual is not True:
@@ -147,16 +102,7 @@ def tolerances_widened(failure, student):
     return {"x": POINT} if answers == [True, False] else None
 
 
-@mistake(
-    "callers_tensor_is_touched",
-    about="passes_gradcheck",
-    title="The caller's own tensor was used",
-    explanation=(
-        "The caller's tensor was changed: {changed} was {before} and is {after} now. "
-        "requires_grad_() and in-place writes change it; detach() shares its memory, and "
-        ".double() of a float64 tensor is not a copy. Use clone() first."
-    ),
-)
+@rule
 def callers_tensor_is_touched(failure, student):
     """The check has found what has changed."""
     return {} if "changed" in failure.facts else None
@@ -165,16 +111,7 @@ def callers_tensor_is_touched(failure, student):
 # ------------------------------------------------------------------------------- numerical_jacobian
 
 
-@mistake(
-    "uses_autograd",
-    about="numerical_jacobian",
-    title="Autograd does the work",
-    explanation=(
-        "numerical_jacobian used autograd ({count} derivatives were asked for). It then returns "
-        "the Jacobian that it should check, right or wrong. Use only values of fn on both sides "
-        "of x."
-    ),
-)
+@rule
 def uses_autograd(failure, student):
     """A derivative of the function was asked for."""
     if failure.error is not None:
@@ -183,16 +120,7 @@ def uses_autograd(failure, student):
     return {"count": count} if count else None
 
 
-@mistake(
-    "computed_in_float32",
-    about="numerical_jacobian",
-    title="Not everything is computed in float64",
-    explanation=(
-        "fn was called with a {dtype} tensor. At x = {x} you returned {got} for the slope of x **"
-        " 2, which is {want}: float32 keeps seven digits, and the difference loses six. Convert x"
-        " with .double() first, and collect float64 slopes."
-    ),
-)
+@rule
 def computed_in_float32(failure, student):
     """fn was called in float32, or float32 came back; a wrong shape does not come from that."""
     came, right = failure.actual, failure.expected
@@ -216,16 +144,7 @@ def computed_in_float32(failure, student):
     return {"x": x, "dtype": (seen["dtypes"] or ["float32"])[0], "got": got, "want": want}
 
 
-@mistake(
-    "transposed",
-    about="numerical_jacobian",
-    title="Rows and columns are exchanged",
-    explanation=(
-        "For y = w @ x the Jacobian is w itself, {want}; you returned {got}, its transpose. One"
-        " step in one element of x tells how all of y moves, and that is a column: column k belongs"
-        " to x's element k."
-    ),
-)
+@rule
 def transposed(failure, student):
     """The Jacobian of a linear map comes back transposed."""
     if failure.error is not None:
@@ -244,15 +163,7 @@ def slopes_of_square(student):
     return got.diagonal() if same(got, torch.diag(got.diagonal())) else None
 
 
-@mistake(
-    "one_sided",
-    about="numerical_jacobian",
-    title="The step goes to one side only",
-    explanation=(
-        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which are {formula}. "
-        "Step to both sides and divide by 2 * eps: {want}."
-    ),
-)
+@rule
 def one_sided(failure, student):
     """The slopes are those of the forward, or of the backward difference."""
     if failure.error is not None or (got := slopes_of_square(student)) is None:
@@ -267,15 +178,7 @@ def one_sided(failure, student):
     return None
 
 
-@mistake(
-    "divided_by_another_step",
-    about="numerical_jacobian",
-    title="The difference is divided by the wrong distance",
-    explanation=(
-        "For x ** 2 at {x} with eps = {eps} you returned the slopes {got}, which are {factor} "
-        "times {want}. The distance is 2 * eps. Mind the brackets: a / 2 * eps is (a / 2) * eps."
-    ),
-)
+@rule
 def divided_by_another_step(failure, student):
     """All slopes are off by one positive factor, such as 2, or what missing brackets make."""
     if failure.error is not None or (got := slopes_of_square(student)) is None:
@@ -290,15 +193,7 @@ def divided_by_another_step(failure, student):
 # -------------------------------------------------------------------------------------- find_broken
 
 
-@mistake(
-    "names_the_working_ones",
-    about="find_broken",
-    title="The functions that work were named",
-    explanation=(
-        "{actual} came back; gradcheck accepts exactly those, and rejects {expected}. A function is"
-        " broken where passes_gradcheck returns False."
-    ),
-)
+@rule
 def names_the_working_ones(failure, student):
     """The complement came back."""
     names = failure.facts.get("names")
@@ -322,16 +217,7 @@ def asked(student):
     return x.detach(), q.detach(), v, got
 
 
-@mistake(
-    "gradients_exchanged",
-    about="FixedPow",
-    title="The two gradients are in each other's place",
-    explanation=(
-        "For x = {x}, q = {q} and v = {v} the first gradient is {first}, and that belongs to q."
-        " backward returns one gradient for each input of forward, in the order of forward's"
-        " arguments."
-    ),
-)
+@rule
 def gradients_exchanged(failure, student):
     """First comes what belongs to q, then what belongs to x."""
     x, q, v, got = asked(student)
@@ -343,16 +229,7 @@ def gradients_exchanged(failure, student):
     )
 
 
-@mistake(
-    "incoming_gradient_left_out",
-    about="FixedPow",
-    title="grad_output is missing in one of the gradients",
-    explanation=(
-        "grad_output is missing in the gradient with respect to {which}. For v = {v} it is {got},"
-        " the local derivative alone, whatever v is. Multiply it by grad_output. (If backward "
-        "starts at the result, v is 1, which hides the mistake.)"
-    ),
-)
+@rule
 def incoming_gradient_left_out(failure, student):
     """One gradient is the bare derivative."""
     x, q, v, got = asked(student)
@@ -364,15 +241,7 @@ def incoming_gradient_left_out(failure, student):
     return None
 
 
-@mistake(
-    "logarithm_not_mended",
-    about="FixedPow",
-    title="The gradient with respect to q is still wrong",
-    explanation=(
-        "For x = {x}, q = {q} and v = {v} it is {got}, which is v * x ** q * log(x + 1); it "
-        "should be {want}. The logarithm is log(x): nothing is added to x."
-    ),
-)
+@rule
 def logarithm_not_mended(failure, student):
     """The gradient with respect to q has log(x + 1)."""
     x, q, v, got = asked(student)

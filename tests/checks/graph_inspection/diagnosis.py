@@ -16,9 +16,9 @@ from grader.authoring import (
     StudentCodeError,
     import_helpers,
     is_number,
-    mistake,
     phrase,
     program,
+    rule,
     same,
     type_name,
 )
@@ -198,16 +198,7 @@ def kind_that_came(failure):
     )
 
 
-@mistake(
-    "returns_nothing",
-    about=("build_loss", *READERS),
-    title="nothing is returned",
-    explanation=(
-        "The call came back with None. A function that ends without a return gives None to its"
-        " caller, also where it printed or appended what was wanted; so do a bare return and"
-        " list.append."
-    ),
-)
+@rule
 def returns_nothing(failure, student):
     """None, where a list, a text or a tuple is promised."""
     without_a_graph = (
@@ -216,15 +207,7 @@ def returns_nothing(failure, student):
     return {} if without_a_graph or kind_that_came(failure) == "NoneType" else None
 
 
-@mistake(
-    "yields_without_a_list",
-    about=READERS,
-    title="a generator, not a list",
-    explanation=(
-        "A function with yield returns a generator, which has computed nothing yet. Collect it:"
-        " return list(...) of an inner function that yields."
-    ),
-)
+@rule
 def yields_without_a_list(failure, student):
     """A generator came back, where it is a list that is promised."""
     return (
@@ -234,15 +217,7 @@ def yields_without_a_list(failure, student):
     )
 
 
-@mistake(
-    "lines_not_joined",
-    about="format_graph",
-    title="a list of lines, not one text",
-    explanation=(
-        'format_graph returns one str. Yours returned a list of {count} lines; "\\n".join(lines)'
-        " makes a text of them."
-    ),
-)
+@rule
 def lines_not_joined(failure, student):
     """A list of lines came back from format_graph."""
     lines = kind_that_came(failure) == "list" and all(
@@ -251,15 +226,7 @@ def lines_not_joined(failure, student):
     return {"count": len(failure.actual)} if lines else None
 
 
-@mistake(
-    "pairs_are_lists",
-    about=("walk", "inputs_of"),
-    title="pairs as lists",
-    explanation=(
-        "The entries are right, but {entry} is a list; write (a, b) with round brackets to make a"
-        " tuple."
-    ),
-)
+@rule
 def pairs_are_lists(failure, student):
     """[0, "AddBackward0"] for (0, "AddBackward0")."""
     entry = failure.facts.get("entry")
@@ -270,15 +237,7 @@ def pairs_are_lists(failure, student):
     )
 
 
-@mistake(
-    "another_signature",
-    about=("build_loss", *READERS),
-    title="called with one argument, which is not what it takes",
-    explanation=(
-        "{name} is called with one tensor and nothing else. Yours raised {error}. What a recursion"
-        " carries along (a depth, a list) belongs to a helper of its own."
-    ),
-)
+@rule
 def another_signature(failure, student):
     """A parameter more or less than promised."""
     name, error = (
@@ -290,16 +249,7 @@ def another_signature(failure, student):
     return {"name": name, "error": short(failure)} if raised else None
 
 
-@mistake(
-    "results_pile_up",
-    about=READERS,
-    title="results of earlier calls are still there",
-    explanation=(
-        "Two calls on one small graph: the first returned {first} entries, the second {second}. A"
-        " list outside the function, or a default like entries=[], is made once and lives on; make"
-        " a new one in each call."
-    ),
-)
+@rule
 def results_pile_up(failure, student):
     """A global list, or a mutable default."""
     if failure.error is not None:
@@ -319,15 +269,7 @@ def results_pile_up(failure, student):
 # -------------------------------------------------------------------------------- build_loss and 20
 
 
-@mistake(
-    "only_loss_returned",
-    about="build_loss",
-    title="only loss is returned",
-    explanation=(
-        "build_loss returns (y, z, loss), all three; yours returned one tensor, {actual}, which is"
-        " loss = (2x + 3)² at x = {x}."
-    ),
-)
+@rule
 def only_loss_returned(failure, student):
     """One tensor, the loss."""
     x = failure.inputs.get("x")
@@ -336,14 +278,7 @@ def only_loss_returned(failure, student):
     return {} if same(failure.actual, (2 * x + 3) ** 2) else None
 
 
-@mistake(
-    "results_out_of_order",
-    about="build_loss",
-    title="the three results are in another order",
-    explanation=(
-        "You returned {order}, with the right values; the order that is asked for is (y, z, loss)."
-    ),
-)
+@rule
 def results_out_of_order(failure, student):
     """The right three values, permuted."""
     x, results = failure.inputs.get("x"), failure.facts.get("results")
@@ -361,16 +296,7 @@ def results_out_of_order(failure, student):
     )
 
 
-@mistake(
-    "graph_is_cut",
-    about="build_loss",
-    title="loss is cut off from x",
-    explanation=(
-        "The values are right, but no gradient reaches x: somewhere between x and loss the graph"
-        " ends. .item(), .detach(), .data, torch.no_grad() and torch.tensor(...) of a tensor all"
-        " carry the number on without its history."
-    ),
-)
+@rule
 def graph_is_cut(failure, student):
     """No gradient for x, or a loss that requires none."""
     unlinked = (
@@ -379,15 +305,7 @@ def graph_is_cut(failure, student):
     return {} if unlinked and "x" in failure.inputs else None
 
 
-@mistake(
-    "backward_already_ran",
-    about="build_loss",
-    title="build_loss runs backward itself",
-    explanation=(
-        "build_loss only builds the graph; the caller runs backward. Yours ran it already, and "
-        "backward frees the graph, so the caller's own backward raised: {error}"
-    ),
-)
+@rule
 def backward_already_ran(failure, student):
     """A graph that has been freed."""
     return (
@@ -397,16 +315,7 @@ def backward_already_ran(failure, student):
     )
 
 
-@mistake(
-    "computed_afresh",
-    about="build_loss",
-    title="{output} is computed afresh, not from {source}",
-    explanation=(
-        "The values agree, but the {source} that you return is not part of {output}'s graph: "
-        "autograd finds no way from {output} back to it. Compute y once, z from that y, and loss "
-        "from that z."
-    ),
-)
+@rule
 def computed_afresh(failure, student):
     """Right values whose graphs have nothing in common but x."""
     links = failure.facts.get("links")
@@ -431,29 +340,13 @@ GUESSES = (
 )
 
 
-@mistake(
-    "forgot_inner_derivative",
-    about="PREDICTED_GRADIENT",
-    title="one factor of 2 is missing",
-    explanation=(
-        "You predicted {actual}; with z = 5 that is 2z (or z·2, without the square's own 2). The "
-        "chain is d loss/dz · dz/dy · dy/dx = 2z · 1 · 2: one 2 from the square, one from y = 2x."
-    ),
-)
+@rule
 def forgot_inner_derivative(failure, student):
     """10."""
     return {} if same(failure.actual, 10) else None
 
 
-@mistake(
-    "square_taken_at_y",
-    about="PREDICTED_GRADIENT",
-    title="the square is differentiated at y, not at z",
-    explanation=(
-        "You predicted {actual}: that is {formula} with y = 2. Loss is z², so its derivative needs"
-        " the value of z = y + 3, which is 5."
-    ),
-)
+@rule
 def square_taken_at_y(failure, student):
     """8, or 4."""
     formulas = ((8, "2y · 2"), (4, "2y, without the 2 from y = 2x,"))
@@ -462,26 +355,13 @@ def square_taken_at_y(failure, student):
     )
 
 
-@mistake(
-    "value_for_gradient",
-    about="PREDICTED_GRADIENT",
-    title="a value instead of the gradient",
-    explanation="You predicted {actual}: that {what}.",
-)
+@rule
 def value_for_gradient(failure, student):
     """Something else that stands in the calculation."""
     return next(({"what": what} for guess, what in GUESSES if same(failure.actual, guess)), None)
 
 
-@mistake(
-    "another_point",
-    about="PREDICTED_GRADIENT",
-    title="the gradient at another x",
-    explanation=(
-        "You predicted {actual}: that is the gradient at x = {point}, 4·(2·{point} + 3). It is"
-        " asked for at x = 1."
-    ),
-)
+@rule
 def another_point(failure, student):
     """The right formula at a wrong place."""
     return next(
@@ -494,15 +374,7 @@ def another_point(failure, student):
     )
 
 
-@mistake(
-    "accumulated_prediction",
-    about="PREDICTED_GRADIENT",
-    title="gradients that were added up",
-    explanation=(
-        "You predicted {actual}, {times} times what it should be. x.grad is added to by each"
-        " backward: a cell that was run {times} times shows this number."
-    ),
-)
+@rule
 def accumulated_prediction(failure, student):
     """40, 60: read off x.grad after several backward passes."""
     right = 20
@@ -511,15 +383,7 @@ def accumulated_prediction(failure, student):
     )
 
 
-@mistake(
-    "prediction_is_no_number",
-    about="PREDICTED_GRADIENT",
-    title="the prediction is of type {type}",
-    explanation=(
-        "PREDICTED_GRADIENT is worked out on paper and written down as a plain float; yours is of"
-        " type {type}."
-    ),
-)
+@rule
 def prediction_is_no_number(failure, student):
     """A tensor, a text, a list."""
     if failure.actual is None or is_number(failure.actual) or isinstance(failure.actual, float):
@@ -530,15 +394,7 @@ def prediction_is_no_number(failure, student):
 # ----------------------------------------------------------------------------------- names of nodes
 
 
-@mistake(
-    "node_for_name",
-    about=("walk", "inputs_of"),
-    title="the node itself, not its name",
-    explanation=(
-        "An entry holds the {kind} object where the text {name} should stand. type(node) is the"
-        " node's class, and the class's __name__ is its name as a str."
-    ),
-)
+@rule
 def node_for_name(failure, student):
     """Nodes, or their classes, in the list."""
     pairs = zip(names_in(failure), expected_names(failure), strict=False)
@@ -560,15 +416,7 @@ def expected_names(failure):
     ]
 
 
-@mistake(
-    "text_of_the_node",
-    about=("walk", "format_graph", "inputs_of"),
-    title="the node's text, not its type's name",
-    explanation=(
-        "The name came back as {found}. That is str() of the node, or of its class, and an address"
-        " in it differs from run to run; the name alone is the __name__ of its type: {name}."
-    ),
-)
+@rule
 def text_of_the_node(failure, student):
     """<AddBackward0 object at 0x7f…>, or <class 'AddBackward0'>."""
     pairs = zip(names_in(failure), expected_names(failure), strict=False)
@@ -583,16 +431,7 @@ def text_of_the_node(failure, student):
     return {"found": found[0], "name": found[1]} if found else None
 
 
-@mistake(
-    "name_cut_from_text",
-    about=("walk", "format_graph", "inputs_of"),
-    title="the name is cut out of the node's text",
-    explanation=(
-        "A custom Function's node came back as {found}, because its text is "
-        "<torch.autograd.function.{name} object at 0x…>. Use the __name__ of the node's type: "
-        "{name}."
-    ),
-)
+@rule
 def name_cut_from_text(failure, student):
     """A part of torch.autograd.function.CubeBackward that is not its last."""
     rows = zip(names_in(failure), expected_names(failure), strict=False)
@@ -606,16 +445,7 @@ def name_cut_from_text(failure, student):
     return {"found": found[0], "name": found[1]}
 
 
-@mistake(
-    "qualified_name",
-    about=("walk", "format_graph", "inputs_of"),
-    title="node.name() is not the type's name",
-    explanation=(
-        "A leaf's node came back as {found}. node.name() gives what C++ calls the node, which for"
-        " most nodes is the same as the Python type's name, and for leaves is not: there the type"
-        " is AccumulateGrad."
-    ),
-)
+@rule
 def qualified_name(failure, student):
     """torch::autograd::AccumulateGrad."""
     found = next(
@@ -631,15 +461,7 @@ OF_NODES = ("next_functions", "variable", "name")
 """What people ask a node for."""
 
 
-@mistake(
-    "pair_not_unpacked",
-    about=READERS,
-    title="an edge is a pair, not a node",
-    explanation=(
-        "Your code raised {error}. next_functions holds pairs (node, index): take the pair apart"
-        " before you go on with the node."
-    ),
-)
+@rule
 def pair_not_unpacked(failure, student):
     """Goes on with the pair."""
     asked = any(
@@ -649,15 +471,7 @@ def pair_not_unpacked(failure, student):
     return {"error": short(failure)} if asked else None
 
 
-@mistake(
-    "tensor_for_node",
-    about=READERS,
-    title="a tensor is not a node",
-    explanation=(
-        "{what}. The function gets a tensor; the node that made it is in the tensor's grad_fn, and"
-        " next_functions is the node's."
-    ),
-)
+@rule
 def tensor_for_node(failure, student):
     """root.next_functions, or a walk that takes the tensor for its first node."""
     if failure.raised("AttributeError", "'Tensor' object has no attribute 'next_functions'"):
@@ -665,15 +479,7 @@ def tensor_for_node(failure, student):
     return {"what": "You listed one entry, Tensor"} if names_in(failure) == ["Tensor"] else None
 
 
-@mistake(
-    "no_graph_not_handled",
-    about=READERS,
-    title="a root without a graph is not provided for",
-    explanation=(
-        "On a tensor that no recorded operation made (a leaf, a constant, a detached tensor)"
-        " root.grad_fn is None, and there your code raised {error}. With a graph it did not."
-    ),
-)
+@rule
 def no_graph_not_handled(failure, student):
     """An exception for grad_fn None, and not only for None among next_functions."""
     if not failure.raised("NoneType") or not raises(
@@ -688,15 +494,7 @@ def no_graph_not_handled(failure, student):
     )
 
 
-@mistake(
-    "none_not_skipped",
-    about=READERS,
-    title="an input without a node is followed",
-    explanation=(
-        "On x * y your code works, on x * 2 it raised {error}. An input that needs no gradient (a"
-        " constant, a number) has no node: next_functions holds (None, 0) for it."
-    ),
-)
+@rule
 def none_not_skipped(failure, student):
     """An exception for None among next_functions."""
     if not failure.raised("AttributeError", "NoneType") or not raises(
@@ -715,15 +513,7 @@ def short(failure):
     return str(failure.error).split(" (in the graph")[0]
 
 
-@mistake(
-    "constants_listed",
-    about=WALKS,
-    title="inputs without a node are listed",
-    explanation=(
-        "{count} entries of yours are {word}: they stand for inputs that need no gradient, (None,"
-        " 0) in next_functions. There is no node to visit, so they are left out."
-    ),
-)
+@rule
 def constants_listed(failure, student):
     """NoneType or None in the list."""
     for word in ("NoneType", "None", "", None):
@@ -732,15 +522,7 @@ def constants_listed(failure, student):
     return None
 
 
-@mistake(
-    "none_has_a_name",
-    about="inputs_of",
-    title="None was given a name",
-    explanation=(
-        "For an input without a node you returned {found}. That is a text; what is promised there"
-        " is None itself, as next_functions has it."
-    ),
-)
+@rule
 def none_has_a_name(failure, student):
     """("NoneType", 0) or ("None", 0) for (None, 0)."""
     rows = listed(failure.actual, failure)
@@ -751,16 +533,7 @@ def none_has_a_name(failure, student):
     return {"found": pair} if pair else None
 
 
-@mistake(
-    "constant_edges_dropped",
-    about="inputs_of",
-    title="edges without a node are dropped",
-    explanation=(
-        "The root has {edges} inputs, you listed {count}: those without a node are missing."
-        " inputs_of keeps them, as (None, 0), so that the place in the list still says which input"
-        " it was."
-    ),
-)
+@rule
 def constant_edges_dropped(failure, student):
     """The right list without its (None, 0) entries."""
     rows, want = failure.actual, failure.expected
@@ -776,15 +549,7 @@ def constant_edges_dropped(failure, student):
 # ----------------------------------------------------------------------------------------- the text
 
 
-@mistake(
-    "newline_at_the_end",
-    about="format_graph",
-    title="a newline at the end",
-    explanation=(
-        'All lines are right, but one more newline follows the last. "\\n".join(lines) puts'
-        " newlines between lines only."
-    ),
-)
+@rule
 def newline_at_the_end(failure, student):
     """A trailing newline."""
     lines, want = failure.actual, failure.expected
@@ -798,16 +563,7 @@ def newline_at_the_end(failure, student):
     )
 
 
-@mistake(
-    "one_space_more",
-    about="format_graph",
-    title="one space too many in each line",
-    explanation=(
-        "Each of your lines, the first too, is indented by one space more than its depth: {first}."
-        " print(' ' * depth, name) puts a space between its arguments, and a depth that begins at 1"
-        " has the same effect."
-    ),
-)
+@rule
 def one_space_more(failure, student):
     """Depth plus one spaces."""
     if not came_back(
@@ -828,15 +584,7 @@ UNITS = {
 }
 
 
-@mistake(
-    "wide_indentation",
-    about="format_graph",
-    title="{width} a level",
-    explanation=(
-        "Your second line begins with {width}, where one space is promised: each level adds exactly"
-        " one."
-    ),
-)
+@rule
 def wide_indentation(failure, student):
     """Two or four spaces a level, tabs, or none at all."""
     lines, want = failure.actual, failure.expected
@@ -859,14 +607,7 @@ def wide_indentation(failure, student):
 # -------------------------------------------------------------------------------------- how to walk
 
 
-@mistake(
-    "depth_from_one",
-    about="walk",
-    title="depth begins at 1",
-    explanation=(
-        "Each of your depths is one too many: the root's own node has depth 0, you gave it {first}."
-    ),
-)
+@rule
 def depth_from_one(failure, student):
     """All depths one too large."""
     if not came_back(
@@ -876,16 +617,7 @@ def depth_from_one(failure, student):
     return {"first": listed(failure.actual, failure)[0][0]}
 
 
-@mistake(
-    "depth_counts_visits",
-    about=WALKS,
-    title="depth is counted on from one branch to the next",
-    explanation=(
-        "Where the second branch of a node begins you have {found} for {wanted}: your depth was"
-        " counted on, and not set back. All inputs of a node are one deeper than the node itself,"
-        " whichever comes first."
-    ),
-)
+@rule
 def depth_counts_visits(failure, student):
     """The right nodes in the right order, at depths that never come back up."""
     rows, want = listed(failure.actual, failure), listed(failure.expected, failure)
@@ -923,16 +655,7 @@ def right_on_a_tree(failure, student):
     return listed(rows.split("\n") if isinstance(rows, str) else rows, failure) == want
 
 
-@mistake(
-    "breadth_first",
-    about=(*WALKS, "leaf_tensors"),
-    title="level by level, not branch by branch",
-    explanation=(
-        "What came back is the order of a breadth-first walk: all nodes of one level, then all of"
-        " the next. Depth-first means to follow the first input to its end before the second is"
-        " begun. A list used as a queue, pop(0), walks by levels."
-    ),
-)
+@rule
 def breadth_first(failure, student):
     """Breadth-first order."""
     if failure.about == "leaf_tensors":
@@ -940,15 +663,7 @@ def breadth_first(failure, student):
     return {} if came_back(failure, lambda node: named(level_by_level(node))) else None
 
 
-@mistake(
-    "last_input_first",
-    about=(*WALKS, "leaf_tensors"),
-    title="the last input comes first",
-    explanation=(
-        "Your walk is depth-first, but goes through the inputs of each node from the last to the"
-        " first. A stack gives back last what was put on it first: put the inputs on it in reverse."
-    ),
-)
+@rule
 def last_input_first(failure, student):
     """Depth-first from the right."""
     if failure.about == "leaf_tensors":
@@ -956,15 +671,7 @@ def last_input_first(failure, student):
     return {} if came_back(failure, lambda node: named(preorder(node, flip=True))) else None
 
 
-@mistake(
-    "children_before_parent",
-    about=WALKS,
-    title="a node after its inputs",
-    explanation=(
-        "Your list ends with the root, {last}, where it should begin with it: each node is written"
-        " down after its inputs (post-order). Pre-order writes it down first."
-    ),
-)
+@rule
 def children_before_parent(failure, student):
     """Post-order, or the whole list turned round."""
     orders = (
@@ -978,16 +685,7 @@ def children_before_parent(failure, student):
     return {"last": listed(failure.actual, failure)[-1][1]} if turned else None
 
 
-@mistake(
-    "shared_nodes_once",
-    about=WALKS,
-    title="a shared node is visited once only",
-    explanation=(
-        "You listed {count} entries, the walk has {wanted}: nodes that were met before are left"
-        " out, as with a set of visited nodes. In this walk each way to a node counts: x * x"
-        " reaches the leaf x twice."
-    ),
-)
+@rule
 def shared_nodes_once(failure, student):
     """A set of visited nodes."""
     root = root_of(failure)
@@ -1019,16 +717,7 @@ def rejoined(x, y):
     return t.cos() + t.tanh()
 
 
-@mistake(
-    "first_input_only",
-    about=WALKS,
-    title="only the first input is followed",
-    explanation=(
-        "You listed {count} entries, the walk has {wanted}: yours goes down by the first input of"
-        " each node, next_functions[0], to the end, and never comes back for the others. A node"
-        " with two inputs leads to two branches; each of them is walked."
-    ),
-)
+@rule
 def first_input_only(failure, student):
     """A loop down next_functions[0]."""
     if not came_back(failure, lambda node: named(down_the_first(node))):
@@ -1044,15 +733,7 @@ def first_input_only(failure, student):
     return {"count": len(failure.actual), "wanted": len(listed(failure.expected, failure))}
 
 
-@mistake(
-    "lookalikes_merged",
-    about=WALKS,
-    title="entries that look alike are merged",
-    explanation=(
-        "You listed {count} entries, the walk has {wanted}: an entry that is equal to an earlier "
-        "one is missing. Two leaves at one depth are both {entry}, but they are two entries."
-    ),
-)
+@rule
 def lookalikes_merged(failure, student):
     """`if entry not in entries`, a set or a dictionary of entries."""
     want = listed(failure.expected, failure)
@@ -1076,15 +757,7 @@ def lookalikes_merged(failure, student):
     return {"count": len(failure.actual), "wanted": len(want), "entry": entry}
 
 
-@mistake(
-    "root_left_out",
-    about=WALKS,
-    title="the root's own node is missing",
-    explanation=(
-        "Your list begins with {first}, one of the root's inputs. The first entry is the root's own"
-        " node, root.grad_fn."
-    ),
-)
+@rule
 def root_left_out(failure, student):
     """Begins with next_functions."""
 
@@ -1096,15 +769,7 @@ def root_left_out(failure, student):
     return None
 
 
-@mistake(
-    "leaves_left_out",
-    about=WALKS,
-    title="the walk stops before the leaves",
-    explanation=(
-        "No AccumulateGrad is in what came back. Leaves have a node too, the one that adds the"
-        " gradient to .grad; it has no inputs of its own, and is listed like any other."
-    ),
-)
+@rule
 def leaves_left_out(failure, student):
     """AccumulateGrad is not listed."""
     if not came_back(
@@ -1133,15 +798,7 @@ def leaves_came_in_order(failure, walk):
     return failure.actual == names_of(leaves_met(node for _, node in walk(root.grad_fn)), failure)
 
 
-@mistake(
-    "leaves_in_another_order",
-    about="leaf_tensors",
-    title="the right leaves in an order of their own",
-    explanation=(
-        "You listed {actual}, a walk meets them as {expected}. A set forgets in which order things"
-        " were put in; a dictionary remembers, and so does a list."
-    ),
-)
+@rule
 def leaves_in_another_order(failure, student):
     """A permutation."""
     if (
@@ -1153,15 +810,7 @@ def leaves_in_another_order(failure, student):
     return None if any(leaves_came_in_order(failure, walk) for walk in walks) else {}
 
 
-@mistake(
-    "leaf_listed_twice",
-    about="leaf_tensors",
-    title="a leaf is listed each time that it is reached",
-    explanation=(
-        "{name} came back {count} times: the graph reaches it in {count} ways, and you noted it"
-        " each time. Note a leaf only if it is not there yet."
-    ),
-)
+@rule
 def leaf_listed_twice(failure, student):
     """One entry for every way to a leaf."""
     root = root_of(failure)
@@ -1176,16 +825,7 @@ def leaf_listed_twice(failure, student):
     return {"name": again, "count": found.count(again)} if right else None
 
 
-@mistake(
-    "leaves_are_copies",
-    about="leaf_tensors",
-    title="copies of the leaves",
-    explanation=(
-        "Entry {number} has the value of {name}, {values}, but is another object: a clone, a"
-        " detached copy or a new tensor. Gradients arrive at the tensor that the graph knows, not"
-        " at a copy of it."
-    ),
-)
+@rule
 def leaves_are_copies(failure, student):
     """clone(), detach(), .data."""
     copy = failure.facts.get("values")
@@ -1195,30 +835,13 @@ def leaves_are_copies(failure, student):
     return None
 
 
-@mistake(
-    "leaf_nodes_returned",
-    about="leaf_tensors",
-    title="nodes of leaves, not the leaves",
-    explanation=(
-        "Entry {number} is an AccumulateGrad, the node that stands for a leaf in the graph. The"
-        " tensor is the node's attribute variable."
-    ),
-)
+@rule
 def leaf_nodes_returned(failure, student):
     """AccumulateGrad objects."""
     return {} if failure.facts.get("type") == "AccumulateGrad" else None
 
 
-@mistake(
-    "leaves_compared_by_value",
-    about="leaf_tensors",
-    title="leaves are compared by their values",
-    explanation=(
-        "On a list of tensors, in and == compare values, element by element: {effect}. Whether two"
-        " names stand for one tensor is told by is, by id(), or by a set or dictionary, which go by"
-        " identity too."
-    ),
-)
+@rule
 def leaves_compared_by_value(failure, student):
     """`if tensor not in leaves`."""
     tensors = failure.facts.get("tensors", {})
@@ -1284,15 +907,7 @@ def leaves_of_product(student, *values):
     return sorted(place for place in places if place is not None)
 
 
-@mistake(
-    "leaf_root_forgotten",
-    about="leaf_tensors",
-    title="a root that is itself a leaf is forgotten",
-    explanation=(
-        "Asked for the leaves of x itself you returned []. x has no graph behind it (grad_fn is"
-        " None), and yet a gradient reaches it: x.backward(v) adds v to x.grad. So the list is [x]."
-    ),
-)
+@rule
 def leaf_root_forgotten(failure, student):
     """[] for a leaf that requires grad."""
     root = root_of(failure)
@@ -1303,15 +918,7 @@ def leaf_root_forgotten(failure, student):
     )
 
 
-@mistake(
-    "constant_taken_for_leaf",
-    about="leaf_tensors",
-    title="a constant is listed as a leaf that gets a gradient",
-    explanation=(
-        "You listed a tensor that does not require grad. is_leaf is True of every tensor without a"
-        " grad_fn, constants included; only requires_grad says whether a gradient arrives."
-    ),
-)
+@rule
 def constant_taken_for_leaf(failure, student):
     """[root] for a root that requires no gradient."""
     root = root_of(failure)
@@ -1327,16 +934,7 @@ def constant_taken_for_leaf(failure, student):
 # -------------------------------------------------------------------------------------------- edges
 
 
-@mistake(
-    "index_lost",
-    about="inputs_of",
-    title="the index is lost",
-    explanation=(
-        "You returned {actual}. The second half of a pair says which output of the node the edge"
-        " belongs to; the pieces of a chunk share one node and differ in it alone. Here the second"
-        " halves are {indices}."
-    ),
-)
+@rule
 def index_lost(failure, student):
     """Always 0, or no index at all."""
     rows, want = failure.actual, failure.expected
@@ -1347,16 +945,7 @@ def index_lost(failure, student):
     return None
 
 
-@mistake(
-    "index_is_a_count",
-    about="inputs_of",
-    title="the place in the list, not the output's index",
-    explanation=(
-        "You returned {actual}: the second halves count 0, 1, 2 … through the list, as enumerate"
-        " does. The index comes with the edge and says which output of the node was used:"
-        " {expected}."
-    ),
-)
+@rule
 def index_is_a_count(failure, student):
     """enumerate's number."""
     rows, want = failure.actual, failure.expected
@@ -1371,12 +960,7 @@ def index_is_a_count(failure, student):
     return {} if [row[1] for row in product] in ([0, 1], [1, 2]) else None
 
 
-@mistake(
-    "pair_turned_round",
-    about=("walk", "inputs_of"),
-    title="the halves of the pairs have changed places",
-    explanation="You returned {actual}. walk has (depth, name), inputs_of has (name, index).",
-)
+@rule
 def pair_turned_round(failure, student):
     """(0, "SinBackward0") for ("SinBackward0", 0), or the other way round."""
     rows, want = failure.actual, failure.expected

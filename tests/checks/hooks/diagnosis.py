@@ -9,7 +9,7 @@ import math
 
 import torch
 
-from grader.authoring import import_helpers, mistake, phrase, program, same
+from grader.authoring import import_helpers, phrase, program, rule, same
 
 helpers = import_helpers(__file__)
 
@@ -104,16 +104,7 @@ def sitting(failure, student):
 # ------------------------------------------------------------------------- changing what flows back
 
 
-@mistake(
-    "edits_in_place",
-    about=(DOUBLE, CLIP, SCALE),
-    title="The hook writes into the gradient that it gets",
-    explanation=(
-        "An addition hands one tensor, {v}, to y and to its other input. After your hook had run on"
-        " y, the other input's gradient was {sibling}, too. Make a new tensor (grad * 2, not grad"
-        " *= 2) and return it."
-    ),
-)
+@rule
 @unless_raised("written-to tensor")
 def edits_in_place(failure, student):
     v, amount = probe(failure)
@@ -122,16 +113,7 @@ def edits_in_place(failure, student):
     return {"v": v, "sibling": sibling} if same(apart, v) and not same(sibling, v) else None
 
 
-@mistake(
-    "hook_returns_wrong_shape",
-    about=(DOUBLE, CLIP, SCALE, RECORD),
-    title="The hook returns something that is not a gradient for y",
-    explanation=(
-        "torch refused it: {refused}. What a hook returns takes the gradient's place, so it must be"
-        " a tensor of the gradient's shape (or None, for no change). A norm is a single number:"
-        " scale the gradient by it instead of returning it."
-    ),
-)
+@rule
 def hook_returns_wrong_shape(failure, student):
     refused = failure.raised("has changed the size of value") or failure.raised(
         "has changed the type of value"
@@ -141,15 +123,7 @@ def hook_returns_wrong_shape(failure, student):
     return None
 
 
-@mistake(
-    "scales_after_backward",
-    about=SCALE,
-    title="The gradient is scaled when backward is already over",
-    explanation=(
-        "With factor 3, {v} arrived at y and {v} reached the leaf behind it; y.grad holds {held}."
-        " By then the gradient had long been passed on: it has to be changed on its way, in a hook."
-    ),
-)
+@rule
 @unless_raised()
 def scales_after_backward(failure, student):
     v, factor = probe(failure)
@@ -162,15 +136,7 @@ def scales_after_backward(failure, student):
     )
 
 
-@mistake(
-    "changes_the_value",
-    about=(DOUBLE, CLIP),
-    title="A new tensor is made, and the gradient is left alone",
-    explanation=(
-        "You returned a Tensor, no hook is on y, and v = {v} passes y unchanged. The caller goes on"
-        " with the old y; to change its gradient, register a hook on it."
-    ),
-)
+@rule
 @unless_raised()
 def changes_the_value(failure, student):
     seen = sitting(failure, student)
@@ -179,15 +145,7 @@ def changes_the_value(failure, student):
     return {"v": v} if made and not seen["ever"] and v is not None else None
 
 
-@mistake(
-    "never_registers",
-    about=(DOUBLE, CLIP),
-    title="The hook is never put on y",
-    explanation=(
-        "You returned {given}, no hook is on y, and v = {v} passes unchanged. To define a function"
-        " is not enough: y.register_hook(function) is what makes autograd call it."
-    ),
-)
+@rule
 @unless_raised()
 def never_registers(failure, student):
     seen = sitting(failure, student)
@@ -197,16 +155,7 @@ def never_registers(failure, student):
     return {"v": v, "given": _article(seen["type"])} if v is not None else None
 
 
-@mistake(
-    "removed_at_once",
-    about=(DOUBLE, CLIP),
-    title="The hook is removed before any backward could run",
-    explanation=(
-        "A {type} came back, yet no hook is on y any more when your function returns, so v = {v}"
-        " passes unchanged. To remove it is up to the caller; mind that a `with` block removes it"
-        " at its end."
-    ),
-)
+@rule
 @unless_raised()
 def removed_at_once(failure, student):
     seen = sitting(failure, student)
@@ -215,15 +164,7 @@ def removed_at_once(failure, student):
     return {"v": v, "type": seen["type"]} if removed and v is not None else None
 
 
-@mistake(
-    "hook_returns_nothing",
-    about=(DOUBLE, CLIP, SCALE),
-    title="The hook returns None, which means: no change",
-    explanation=(
-        "{v} arrived at y and {v} was passed on. Only what a hook returns replaces the gradient; a"
-        " new value that stays in a local name, or is printed, is lost."
-    ),
-)
+@rule
 @unless_raised()
 def hook_returns_nothing(failure, student):
     v, amount = probe(failure)
@@ -240,16 +181,7 @@ def hook_returns_nothing(failure, student):
 # ----------------------------------------------------------------------------------------- clipping
 
 
-@mistake(
-    "clip_by_value",
-    about=CLIP,
-    title="Each element is clamped, not the norm",
-    explanation=(
-        "With max_norm = {m}, {v} arrived and {out} was passed on: every element cut to ±{m}. The"
-        " direction is lost, and the norm is {norm}. Multiply the whole gradient by one number"
-        " instead."
-    ),
-)
+@rule
 @unless_raised()
 def clip_by_value(failure, student):
     v = torch.tensor([0.3, -2.5, 1.7, 0.2], dtype=torch.float64)
@@ -261,16 +193,7 @@ def clip_by_value(failure, student):
     )
 
 
-@mistake(
-    "clips_each_row",
-    about=CLIP,
-    title="Each {line} is clipped on its own",
-    explanation=(
-        "With max_norm = {m}, {v} arrived and {out} was passed on: each {line} has a norm of at"
-        " most {m} now, the whole gradient has {norm}. Take the norm over all elements, without"
-        " dim."
-    ),
-)
+@rule
 @unless_raised()
 def clips_each_row(failure, student):
     v = failure.draw.tensor(2, 3, low=0.5, high=3.0)
@@ -282,15 +205,7 @@ def clips_each_row(failure, student):
     return None
 
 
-@mistake(
-    "always_normalises",
-    about=CLIP,
-    title="A short gradient is stretched to max_norm",
-    explanation=(
-        "With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose"
-        " norm is {m}. A gradient below the cap must pass as it is: never multiply by more than 1."
-    ),
-)
+@rule
 @unless_raised()
 def always_normalises(failure, student):
     v = failure.draw.tensor(3, low=0.5, high=1.5)
@@ -303,15 +218,7 @@ def always_normalises(failure, student):
     )
 
 
-@mistake(
-    "normalises_to_one",
-    about=CLIP,
-    title="A long gradient gets the norm 1, whatever max_norm is",
-    explanation=(
-        "With max_norm = {m}, {v} arrived, whose norm is {norm}, and {out} was passed on, whose"
-        " norm is 1. Dividing by the norm gives the direction; max_norm has to come back in."
-    ),
-)
+@rule
 @unless_raised()
 def normalises_to_one(failure, student):
     v = failure.draw.tensor(3, low=1.5, high=3.0)
@@ -324,15 +231,7 @@ def normalises_to_one(failure, student):
     )
 
 
-@mistake(
-    "divides_by_zero",
-    about=CLIP,
-    title="A zero gradient is divided by its norm",
-    explanation=(
-        "Three zeros arrived at y, and {came}. Their norm is 0, and it ends up in a denominator."
-        " Divide only where the norm is larger than max_norm."
-    ),
-)
+@rule
 @unless_raised("ZeroDivisionError")
 def divides_by_zero(failure, student):
     if failure.raised("ZeroDivisionError"):
@@ -359,16 +258,7 @@ OTHER_NORMS = {
 }
 
 
-@mistake(
-    "other_norm",
-    about=CLIP,
-    title="It is not the 2-norm that is compared with max_norm",
-    explanation=(
-        "{v} arrived with the 2-norm {norm}, and was multiplied by {ratio}, which is max_norm = {m}"
-        " over {used} ({other}). The 2-norm of the whole gradient is the root of the sum of all"
-        " squares."
-    ),
-)
+@rule
 @unless_raised()
 def other_norm(failure, student):
     v, m = (
@@ -389,16 +279,7 @@ def other_norm(failure, student):
     return None
 
 
-@mistake(
-    "assumes_contiguous",
-    about=CLIP,
-    title="The gradient is flattened with view",
-    explanation=(
-        "A gradient need not be contiguous: behind t() or sum() it is a transposed or an expanded"
-        " tensor, and view refuses it ({refused}). The norm needs no flattening:"
-        " torch.linalg.vector_norm(grad) takes all elements; or use reshape."
-    ),
-)
+@rule
 def assumes_contiguous(failure, student):
     return (
         {"refused": failure.error.message.splitlines()[0]}
@@ -451,31 +332,13 @@ def later_ratio(student, how=None):
     return {"ratio": float(got[0] / plain[0]), "plain": plain, "got": got}
 
 
-@mistake(
-    "hook_left_behind",
-    about=SCALE,
-    title="The hook stays on y",
-    explanation=(
-        "After one call with factor 3, a plain backward gave {got} where {plain} is right: {ratio}"
-        " times as much. The hook is still there, and with a second call there are two of them."
-        " Keep the handle, and remove() it after backward."
-    ),
-)
+@rule
 @unless_raised()
 def hook_left_behind(failure, student):
     return later_ratio(student)
 
 
-@mistake(
-    "not_removed_on_error",
-    about=SCALE,
-    title="The hook stays if backward raises",
-    explanation=(
-        "The hook stays if backward raises. A call with factor 3 raised inside backward; after "
-        "that a plain backward gave {got} instead of {plain}, {ratio} times as much. Call "
-        "remove() under finally, or use the handle in a with statement."
-    ),
-)
+@rule
 @unless_raised()
 def not_removed_on_error(failure, student):
     return next(
@@ -483,15 +346,7 @@ def not_removed_on_error(failure, student):
     )
 
 
-@mistake(
-    "scales_everything",
-    about=SCALE,
-    title="The whole backward is scaled, not the gradient at y",
-    explanation=(
-        "With factor 3, {v} should reach a leaf whose path to the loss does not go through y; it"
-        " got {past}. The factor belongs at y, not at the loss."
-    ),
-)
+@rule
 @unless_raised()
 def scales_everything(failure, student):
     v, factor = probe(failure)
@@ -499,15 +354,7 @@ def scales_everything(failure, student):
     return {"v": v, "past": past} if same(past, factor * v) else None
 
 
-@mistake(
-    "drops_other_paths",
-    about=SCALE,
-    title="Backward runs from y, so other paths get nothing",
-    explanation=(
-        "{v} should reach a leaf whose path to the loss does not go through y; it got {past}. Run"
-        " backward from the loss, once, and let a hook scale what comes through y."
-    ),
-)
+@rule
 @unless_raised()
 def drops_other_paths(failure, student):
     v, factor = probe(failure)
@@ -544,16 +391,7 @@ def rounds(student):
     return seen, v, w
 
 
-@mistake(
-    "late_binding_closure",
-    about=(RECORD, NORMS),
-    title="All hooks use the last name of the loop",
-    explanation=(
-        "All hooks use the last value of the loop variable, because they look it up only when "
-        "they run. In an example with the names {names}, only {last} was recorded. Bind it when "
-        "you create the hook: name=name, partial, or a function."
-    ),
-)
+@rule
 @unless_raised()
 def late_binding_closure(failure, student):
     if failure.about == NORMS:
@@ -580,15 +418,7 @@ def late_binding_closure(failure, student):
     )
 
 
-@mistake(
-    "fills_too_early",
-    about=RECORD,
-    title="The records are made before backward has run",
-    explanation=(
-        "When your function returned, records already held {start}; a backward later it holds the"
-        " same. A gradient exists only while backward runs: let a hook put it there."
-    ),
-)
+@rule
 @unless_raised()
 def fills_too_early(failure, student):
     found = rounds(student)
@@ -613,15 +443,7 @@ def hooks_listed(student):
     return bool(student.observe("closed", program(_named), [leaf], NAMES, [v, v]).get("kinds"))
 
 
-@mistake(
-    "keeps_the_first",
-    about=RECORD,
-    title="The first backward stays in the records",
-    explanation=(
-        "After a backward with {v} the record of h was {v}, after one with {w} it still is {kept}."
-        " Write the new copy each time."
-    ),
-)
+@rule
 @unless_raised()
 def keeps_the_first(failure, student):
     found = rounds(student)
@@ -636,16 +458,7 @@ def keeps_the_first(failure, student):
     )
 
 
-@mistake(
-    "adds_records_up",
-    about=RECORD,
-    title="Records of several backwards are added up",
-    explanation=(
-        "One backward brought {v} to {name}, the next {w}; now the record of {name} is {kept}, the"
-        " sum. A hook's argument is the gradient of its own backward (.grad adds them up); the"
-        " records shall hold the latest."
-    ),
-)
+@rule
 @unless_raised()
 def adds_records_up(failure, student):
     found = rounds(student)
@@ -662,16 +475,7 @@ def adds_records_up(failure, student):
     return None
 
 
-@mistake(
-    "records_aliases",
-    about=RECORD,
-    title="The records hold the gradients themselves, not copies",
-    explanation=(
-        "z = a + y was run backward with v, and v was changed afterwards; the record of {name} "
-        "then was {after} instead of {before}. It is the same memory, also after detach(). "
-        "clone() makes a copy."
-    ),
-)
+@rule
 @unless_raised()
 def records_aliases(failure, student):
     v = torch.tensor([0.5, -1.5], dtype=torch.float64)
@@ -695,16 +499,7 @@ def records_aliases(failure, student):
     return None
 
 
-@mistake(
-    "retains_grad",
-    about=RECORD,
-    title="The intermediates keep a .grad of their own",
-    explanation=(
-        "After backward the intermediate {name} has a .grad, {grad}, which it would not have"
-        " without you. A hook gets the gradient as its argument: there is no need for"
-        " retain_grad(), or for writing to .grad."
-    ),
-)
+@rule
 @unless_raised()
 def retains_grad(failure, student):
     found = rounds(student)
@@ -719,15 +514,7 @@ def retains_grad(failure, student):
 # ------------------------------------------------------------------------------------------ handles
 
 
-@mistake(
-    "forgets_handle",
-    about=(DOUBLE, CLIP, RECORD),
-    title="The handle is not given to the caller",
-    explanation=(
-        "The hook is there, but what came back to remove it with is {given}. register_hook returns"
-        " a handle; hand it on."
-    ),
-)
+@rule
 @unless_raised()
 def forgets_handle(failure, student):
     if failure.about == RECORD:
@@ -859,15 +646,7 @@ def measured(failure, student, quantity):
     return {"name": name, "got": found[name], "true": network.true[name]} if name else None
 
 
-@mistake(
-    "names_by_class",
-    about=NORMS,
-    title="The keys are classes, not names",
-    explanation=(
-        "The keys are {keys}. A class says which kind of layer it is, not which one of them;"
-        " named_modules() gives each a name of its own, such as {name}."
-    ),
-)
+@rule
 @unless_raised()
 def names_by_class(failure, student):
     network = Network(failure.draw)
@@ -883,16 +662,7 @@ def names_by_class(failure, student):
     return {"keys": ", ".join(map(str, keys)), "name": "rest.1"} if keys and said == keys else None
 
 
-@mistake(
-    "direct_children_only",
-    about=NORMS,
-    title="Only the direct children are looked at",
-    explanation=(
-        "For a chain of first and rest, where rest is a chain of its own, the keys are {keys};"
-        " rest.0 and rest.1 are inside rest. named_children()"
-        " stops at the first level, named_modules() goes all the way down."
-    ),
-)
+@rule
 @unless_raised()
 def direct_children_only(failure, student):
     network = Network(failure.draw)
@@ -911,15 +681,7 @@ def direct_children_only(failure, student):
     )
 
 
-@mistake(
-    "includes_containers",
-    about=NORMS,
-    title="Containers are measured, too",
-    explanation=(
-        "Besides {leaves} the result has {extra}. named_modules() also yields the module itself,"
-        " under the name '', and every container; a leaf submodule is one without children."
-    ),
-)
+@rule
 @unless_raised()
 def includes_containers(failure, student):
     network = Network(failure.draw)
@@ -932,61 +694,25 @@ def includes_containers(failure, student):
     return named if extra and extra <= {"", "rest"} and keys >= set(network.leaves) else None
 
 
-@mistake(
-    "measures_weight_grad",
-    about=NORMS,
-    title="It is the norm of weight.grad, not of grad_output",
-    explanation=(
-        "You returned the norm of the weight's gradient. In a chain of first: linear, rest.0: "
-        "tanh, rest.1: linear you returned {got} for {name}; the norm of grad_output, the "
-        "gradient at the module's output, is {true}. A Tanh has it too."
-    ),
-)
+@rule
 @unless_raised()
 def measures_weight_grad(failure, student):
     return measured(failure, student, "weight_grad")
 
 
-@mistake(
-    "measures_grad_input",
-    about=NORMS,
-    title="It is the norm of grad_input",
-    explanation=(
-        "You measured grad_input instead of grad_output. In a chain of first: linear, rest.0: "
-        "tanh, rest.1: linear you returned {got} for {name}; the norm of grad_output is {true}. A"
-        " backward hook gets (module, grad_input, grad_output)."
-    ),
-)
+@rule
 @unless_raised("'NoneType' object has no attribute")
 def measures_grad_input(failure, student):
     return measured(failure, student, "grad_input")
 
 
-@mistake(
-    "measures_output",
-    about=NORMS,
-    title="It is the norm of the output, not of its gradient",
-    explanation=(
-        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name}:"
-        " the norm of what the module computed in forward. The gradient that comes back to it in"
-        " backward has the norm {true}."
-    ),
-)
+@rule
 @unless_raised()
 def measures_output(failure, student):
     return measured(failure, student, "output")
 
 
-@mistake(
-    "averages_the_output",
-    about=NORMS,
-    title="Backward starts from the mean, not from the sum",
-    explanation=(
-        "In a chain of first: linear, rest.0: tanh, rest.1: linear you returned {got} for {name};"
-        " {true} is right, {count} times as much. The output has {count} elements: that is "
-        ".mean() instead of .sum()."
-    ),
-)
+@rule
 @unless_raised()
 def averages_the_output(failure, student):
     network = Network(failure.draw)
@@ -1018,15 +744,7 @@ def raised_in_backward(failure, student):
     return forward == "ValueError" and backward == "AttributeError"
 
 
-@mistake(
-    "reads_grad_in_hook",
-    about=(RECORD, NORMS),
-    title="The hook looks into .grad, where there is nothing yet",
-    explanation=(
-        "While a hook runs, .grad is not written yet: {came}. The gradient is the hook's argument;"
-        " use that."
-    ),
-)
+@rule
 @unless_raised("'NoneType' object has no attribute")
 def reads_grad_in_hook(failure, student):
     if failure.raised("AttributeError: 'NoneType' object has no attribute"):
@@ -1052,16 +770,7 @@ def reads_grad_in_hook(failure, student):
     return None
 
 
-@mistake(
-    "forward_hook_returns",
-    about=NORMS,
-    title="The forward hook returns something, which takes the output's place",
-    explanation=(
-        "The next module was called with what your hook returned ({raised}). What a forward hook"
-        " returns replaces the module's output, unless it is None; a lambda returns its value, so"
-        " write a def."
-    ),
-)
+@rule
 def forward_hook_returns(failure, student):
     mixed_up = any(
         failure.raised("must be Tensor, not", kind)
@@ -1074,15 +783,7 @@ def forward_hook_returns(failure, student):
     )
 
 
-@mistake(
-    "forward_for_each_module",
-    about=NORMS,
-    title="The module runs once for each leaf",
-    explanation=(
-        "The forward ran {passed} times. All hooks can be there at once: register them in a loop,"
-        " then run forward and backward a single time."
-    ),
-)
+@rule
 @unless_raised()
 def forward_for_each_module(failure, student):
     passed = failure.facts.get("passed")
@@ -1091,14 +792,7 @@ def forward_for_each_module(failure, student):
     )  # the chain has three leaves
 
 
-@mistake(
-    "tensors_not_floats",
-    about=NORMS,
-    title="The values are tensors with one number",
-    explanation=(
-        "For {name} {type} came back; a plain float was asked for. item() gets the number out."
-    ),
-)
+@rule
 @unless_raised()
 def tensors_not_floats(failure, student):
     if not norms_right(failure, student):
@@ -1151,29 +845,13 @@ def hooks_left(failure, student, trouble=None):
     return {"left": ", ".join(places), "where": trouble or ""} if places else None
 
 
-@mistake(
-    "module_hooks_left",
-    about=NORMS,
-    title="Hooks are left behind",
-    explanation=(
-        "After the call these are left: {left}. They run in every later forward or backward, and"
-        " each call adds as many. Keep the handles in a list, and remove() each when you are done."
-    ),
-)
+@rule
 @unless_raised()
 def module_hooks_left(failure, student):
     return hooks_left(failure, student)
 
 
-@mistake(
-    "module_hooks_left_after_error",
-    about=NORMS,
-    title="The hooks are only removed where all goes well",
-    explanation=(
-        "Module 1 raised in its {where}, and these hooks are left: {left}. The lines with remove()"
-        " were never reached. Put them under finally."
-    ),
-)
+@rule
 @unless_raised()
 def module_hooks_left_after_error(failure, student):
     return next(
@@ -1196,15 +874,7 @@ def parameter_grads(failure, student, before):
     return student.observe("grads_kept", spec, x, [before])["0.weight"]
 
 
-@mistake(
-    "parameter_grads_left",
-    about=NORMS,
-    title="The parameters keep what backward added to their .grad",
-    explanation=(
-        "A weight's .grad was {before} before the call and is {after} now. The next optimiser step"
-        " would use it. Set .grad aside before backward, and put it back afterwards."
-    ),
-)
+@rule
 @unless_raised()
 def parameter_grads_left(failure, student):
     if not norms_right(failure, student):
@@ -1222,16 +892,7 @@ def parameter_grads_left(failure, student):
     return {"before": before, "after": after} if changed else None
 
 
-@mistake(
-    "parameter_grads_cleared",
-    about=NORMS,
-    title="The parameters' gradients are cleared, not put back",
-    explanation=(
-        "A weight's .grad was {before} before the call and is {after} now. To clear .grad, by"
-        " zero_grad() or by hand, throws away what was there, too: set .grad aside before backward,"
-        " and put it back afterwards, None included."
-    ),
-)
+@rule
 @unless_raised()
 def parameter_grads_cleared(failure, student):
     if not norms_right(failure, student):

@@ -4,7 +4,7 @@ together afterwards.
 
 import torch
 
-from grader.authoring import Opaque, StudentCodeError, differs, mistake, program, same
+from grader.authoring import Opaque, StudentCodeError, differs, program, rule, same
 
 PLAIN = program(lambda x: x.exp())
 SUM = program(lambda x: x.exp() + x)
@@ -31,16 +31,7 @@ def result_at(failure, index):
 # ------------------------------------------------------------------------------------------ predict
 
 
-@mistake(
-    "error_swallowed",
-    about="predict",
-    title="What f raises is swallowed",
-    explanation=(
-        "f raised ValueError({text}), and predict returned {returned} as if nothing had happened."
-        " An except, and also a return inside a finally, ends an exception. The caller of predict"
-        " must learn that f failed; the mode is put back without catching anything."
-    ),
-)
+@rule
 def error_swallowed(failure, student):
     """The exception of f never came out."""
     return (
@@ -50,16 +41,7 @@ def error_swallowed(failure, student):
     )
 
 
-@mistake(
-    "mode_stays_off_after_an_error",
-    about="predict",
-    title="An error skips the line that puts the mode back",
-    explanation=(
-        "Where f returns, grad mode is back afterwards; where f raised, it stayed {is}, though it"
-        " was {was} before. The exception left predict before the line that restores the mode. A"
-        " with block, or a finally, is run on every way out."
-    ),
-)
+@rule
 def mode_stays_off_after_an_error(failure, student):
     """The mode comes back after a return, and is off after an exception. Where it is on, a line
     that switches it on was reached.
@@ -76,33 +58,14 @@ def mode_stays_off_after_an_error(failure, student):
     )
 
 
-@mistake(
-    "mode_is_set_not_restored",
-    about="predict",
-    title="The mode is set, not put back",
-    explanation=(
-        "Grad mode was {was} before predict and is {is} afterwards. It belongs to the caller: "
-        "after torch.set_grad_enabled(False) nothing is recorded any more, and a "
-        "set_grad_enabled(True) at the end is wrong where it was off. `with torch.no_grad():` "
-        "puts back what it found."
-    ),
-)
+@rule
 def mode_is_set_not_restored(failure, student):
     """After a plain call the mode is another one."""
     facts = failure.facts
     return {} if "enabled" in facts and facts["mode_after"] is not facts["enabled"] else None
 
 
-@mistake(
-    "only_x_is_cut",
-    about="predict",
-    title="Only x was taken out of the graph",
-    explanation=(
-        "With nothing but x to record, f built no graph; with a parameter inside f that requires"
-        " grad it built one, and what f gave had the grad_fn {built}. Networks have parameters."
-        " What has to be off while f runs is the recording itself."
-    ),
-)
+@rule
 def only_x_is_cut(failure, student):
     """No graph for f without parameters, one for f with them."""
     plain, layered = probes(student)
@@ -114,15 +77,7 @@ def only_x_is_cut(failure, student):
     )
 
 
-@mistake(
-    "graph_dropped_afterwards",
-    about="predict",
-    title="The graph was built and then thrown away",
-    explanation=(
-        "Inside predict, f's result had the grad_fn {built}, so everything it saves was in "
-        "memory. detach() comes too late; run f under no_grad."
-    ),
-)
+@rule
 def graph_dropped_afterwards(failure, student):
     """f gave a graph, the result has none."""
     plain, _ = probes(student)
@@ -132,16 +87,7 @@ def graph_dropped_afterwards(failure, student):
     return {"built": built_here(failure, built)}
 
 
-@mistake(
-    "recording_was_on",
-    about="predict",
-    title="Recording was on while f ran",
-    explanation=(
-        "What f gave had the grad_fn {built}, and it came back with that graph behind it."
-        " torch.no_grad() affects what is computed inside its with block, so f has to be called in"
-        " there. To a result that is already there it does nothing."
-    ),
-)
+@rule
 def recording_was_on(failure, student):
     """f gave a graph, and the result still has one."""
     plain, _ = probes(student)
@@ -168,16 +114,7 @@ def probes(student):
     return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
 
 
-@mistake(
-    "flag_of_a_result",
-    about=("predict", "cut", "split_backward", "bootstrap_loss"),
-    title="requires_grad of a computed tensor can't be changed",
-    explanation=(
-        "Line {line} raised torch's 'you can only change requires_grad flags of leaf variables'. A"
-        " tensor with a grad_fn requires grad because something that it was computed from does."
-        " detach() makes a tensor without a grad_fn, and the flag of that one is yours to set."
-    ),
-)
+@rule
 def flag_of_a_result(failure, student):
     """torch's own error."""
     return (
@@ -187,16 +124,7 @@ def flag_of_a_result(failure, student):
     )
 
 
-@mistake(
-    "numpy_does_not_cut",
-    about=("predict", "cut", "split_backward", "bootstrap_loss"),
-    title="numpy() was asked of a tensor in a graph",
-    explanation=(
-        "Line {line} raised torch's 'Can't call numpy() on Tensor that requires grad'. An array has"
-        " no place for a graph, and torch does not drop one without being told. detach() is how you"
-        " tell it, and after detach() there is no need for NumPy."
-    ),
-)
+@rule
 def numpy_does_not_cut(failure, student):
     """torch's own error."""
     return (
@@ -209,17 +137,7 @@ def numpy_does_not_cut(failure, student):
 # ---------------------------------------------------------------------------------------------- cut
 
 
-@mistake(
-    "detached_in_place",
-    about=("cut", "split_backward", "bootstrap_loss"),
-    title="The tensor itself was taken out of its graph",
-    explanation=(
-        "At first {name} required grad (its grad_fn: {node_before}), and afterwards it does not:"
-        " what is computed from it now has no way back through it. detach_() and"
-        " requires_grad_(False) change the tensor that they are called on. detach(), without the"
-        " underscore, makes a new one."
-    ),
-)
+@rule
 def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
     facts = failure.facts
@@ -247,16 +165,7 @@ def detached_in_place(failure, student):
     return None
 
 
-@mistake(
-    "y_itself_comes_back",
-    about="cut",
-    title="y itself came back",
-    explanation=(
-        "y itself came back, with its grad_fn {node}. torch.no_grad() only stops new nodes inside"
-        " its block; it does not remove the graph of an existing tensor. Return a new tensor with"
-        " the same values: y.detach()."
-    ),
-)
+@rule
 def y_itself_comes_back(failure, student):
     """The very y, still in its graph."""
     state = failure.facts.get("state")
@@ -267,16 +176,7 @@ def y_itself_comes_back(failure, student):
     )
 
 
-@mistake(
-    "copy_stays_connected",
-    about="cut",
-    title="A copy is still in the graph",
-    explanation=(
-        "The result is a new tensor, and its grad_fn is {node}: copying, adding 0 or changing the"
-        " shape are operations like any other, and autograd records them. Gradients pass through a"
-        " clone() unchanged."
-    ),
-)
+@rule
 def copy_stays_connected(failure, student):
     """A new tensor with a node."""
     state = failure.facts.get("state")
@@ -287,15 +187,7 @@ def copy_stays_connected(failure, student):
     )
 
 
-@mistake(
-    "cut_and_made_a_leaf",
-    about="cut",
-    title="The result was cut, then made a new leaf",
-    explanation=(
-        "The result was cut and then made a new leaf: it requires grad, so a new graph begins "
-        "there. split_backward needs that, cut does not. Return detach() alone."
-    ),
-)
+@rule
 def cut_and_made_a_leaf(failure, student):
     """No node, and yet it requires grad."""
     state = failure.facts.get("state")
@@ -310,15 +202,7 @@ def cut_and_made_a_leaf(failure, student):
     )
 
 
-@mistake(
-    "left_torch",
-    about=("cut", "bootstrap_loss"),
-    title="The result is not a tensor any more",
-    explanation=(
-        "What came back is of type {kind}. item(), tolist() and numpy() leave not only the graph"
-        " but torch itself; what is promised is a Tensor."
-    ),
-)
+@rule
 def left_torch(failure, student):
     """A number, a list or an array."""
     actual = failure.actual
@@ -333,16 +217,7 @@ def left_torch(failure, student):
 # ----------------------------------------------------------------------------------- split_backward
 
 
-@mistake(
-    "not_cut_in_two",
-    about="split_backward",
-    title="One graph, not two",
-    explanation=(
-        "The two stages are still one graph: second was given a tensor with the grad_fn {w_node},"
-        " so a backward from z can reach x. clone() and requires_grad_() do not cut. Use "
-        "detach(), then make the result a leaf."
-    ),
-)
+@rule
 def not_cut_in_two(failure, student):
     """second was given a tensor with a node."""
     given = (
@@ -353,16 +228,7 @@ def not_cut_in_two(failure, student):
     return {"w_node": nodes[0]} if nodes else None
 
 
-@mistake(
-    "w_does_not_require_grad",
-    about="split_backward",
-    title="w was cut, and not made a leaf that requires grad",
-    explanation=(
-        "What second was given does not require grad, so nothing of it was recorded, and the"
-        " backward from z raised: {raised}. A tensor that comes from detach() does not require grad"
-        " until it is told to."
-    ),
-)
+@rule
 def w_does_not_require_grad(failure, student):
     """second was given a tensor that does not require grad, and the first stage raised."""
     seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
@@ -374,15 +240,7 @@ def w_does_not_require_grad(failure, student):
     )
 
 
-@mistake(
-    "vector_without_v",
-    about="split_backward",
-    title="The second stage started without a vector",
-    explanation=(
-        "Line {line} raised torch's 'grad can be implicitly created only for scalar outputs': z "
-        "is a scalar, y is not. Pass the gradient that arrives at y, which is the gradient at w."
-    ),
-)
+@rule
 def vector_without_v(failure, student):
     """torch's own error, in a function that did cut, once a backward has begun at z."""
     if not failure.raised("grad can be implicitly created only for scalar outputs"):
@@ -394,15 +252,7 @@ def vector_without_v(failure, student):
     )
 
 
-@mistake(
-    "grad_is_none_at_first",
-    about="split_backward",
-    title="x.grad is None before the first backward",
-    explanation=(
-        "Line {line} raised {raised}. Until a backward has stored something there, x.grad is None,"
-        " and None can't be zeroed. x.grad = None clears it whatever it is."
-    ),
-)
+@rule
 def grad_is_none_at_first(failure, student):
     """None was to be zeroed, and with something in x.grad beforehand there is none."""
     if not failure.raised("AttributeError", "NoneType", "zero_"):
@@ -416,16 +266,7 @@ def grad_is_none_at_first(failure, student):
     return {"line": str(failure.error.line), "raised": str(failure.error)}
 
 
-@mistake(
-    "stops_at_the_cut",
-    about="split_backward",
-    title="Backward stopped at the cut",
-    explanation=(
-        "The gradient at w is right, and for x came back {at_first}: nothing new has arrived there."
-        " z.backward() ends at w, since w is a leaf and knows nothing of y. To get on to x takes a"
-        " backward of its own, from y."
-    ),
-)
+@rule
 def stops_at_the_cut(failure, student):
     """Nothing arrived at x."""
     if failure.error is not None:
@@ -444,15 +285,7 @@ def stops_at_the_cut(failure, student):
     )
 
 
-@mistake(
-    "results_turned_round",
-    about="split_backward",
-    title="The two gradients are the other way round",
-    explanation=(
-        "Your first result, {first_result}, is the gradient at w, and your second is the one at x."
-        " The gradient at x has to come first."
-    ),
-)
+@rule
 def results_turned_round(failure, student):
     """w's gradient first."""
     at_x, at_w = failure.facts.get("at_x"), failure.facts.get("at_w")
@@ -460,16 +293,7 @@ def results_turned_round(failure, student):
     return {"first_result": first} if agrees(first, at_w) and agrees(second, at_x) else None
 
 
-@mistake(
-    "ones_for_the_gradient",
-    about="split_backward",
-    title="The second stage began with ones",
-    explanation=(
-        "Your gradient at x is {at_first}, and that is what ones at y give. Right would be {at_x}:"
-        " what arrives at y is the gradient at w, {at_w}. Ones, or a sum() before backward, forget"
-        " all that second did."
-    ),
-)
+@rule
 def ones_for_the_gradient(failure, student):
     """The gradient of y.sum()."""
     x, at_x = failure.inputs.get("x"), result_at(failure, 0)
@@ -485,16 +309,7 @@ def ones_for_the_gradient(failure, student):
     )
 
 
-@mistake(
-    "counts_grad_from_before",
-    about="split_backward",
-    title="What x.grad held before is in the result",
-    explanation=(
-        "x.grad held {held} before, and {at_first} came back: that and the gradient together."
-        " Without it, it would be {at_x}. Backward adds to x.grad, so it has to be cleared before"
-        " the second stage."
-    ),
-)
+@rule
 def counts_grad_from_before(failure, student):
     """The gradient plus what was there."""
     held, at_x = failure.facts.get("held"), failure.facts.get("at_x")
@@ -508,15 +323,7 @@ def counts_grad_from_before(failure, student):
 # ----------------------------------------------------------------------------------- bootstrap_loss
 
 
-@mistake(
-    "another_distance",
-    about="bootstrap_loss",
-    title="Another distance than the mean square",
-    explanation=(
-        "You returned {actual}, and that is {formula}. The mean of the squared differences is"
-        " {expected}."
-    ),
-)
+@rule
 def another_distance(failure, student):
     """One of a few wrong formulas gives just that."""
     online, target = failure.inputs.get("online"), failure.inputs.get("target")
@@ -537,16 +344,7 @@ def another_distance(failure, student):
     return None
 
 
-@mistake(
-    "loss_made_a_leaf",
-    about="bootstrap_loss",
-    title="The loss is a new leaf without a graph",
-    explanation=(
-        "The loss is a new leaf: it requires grad and has no grad_fn. torch.tensor(…) and .item()"
-        " keep the number only, and requires_grad=True just hides the error. Return the tensor "
-        "that was computed from online."
-    ),
-)
+@rule
 def loss_made_a_leaf(failure, student):
     """A loss that requires grad, and no gradient on either side."""
     same_again = program(lambda x: x * 1)
@@ -558,16 +356,7 @@ def loss_made_a_leaf(failure, student):
     )
 
 
-@mistake(
-    "nothing_learns",
-    about="bootstrap_loss",
-    title="The whole loss was cut off",
-    explanation=(
-        "The loss does not require grad, so a backward from it raises, and online learns nothing."
-        " no_grad() around everything, or a detach() of the difference or of the loss, cuts both"
-        " sides. Cut target, and nothing else."
-    ),
-)
+@rule
 def nothing_learns(failure, student):
     """No gradient on either side, and no way back to one: a gradient of zeros is another matter."""
     same_again = program(lambda x: x * 1)
@@ -575,16 +364,7 @@ def nothing_learns(failure, student):
     return {} if state and not state["requires_grad"] and sides(student) == (None, None) else None
 
 
-@mistake(
-    "online_was_cut",
-    about="bootstrap_loss",
-    title="The wrong side was cut",
-    explanation=(
-        "For online = 3 and target = 1 the gradient at online is {at_online}, and at target"
-        " {at_target}: so target is pulled towards online, and online learns nothing. It is target"
-        " that has to be a constant."
-    ),
-)
+@rule
 def online_was_cut(failure, student):
     """target has the gradient that online should have."""
     at = sides(student)
@@ -595,16 +375,7 @@ def online_was_cut(failure, student):
     )
 
 
-@mistake(
-    "target_not_cut",
-    about="bootstrap_loss",
-    title="A gradient flows into target",
-    explanation=(
-        "For online = 3 and target = 1 the gradient at online is {at_online}, as it should be, "
-        "and at target it is {at_target} instead of none. clone() does not cut the graph; "
-        "detach() does."
-    ),
-)
+@rule
 def target_not_cut(failure, student):
     """Both sides have a gradient, and online that of the mean square."""
     at = sides(student)

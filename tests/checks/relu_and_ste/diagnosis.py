@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.authoring import Failure, MissingName, Opaque, Student, differs, mistake, same
+from grader.authoring import Failure, MissingName, Opaque, Student, differs, rule, same
 
 Facts = dict[str, Any]
 
@@ -118,16 +118,7 @@ def came_back(failure: Failure) -> bool:
 # ------------------------------------------------------------------------ what torch or Python said
 
 
-@mistake(
-    "not_a_function",
-    about=(*CLASSES, *CLASS_OF),
-    title="the class is not derived from torch.autograd.Function",
-    explanation=(
-        "{function} has no node that belongs to it, so torch knows nothing of its backward. The"
-        " stub's line, class {function}(torch.autograd.Function), is what gives it apply and the"
-        " node."
-    ),
-)
+@rule
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
     function = CLASS_OF.get(failure.about, failure.about)
@@ -139,16 +130,7 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "nothing_saved",
-    about=CLASSES,
-    title="backward uses something that forward did not hand over",
-    explanation=(
-        "Line {line}: {said}. forward and backward are two calls; backward has grad_output, and"
-        " what forward gave to ctx.save_for_backward(...), which comes back as the tuple"
-        " ctx.saved_tensors. The x of forward is not known there."
-    ),
-)
+@rule
 def nothing_saved(failure: Failure, student: Student) -> Facts | None:
     """A name of forward's; saved_tensors is empty, or used as if it were one tensor; an attribute
     of ctx is missing.
@@ -200,15 +182,7 @@ def names_in_forward(student: Student) -> set[str]:
     return stored | {node.arg for node in inner if isinstance(node, ast.arg)}
 
 
-@mistake(
-    "wrong_number_of_gradients",
-    about=CLASSES,
-    title="backward returns more gradients than forward has inputs",
-    explanation=(
-        "torch said: {said}. backward returns one gradient for each argument of forward, ctx not"
-        " counted: here that is x alone. grad_output and what was saved are no inputs of forward."
-    ),
-)
+@rule
 def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | None:
     """The engine counts the gradients."""
     if (
@@ -220,16 +194,7 @@ def wrong_number_of_gradients(failure: Failure, student: Student) -> Facts | Non
     return None
 
 
-@mistake(
-    "returns_nothing",
-    about=(*CLASSES, *CLASS_OF),
-    title="a return is missing",
-    explanation=(
-        "{said} It was asked for x = {x}. A function without return gives None, and from backward"
-        " None means that there is no gradient: torch raises nothing, and .grad just stays as it"
-        " was."
-    ),
-)
+@rule
 def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """None from a function, from forward or from backward."""
     if not came_back(failure):
@@ -264,15 +229,7 @@ def returns_nothing(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "styles_mixed",
-    about=CLASSES,
-    title="the two styles of Function are mixed",
-    explanation=(
-        "Python said: {said}. Either forward(ctx, x) alone, or forward(x) together with"
-        " setup_context(ctx, inputs, output); backward(ctx, grad_output) in both."
-    ),
-)
+@rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """A TypeError about the number of arguments of forward, backward or setup_context."""
     if (
@@ -299,16 +256,7 @@ def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     return {"said": said} if named and mixed else None
 
 
-@mistake(
-    "whole_tensor_asked",
-    about=CLASSES,
-    title="one question is asked of a whole tensor",
-    explanation=(
-        "Line {line}: {said}. if, max(x, 0), and, or, not want one yes or no, and x > 0 has an"
-        " answer for each element. What works on every element by itself: torch.where(x > 0, …, …),"
-        " x.clamp(min=0), torch.maximum, or a product with (x > 0)."
-    ),
-)
+@rule
 def whole_tensor_asked(failure: Failure, student: Student) -> Facts | None:
     """The truth of a tensor of several elements."""
     if failure.error and failure.raised(
@@ -321,15 +269,7 @@ def whole_tensor_asked(failure: Failure, student: Student) -> Facts | None:
 # ------------------------------------------------------------------------------------ the functions
 
 
-@mistake(
-    "forward_called_directly",
-    about=tuple(CLASS_OF),
-    title="forward is called directly",
-    explanation=(
-        "{said} Only apply makes a node for the graph, with a ctx that belongs to it; called"
-        " directly, forward is a plain function, and your backward is never asked."
-    ),
-)
+@rule
 def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     """forward ran with a ctx that is not a node, or could not be called at all."""
     given = failure.facts.get("given")
@@ -362,16 +302,7 @@ def calls_forward(student: Student, name: str) -> bool:
     return "forward" in used and "apply" not in used
 
 
-@mistake(
-    "clamped_at_its_bounds",
-    about=tuple(CLASS_OF),
-    title="clamp stops the gradient at its bounds",
-    explanation=(
-        "{name}(x) has the right value, but {function}.apply(x) goes through {call} afterwards."
-        " clamp passes no gradient where its input is exactly at a bound. Return"
-        " {function}.apply(x) without {call}."
-    ),
-)
+@rule
 def clamped_at_its_bounds(failure: Failure, student: Student) -> Facts | None:
     """The gradient is 0 in places, and the function clamps."""
     got, want = failure.actual, failure.expected
@@ -400,30 +331,13 @@ def called_in(student: Student, name: str, *attributes: str) -> list[str]:
     return [attribute for attribute in found if attribute in attributes]
 
 
-@mistake(
-    "class_left_out",
-    about=tuple(CLASS_OF),
-    title="the function does not use its class",
-    explanation=(
-        "{name} never calls {function}.apply: in this check {function}.forward returns {a} * x,"
-        " and {name} returned {actual}. So autograd does not use {function}.backward."
-    ),
-)
+@rule
 def class_left_out(failure: Failure, student: Student) -> Facts | None:
     """A tensor comes back, and forward has not run."""
     return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
 
 
-@mistake(
-    "apply_not_called",
-    about=tuple(CLASS_OF),
-    title="apply was not called",
-    explanation=(
-        "{name}(x) is of type {kind}, not a Tensor. A Function is never instantiated, and its apply"
-        " without (x) is only a name: {function}.apply(x) makes the node, runs forward and returns"
-        " the result."
-    ),
-)
+@rule
 def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     """A function, a method or an instance comes back, or torch complains of one."""
     function = CLASS_OF[failure.about]
@@ -437,16 +351,7 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
 # ---------------------------------------------------------------------------------------- the value
 
 
-@mistake(
-    "other_dtype",
-    about=CLASSES,
-    title="the result has another dtype than x",
-    explanation=(
-        "For x of dtype {given} forward returned {returned}. A comparison gives bool, and .float()"
-        " or torch.where(..., 1.0, 0.0) gives float32 whatever x is; with (...).to(x.dtype) the"
-        " step has x's dtype. (Autograd can't differentiate integers and bools.)"
-    ),
-)
+@rule
 def other_dtype(failure: Failure, student: Student) -> Facts | None:
     """The dtype of the value differs for float32 or float64."""
     if not came_back(failure):
@@ -474,15 +379,7 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
 }
 
 
-@mistake(
-    "another_step",
-    about=("STE", "ClippedSTE"),
-    title="forward is another step function",
-    explanation=(
-        "For x = {points} forward returned {got}, which is {formula}. The step of this lesson is 1"
-        " where x is above 0 and 0 everywhere else, at 0 itself too: {want}."
-    ),
-)
+@rule
 def another_step(failure: Failure, student: Student) -> Facts | None:
     """The value is that of a step at another place, or between other numbers."""
     if not came_back(failure):
@@ -501,16 +398,7 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
 # -------------------------------------------------------------------- what belongs to somebody else
 
 
-@mistake(
-    "writes_into_others",
-    about=CLASSES,
-    title="forward or backward writes into a tensor that it was given",
-    explanation=(
-        "Your code wrote into a tensor that it was given: {whose} was {before} and is {after} "
-        "now. Other nodes may use the same tensor. Methods ending in _, *= and t[mask] = 0 write "
-        "in place; clone first, or multiply by the mask."
-    ),
-)
+@rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, v, or what a neighbour gets from v, before and after."""
     if failure.error and not failure.raised("in-place"):
@@ -531,16 +419,7 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "stash_outside",
-    about=CLASSES,
-    title="what backward needs is kept outside ctx",
-    explanation=(
-        "What backward needs is kept in a class attribute or a global, which all calls share. "
-        "After calls on x = {x} and z = {z}, the gradient of the first was {got} for v = {v}; it "
-        "should be {want}. Use ctx."
-    ),
-)
+@rule
 def stash_outside(failure: Failure, student: Student) -> Facts | None:
     """The gradient of a first call, after a second one, is made from the second's values."""
     if not came_back(failure):
@@ -568,16 +447,7 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
 # ------------------------------------------------------------------------------------- the gradient
 
 
-@mistake(
-    "ignores_grad_output",
-    about=CLASSES,
-    title="grad_output is not used",
-    explanation=(
-        "For v = {v} your backward returned {got}, and the same for v = {other}. That is the "
-        "slope alone. Multiply it by grad_output: {want}. (With .sum().backward(), grad_output is"
-        " all ones, which hides this mistake.)"
-    ),
-)
+@rule
 def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     """The same gradient, not all zeros, for two different incoming ones."""
     if not came_back(failure):
@@ -593,16 +463,7 @@ def ignores_grad_output(failure: Failure, student: Student) -> Facts | None:
     )  # else it is not a slope
 
 
-@mistake(
-    "derivative_of_the_step",
-    about=("STE", "ClippedSTE"),
-    title="backward returns the true derivative of the step, which is 0",
-    explanation=(
-        "For v = {v} your backward returned {got}. A step is flat on both sides, so its derivative"
-        " is 0 and nothing before it would ever learn. A straight-through estimator declares"
-        " another gradient on purpose: {want}."
-    ),
-)
+@rule
 def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     """Zeros come back."""
     if not came_back(failure):
@@ -619,15 +480,7 @@ def derivative_of_the_step(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "product_is_compared",
-    about=CLASSES,
-    title="the product is compared instead of x",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is (v * x) > 0: Python "
-        "multiplies before it compares. Add brackets: grad_output * (x > 0)."
-    ),
-)
+@rule
 def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     """The brackets of v * (x > 0) are missing."""
     if not came_back(failure):
@@ -640,16 +493,7 @@ def product_is_compared(failure: Failure, student: Student) -> Facts | None:
     return {"x": x, "v": v, "got": got} if compared else None
 
 
-@mistake(
-    "gradient_is_clipped",
-    about=CLASSES,
-    title="grad_output itself is clipped",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}; for {factor} * v it returned"
-        " {again}, and {factor} times the first would be {want}. backward is linear in"
-        " grad_output: neither its size nor its sign decides what passes."
-    ),
-)
+@rule
 def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
     """backward(k v) is not k backward(v), and of a very small v each element passes as it is, or
     not at all.
@@ -687,15 +531,7 @@ def gradient_is_clipped(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-@mistake(
-    "divides_by_the_input",
-    about="MyReLU",
-    title="backward divides by x, which may be 0",
-    explanation=(
-        "At x = 0 with {incoming} coming in it returned {got}: max(x, 0) / x is 0 / 0 there. Use "
-        "a comparison instead: x > 0."
-    ),
-)
+@rule
 def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 no number."""
     if not came_back(failure) or failure.check != "test_my_relu_at_zero":
@@ -717,15 +553,7 @@ def divides_by_the_input(failure: Failure, student: Student) -> Facts | None:
     return {"incoming": float(v[1]), "got": float(got[1])}
 
 
-@mistake(
-    "half_at_zero",
-    about="MyReLU",
-    title="the gradient at 0 is neither 0 nor grad_output",
-    explanation=(
-        "At x = 0 with {incoming} coming in your backward returned {got}. (1 + sign(x)) / 2 and "
-        "torch.maximum give one half there. Use a comparison: x > 0 or x >= 0."
-    ),
-)
+@rule
 def half_at_zero(failure: Failure, student: Student) -> Facts | None:
     """Right on both sides of 0, and at 0 not."""
     if not came_back(failure) or failure.check != "test_my_relu_at_zero":
@@ -766,15 +594,7 @@ FORMULAS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
-@mistake(
-    "another_slope",
-    about=CLASSES,
-    title="backward multiplies by another slope than it should",
-    explanation=(
-        "For x = {x} and v = {v} your backward returned {got}, which is {formula}. {rule} Here that"
-        " is {want}."
-    ),
-)
+@rule
 def another_slope(failure: Failure, student: Student) -> Facts | None:
     """The gradient is that of another function of the family."""
     if not came_back(failure):

@@ -2,15 +2,7 @@
 
 import torch
 
-from grader.authoring import (
-    Opaque,
-    StudentCodeError,
-    differs,
-    import_helpers,
-    mistake,
-    program,
-    same,
-)
+from grader.authoring import Opaque, StudentCodeError, differs, import_helpers, program, rule, same
 
 helpers = import_helpers(__file__)
 
@@ -40,16 +32,7 @@ def pair(failure):
 # ---------------------------------------------------------------------------- second_backward_error
 
 
-@mistake(
-    "does_not_catch",
-    about="second_backward_error",
-    title="The error is raised on, not caught",
-    explanation=(
-        "Your function ended with the very RuntimeError whose text it should return (line {line})."
-        " Put the second backward, and only that one, into a try, and return the text in its"
-        " except."
-    ),
-)
+@rule
 def does_not_catch(failure, student):
     """The function lets the error through."""
     return (
@@ -57,16 +40,7 @@ def does_not_catch(failure, student):
     )
 
 
-@mistake(
-    "message_is_typed_in",
-    about="second_backward_error",
-    title="The message is written in the code, not caught",
-    explanation=(
-        "Your function returned a str, but its backward read {read} saved tensors; one pass "
-        "through log(x ** 3) reads 2, so no second pass raised. Let torch raise the error, and "
-        "return its text."
-    ),
-)
+@rule
 def message_is_typed_in(failure, student):
     """A string about a second backward, without any backward."""
     seen = counts(student)
@@ -74,15 +48,7 @@ def message_is_typed_in(failure, student):
     return {"read": seen["read"]} if typed and seen["read"] == 0 else None
 
 
-@mistake(
-    "returns_the_exception",
-    about="second_backward_error",
-    title="The exception came back, or its type, not only its message",
-    explanation=(
-        "What came back names the type RuntimeError: {shown}. The message is the text alone, and"
-        " str(error) is that text; repr(error) and a traceback add the type to it."
-    ),
-)
+@rule
 def returns_the_exception(failure, student):
     """The exception object, its repr, or its type's name."""
     if isinstance(failure.actual, Opaque) and failure.actual.type_name in ("RuntimeError", "type"):
@@ -95,16 +61,7 @@ def returns_the_exception(failure, student):
     return None
 
 
-@mistake(
-    "builds_a_fresh_graph",
-    about="second_backward_error",
-    title="The second backward got a graph of its own",
-    explanation=(
-        "z was computed again before the second backward, so that backward had a new graph. "
-        "Backward reached x {reached} times without an error; {saved} tensors were saved and "
-        "{read} read. Call backward twice on one z."
-    ),
-)
+@rule
 def builds_a_fresh_graph(failure, student):
     """Each backward runs on a graph of its own, so no error arises."""
     seen = counts(student)
@@ -114,16 +71,7 @@ def builds_a_fresh_graph(failure, student):
     return seen if not holds_message(seen) and seen["reached"] >= 2 and alone else None
 
 
-@mistake(
-    "keeps_the_graph_it_should_lose",
-    about="second_backward_error",
-    title="The graph was retained, so nothing was raised",
-    explanation=(
-        "Backward reached x {reached} times, so the second pass went through too. The first one "
-        "ran with retain_graph=True (or create_graph=True, which retains too); leave that out, "
-        "and the second pass raises."
-    ),
-)
+@rule
 def keeps_the_graph_it_should_lose(failure, student):
     """The first backward retained the graph."""
     seen = counts(student)
@@ -137,16 +85,7 @@ def keeps_the_graph_it_should_lose(failure, student):
     return {**seen, "reached": reached} if retained else None
 
 
-@mistake(
-    "stops_after_one_backward",
-    about="second_backward_error",
-    title="No message came of the second backward",
-    explanation=(
-        "Backward reached x once, as it should, and then {shown} came back. Either there was no"
-        " second backward, or its error was caught and its text not returned: the except needs a"
-        " return of str(error)."
-    ),
-)
+@rule
 def stops_after_one_backward(failure, student):
     """One pass, and no message."""
     seen = counts(student)
@@ -161,15 +100,7 @@ def holds_message(seen):
 # --------------------------------------------------------------------- what all three can get wrong
 
 
-@mistake(
-    "losses_compared_by_value",
-    about="sum_of_gradients",
-    title="The last loss is found by comparing values",
-    explanation=(
-        "Where the first and the last loss are equal, the first one's backward freed the graph "
-        "and torch raised its 'second time' error. Use enumerate, or losses[:-1] and losses[-1]."
-    ),
-)
+@rule
 def losses_compared_by_value(failure, student):
     """The graph is freed too early only where two losses are equal; that others work is what the
     check needs.
@@ -182,16 +113,7 @@ def losses_compared_by_value(failure, student):
     )
 
 
-@mistake(
-    "no_retain_graph",
-    about=PASSES,
-    title="The graph was not kept for the next pass",
-    explanation=(
-        "Line {line} raised torch's 'second time' error. A backward without retain_graph=True frees"
-        " the saved tensors as it goes, so every pass but the last must be told to keep them; told"
-        " to the last one, it comes too late."
-    ),
-)
+@rule
 def no_retain_graph(failure, student):
     """A pass after one that freed the graph."""
     return (
@@ -199,16 +121,7 @@ def no_retain_graph(failure, student):
     )
 
 
-@mistake(
-    "grad_is_none_at_first",
-    about=PASSES,
-    title="x.grad is None before the first backward",
-    explanation=(
-        "Line {line} raised {raised}. With something in x.grad beforehand it does not raise, so it"
-        " is x.grad that was None: until a backward has stored something there, it can be neither"
-        " zeroed nor copied. x.grad = None clears it whatever it is."
-    ),
-)
+@rule
 def grad_is_none_at_first(failure, student):
     """An error about None that a gradient from before makes go away."""
     if (
@@ -223,15 +136,7 @@ def grad_is_none_at_first(failure, student):
     )
 
 
-@mistake(
-    "takes_grad_of_the_loss",
-    about=PASSES,
-    title="The loss was asked for its .grad",
-    explanation=(
-        "You read .grad of the loss. Line {line} raised {raised}. backward stores gradients in "
-        "leaves only, and the loss is not a leaf. The gradient with respect to x is in x.grad."
-    ),
-)
+@rule
 def takes_grad_of_the_loss(failure, student):
     """An error about None that goes away where the loss retains its gradient."""
     if not stumbles_over_none(failure):
@@ -266,16 +171,7 @@ def stumbles(student, about, *, held, retained):
     return None
 
 
-@mistake(
-    "gradient_is_not_returned",
-    about=PASSES,
-    title="The gradient is in x.grad, and was not returned",
-    explanation=(
-        "After your function ran x.grad held {stored}, and {returned} is what it returned."
-        " backward() itself returns None, and so does a function without a return; take the"
-        " gradient from x.grad."
-    ),
-)
+@rule
 def gradient_is_not_returned(failure, student):
     """None, or a pair of None, though the passes ran."""
     facts = failure.facts
@@ -290,16 +186,7 @@ def gradient_is_not_returned(failure, student):
     )
 
 
-@mistake(
-    "retains_every_pass",
-    about=PASSES,
-    title="The last pass also retained the graph",
-    explanation=(
-        "After your function one more backward still went through and gave {more}. Nobody needs the"
-        " graph after the last pass, so that one runs without retain_graph=True (and without"
-        " create_graph=True) and frees what was saved."
-    ),
-)
+@rule
 def retains_every_pass(failure, student):
     """A further differentiation works."""
     return {} if "more" in failure.facts else None
@@ -308,15 +195,7 @@ def retains_every_pass(failure, student):
 # ----------------------------------------------------------------------------------- backward_twice
 
 
-@mistake(
-    "grad_is_not_stored",
-    about="backward_twice",
-    title="The passes never reached x.grad",
-    explanation=(
-        "You returned {result}, and x.grad holds {grad} afterwards, what it held before."
-        " autograd.grad hands the gradient back and adds it to no .grad; backward adds it there."
-    ),
-)
+@rule
 def grad_is_not_stored(failure, student):
     """x.grad is what it was before, and no pass wrote there."""
     grad, held, one = (failure.facts.get(name) for name in ("grad", "held", "one"))
@@ -330,16 +209,7 @@ def grad_is_not_stored(failure, student):
     return {} if untouched else None
 
 
-@mistake(
-    "doubles_one_pass",
-    about="backward_twice",
-    title="One pass, doubled",
-    explanation=(
-        "Backward went through the graph {passes} time, and the gradient was multiplied by 2 (or"
-        " handed in as 2). One pass gives {one}. Here two passes are asked for: the first keeps the"
-        " graph, the second adds to x.grad by itself."
-    ),
-)
+@rule
 def doubles_one_pass(failure, student):
     """One pass, with a result that holds the gradient twice."""
     result, held, one = (failure.facts.get(name) for name in ("result", "held", "one"))
@@ -355,15 +225,7 @@ def doubles_one_pass(failure, student):
     )
 
 
-@mistake(
-    "only_one_pass",
-    about="backward_twice",
-    title="One pass instead of two",
-    explanation=(
-        "Backward went through the graph {passes} time, and {actual} is the gradient of that one"
-        " pass. Two passes through it give {expected}."
-    ),
-)
+@rule
 def only_one_pass(failure, student):
     """One pass, and its gradient."""
     result, held, one = (failure.facts.get(name) for name in ("result", "held", "one"))
@@ -372,16 +234,7 @@ def only_one_pass(failure, student):
     return {} if agrees(result, one) or (held is not None and agrees(result, held + one)) else None
 
 
-@mistake(
-    "clears_between_the_passes",
-    about="backward_twice",
-    title="x.grad was cleared between the passes",
-    explanation=(
-        "Both passes ran, and yet {actual} came back, the gradient of one of them; both together"
-        " are {expected}. backward_twice clears x.grad nowhere: the second pass adds to what the"
-        " first left."
-    ),
-)
+@rule
 def clears_between_the_passes(failure, student):
     """Two passes, and the gradient of the second; x.grad does not hold both."""
     result, held, one, grad = (
@@ -405,15 +258,7 @@ def clears_between_the_passes(failure, student):
     )
 
 
-@mistake(
-    "clears_what_came_before",
-    about="backward_twice",
-    title="What x.grad held before was not counted",
-    explanation=(
-        "x.grad held {held} before, two passes add {twice}, and {actual} came back: the two passes"
-        " alone. backward adds to x.grad, and this function is to leave it at that."
-    ),
-)
+@rule
 def clears_what_came_before(failure, student):
     """Two passes, without what was there."""
     result, held, one = (failure.facts.get(name) for name in ("result", "held", "one"))
@@ -423,16 +268,7 @@ def clears_what_came_before(failure, student):
 # ------------------------------------------------------------------------------ two_fresh_gradients
 
 
-@mistake(
-    "counts_grad_from_before",
-    about=("two_fresh_gradients", "sum_of_gradients"),
-    title="What x.grad held before is in the result",
-    explanation=(
-        "x.grad held {held} before, and {counted} came back: that and the gradient together."
-        " Without it, it would be {alone}. Backward adds to x.grad, so it has to be cleared before"
-        " the first pass."
-    ),
-)
+@rule
 def counts_grad_from_before(failure, student):
     """A result with the earlier gradient in it."""
     held, one, each = (failure.facts.get(name) for name in ("held", "one", "each"))
@@ -448,16 +284,7 @@ def counts_grad_from_before(failure, student):
     return None
 
 
-@mistake(
-    "subtracts_what_was_there",
-    about=("two_fresh_gradients", "sum_of_gradients"),
-    title="What x.grad held before is subtracted again",
-    explanation=(
-        "x.grad held {held} before, and you returned {returned} instead of {alone}. inf - inf is "
-        "nan, and next to 1e300 a gradient is lost. Clear x.grad before the first pass instead of "
-        "subtracting."
-    ),
-)
+@rule
 def subtracts_what_was_there(failure, student):
     """Nothing but what was there spoils the result."""
     held, one, each = (failure.facts.get(name) for name in ("held", "one", "each"))
@@ -471,15 +298,7 @@ def subtracts_what_was_there(failure, student):
     return {"returned": returned, "alone": one if pairs else sum(each)} if spoiled else None
 
 
-@mistake(
-    "no_clearing_between",
-    about="two_fresh_gradients",
-    title="The second result still has the first in it",
-    explanation=(
-        "One pass gives {one}, and your second result is {second}: both passes together. Backward"
-        " adds to x.grad, so it has to be cleared before the second pass too."
-    ),
-)
+@rule
 def no_clearing_between(failure, student):
     """The second result is the sum of both passes."""
     _, second = pair(failure)
@@ -491,16 +310,7 @@ def no_clearing_between(failure, student):
     )
 
 
-@mistake(
-    "results_cleared_away",
-    about="two_fresh_gradients",
-    title="The results were zeroed after they were taken",
-    explanation=(
-        "Your results are {actual_pair}, where one pass gives {one}. A name, a .detach() or a "
-        ".data of x.grad is not a copy: it shows whatever is written there later, and zero_() "
-        "writes zeros. Take a copy first, with clone()."
-    ),
-)
+@rule
 def results_cleared_away(failure, student):
     """A result of zeros where the gradient is none."""
     first, second = pair(failure)
@@ -518,16 +328,7 @@ def results_cleared_away(failure, student):
     return {"actual_pair": (first, second)} if any(zeros) else None
 
 
-@mistake(
-    "results_are_one_tensor",
-    about="two_fresh_gradients",
-    title="Both results are one piece of memory",
-    explanation=(
-        "Both results share memory: {amount} was added to {written}, and {other} changed from "
-        "{before} to {after}. zero_() and backward write into the tensor that x.grad already is, "
-        "also behind .detach() or .data. Return copies, with clone()."
-    ),
-)
+@rule
 def results_are_one_tensor(failure, student):
     """Writing to one result changes the other."""
     facts = failure.facts
@@ -539,30 +340,13 @@ def results_are_one_tensor(failure, student):
     return None if same(before[2], after[2]) else {}
 
 
-@mistake(
-    "result_is_grad_itself",
-    about="two_fresh_gradients",
-    title="One result is x.grad itself",
-    explanation=(
-        "{amount} was added to {written}, and {other} went from {before} to {after} with it. What"
-        " you returned is the tensor that x.grad holds, and the next backward would add to it."
-        " Return a copy, with clone()."
-    ),
-)
+@rule
 def result_is_grad_itself(failure, student):
     """A result shares its memory with x.grad only."""
     return {} if failure.facts.get("other") == "x.grad" else None
 
 
-@mistake(
-    "copies_one_pass",
-    about="two_fresh_gradients",
-    title="One pass, handed out twice",
-    explanation=(
-        "Both results are right, but backward went through the graph {passes} time. The exercise is"
-        " the second pass: keep the graph in the first, clear x.grad, run it again."
-    ),
-)
+@rule
 def copies_one_pass(failure, student):
     """Two right results from one pass."""
     first, second = pair(failure)
@@ -577,16 +361,7 @@ def copies_one_pass(failure, student):
 # --------------------------------------------------------------------------------- sum_of_gradients
 
 
-@mistake(
-    "only_the_last_loss",
-    about="sum_of_gradients",
-    title="Only one of the losses is in the result",
-    explanation=(
-        "{actual} is the gradient of one loss, number {number} of {count}; all together give"
-        " {expected}. x.grad adds up by itself, so it is cleared once, before the first pass, and"
-        " not between the losses."
-    ),
-)
+@rule
 def only_the_last_loss(failure, student):
     """The gradient of one of several losses."""
     each = failure.facts.get("each") or []
@@ -598,16 +373,7 @@ def only_the_last_loss(failure, student):
     return None
 
 
-@mistake(
-    "adds_running_totals",
-    about="sum_of_gradients",
-    title="Running totals were added up",
-    explanation=(
-        "Running totals were added up: x.grad is already a sum. The losses have the gradients "
-        "{gradients}; {actual} contains the first of them {count} times and the last once. Clear "
-        "x.grad before each pass, or read it once at the end."
-    ),
-)
+@rule
 def adds_running_totals(failure, student):
     """x.grad is read after every pass, and never cleared."""
     each = failure.facts.get("each") or []
@@ -617,15 +383,7 @@ def adds_running_totals(failure, student):
     return {"gradients": each, "count": len(each)} if agrees(failure.actual, running) else None
 
 
-@mistake(
-    "averages_the_losses",
-    about="sum_of_gradients",
-    title="It is the mean of the gradients, not their sum",
-    explanation=(
-        "{actual} times {count}, the number of losses, is {expected}. The sum is asked for, so"
-        " nothing is divided."
-    ),
-)
+@rule
 def averages_the_losses(failure, student):
     """The sum over the number of losses."""
     each = failure.facts.get("each") or []
@@ -636,16 +394,7 @@ def averages_the_losses(failure, student):
     )
 
 
-@mistake(
-    "one_backward_for_all",
-    about="sum_of_gradients",
-    title="All losses went through one backward",
-    explanation=(
-        "The value is right, and adding the losses first is often the better way; but here the"
-        " trunk saw {passes} pass for {count} losses, and the exercise is one backward for each,"
-        " with the graph retained in between."
-    ),
-)
+@rule
 def one_backward_for_all(failure, student):
     """One pass through the trunk for several losses."""
     each, result = failure.facts.get("each") or [], failure.facts.get("result")
@@ -667,60 +416,25 @@ def predicted(student):
     return {key for key in KEYS if found[key]}
 
 
-@mistake(
-    "nothing_survives",
-    about="SURVIVES_SECOND_BACKWARD",
-    title="A second backward does not always fail",
-    explanation=(
-        "All {count} are predicted to fail. What fails is a node that looks for a tensor which the"
-        " first pass freed; {key} has a node ({node}) that keeps none, since its derivative does"
-        " not depend on any value, so it can run again."
-    ),
-)
+@rule
 def nothing_survives(failure, student):
     """False everywhere."""
     return survivor(failure) if predicted(student) == set() else None
 
 
-@mistake(
-    "everything_survives",
-    about="SURVIVES_SECOND_BACKWARD",
-    title="A second backward does not always work",
-    explanation=(
-        "All {count} are predicted to survive. Nodes whose derivative needs a value keep it for"
-        " backward: {key} has a node ({node}) that keeps {saved}, and the first pass frees it."
-    ),
-)
+@rule
 def everything_survives(failure, student):
     """True everywhere."""
     return survivor(failure) if predicted(student) == set(KEYS) else None
 
 
-@mistake(
-    "survival_inverted",
-    about="SURVIVES_SECOND_BACKWARD",
-    title="True and False are the wrong way round",
-    explanation=(
-        "All {count} predictions are the opposite of what happens, so you see well which nodes keep"
-        " tensors. True stands for an expression whose second backward works, False for one that"
-        " raises."
-    ),
-)
+@rule
 def survival_inverted(failure, student):
     """The complement of the truth."""
     return survivor(failure) if predicted(student) == {"x * 2", "x ** 2", "x.exp()"} else None
 
 
-@mistake(
-    "a_multiple_survives",
-    about="SURVIVES_SECOND_BACKWARD",
-    title="x * 2 is linear, and still keeps its factor",
-    explanation=(
-        "The derivative of x * 2 does not depend on x, so x is not kept. But {node} multiplies the"
-        " incoming gradient by the other factor, which is 2, and that it keeps as a tensor"
-        " ({saved}); the first pass frees it."
-    ),
-)
+@rule
 def a_multiple_survives(failure, student):
     """Linear is taken for keeping nothing."""
     found = predicted(student)
@@ -729,15 +443,7 @@ def a_multiple_survives(failure, student):
     return {} if "x * 2" in found and not found & {"x ** 2", "x.exp()"} else None
 
 
-@mistake(
-    "a_total_does_not_survive",
-    about="SURVIVES_SECOND_BACKWARD",
-    title="x.sum() needs the shape of x, not its values",
-    explanation=(
-        "The gradient of a sum is the incoming gradient, spread over the shape of x. {node}"
-        " remembers that shape as plain numbers; it keeps no tensor, and only tensors are freed."
-    ),
-)
+@rule
 def a_total_does_not_survive(failure, student):
     """The sum is taken for a node that keeps its input."""
     found = predicted(student)

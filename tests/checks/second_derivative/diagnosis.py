@@ -10,7 +10,7 @@ from math import comb
 
 import torch
 
-from grader.authoring import StudentCodeError, differs, mistake, program, same
+from grader.authoring import StudentCodeError, differs, program, rule, same
 
 ALL = ("second_derivative", "nth_derivative", "hessian", "gradient_penalty")
 CURVES = ("second_derivative", "nth_derivative")
@@ -209,15 +209,7 @@ def penalty_formula(failure, student, formulas):
 # --------------------------------------------------------------------- told by the exception's text
 
 
-@mistake(
-    "uses_the_judges_tool",
-    about=ALL,
-    title="A ready-made derivative is used",
-    explanation=(
-        "{found} computes the answer. This lesson is about what it does inside: a gradient that "
-        "was computed with create_graph=True, and differentiated again."
-    ),
-)
+@rule
 def uses_the_judges_tool(failure, student):
     found = failure.facts.get("used") or failure.facts.get("modules")
     return (
@@ -225,16 +217,7 @@ def uses_the_judges_tool(failure, student):
     )  # vmap by itself differentiates nothing
 
 
-@mistake(
-    "tuple_of_gradients",
-    about=ALL,
-    title="torch.autograd.grad returns a tuple",
-    explanation=(
-        "torch.autograd.grad returns one gradient for each input, as a tuple, also for a single"
-        " input. Here such a tuple was taken for a tensor: {shown}. Take its only element: (g,) ="
-        " torch.autograd.grad(…), or torch.autograd.grad(…)[0]."
-    ),
-)
+@rule
 def tuple_of_gradients(failure, student):
     if failure.raised("'append'") or failure.raised("item assignment"):
         return None  # rows are to be collected in a tuple
@@ -253,58 +236,23 @@ def tuple_of_gradients(failure, student):
     )
 
 
-@mistake(
-    "vector_without_v",
-    about=ALL,
-    title="A vector was differentiated as if it were a scalar",
-    explanation=(
-        "autograd.grad was called on several numbers without a vector v. Your code ended with: "
-        "{text}. If each element depends only on its own part of x, differentiate the sum of the "
-        "gradient; for a Hessian, differentiate its elements one by one."
-    ),
-)
+@rule
 def vector_without_v(failure, student):
     return {"text": said(failure.error)} if failure.raised(NOT_SCALAR) else None
 
 
-@mistake(
-    "rows_free_the_graph",
-    about=ALL,
-    title="A backward pass freed the graph that the next one needs",
-    explanation=(
-        "Your code ended with: {text}. If a graph is used more than once, as for the rows of a "
-        "Hessian, every pass except the last needs retain_graph=True."
-    ),
-)
+@rule
 def rows_free_the_graph(failure, student):
     rows = failure.about in ("hessian", "gradient_penalty")
     return {"text": said(failure.error)} if rows and failure.raised(SECOND_TIME) else None
 
 
-@mistake(
-    "ones_of_the_wrong_shape",
-    about="gradient_penalty",
-    title="The vector of ones has not the shape of f(x)",
-    explanation=(
-        "Your code ended with: {text}. The vector v of a vector-Jacobian product has the shape of"
-        " f(x), which is (batch,) for one function and (batch, 1) for another."
-        " torch.ones_like(f(x)) always has it, and f(x).sum() needs no v at all."
-    ),
-)
+@rule
 def ones_of_the_wrong_shape(failure, student):
     return {"text": said(failure.error)} if failure.raised("Mismatch in shape") else None
 
 
-@mistake(
-    "squeezes_the_batch_away",
-    about="gradient_penalty",
-    title="squeeze() took the batch away with the column",
-    explanation=(
-        "Your code ended with: {text}. squeeze() without a dimension drops every dimension of size"
-        " 1: of f(x) with one row, shape (1,) or (1, 1), it leaves a 0-d tensor without any rows."
-        " squeeze(1), flatten() or a sum drop just what is meant."
-    ),
-)
+@rule
 def squeezes_the_batch_away(failure, student):
     if "one_row" in failure.check and failure.raised("0-d tensor"):
         return {"text": said(failure.error)}
@@ -316,16 +264,7 @@ def squeezes_the_batch_away(failure, student):
 # ------------------------------------------------ one message, several causes: told apart by asking
 
 
-@mistake(
-    "x_must_require_grad",
-    about=ALL,
-    title="The x that f is called with does not require grad",
-    explanation=(
-        "Your code needs an x that requires grad, and the x it gets may not. For x.requires_grad "
-        "= {requires_grad} it ended with: {text}. Use x.detach().requires_grad_(), which leaves "
-        "the caller's x unchanged."
-    ),
-)
+@rule
 def x_must_require_grad(failure, student):
     name = failure.about
     if not stopped_with(failure, "require grad", "NoneType"):
@@ -349,16 +288,7 @@ def x_must_require_grad(failure, student):
     )
 
 
-@mistake(
-    "only_a_leaf_keeps_grad",
-    about=ORDERS,
-    title="x.grad of a tensor that is not a leaf stays None",
-    explanation=(
-        "You read x.grad, and backward() writes .grad of leaves only. At an x that was computed "
-        "from another tensor your code ended with: {text}. torch.autograd.grad returns the "
-        "gradient for any tensor of the graph."
-    ),
-)
+@rule
 def only_a_leaf_keeps_grad(failure, student):
     if (
         not failure.check.endswith("at_a_result")
@@ -369,16 +299,7 @@ def only_a_leaf_keeps_grad(failure, student):
     return {"text": said(failure.error)}
 
 
-@mistake(
-    "flag_of_a_result",
-    about=ALL,
-    title="x.requires_grad can't be set on a tensor that is not a leaf",
-    explanation=(
-        "At a leaf your answer is right. At an x that was computed from another tensor it ended"
-        " with: {text}. Such an x requires grad because its inputs do, and its flag can't be"
-        " written to. x.detach().requires_grad_() makes a leaf of your own."
-    ),
-)
+@rule
 def flag_of_a_result(failure, student):
     if (
         not failure.check.endswith("at_a_result")
@@ -389,15 +310,7 @@ def flag_of_a_result(failure, student):
     return {"text": said(failure.error)}
 
 
-@mistake(
-    "create_graph_once",
-    about="nth_derivative",
-    title="Only the first differentiation recorded a graph",
-    explanation=(
-        "For f = x ** 3 your second derivative is right; the third ended with: {text}. Every"
-        " gradient that is to be differentiated again needs create_graph=True, not only the first."
-    ),
-)
+@rule
 def create_graph_once(failure, student):
     if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
         return None
@@ -407,16 +320,7 @@ def create_graph_once(failure, student):
     return {"text": said(third)}
 
 
-@mistake(
-    "past_cut_off",
-    about=ORDERS,
-    title="The gradient was copied into a new tensor and lost its graph",
-    explanation=(
-        "The gradient was copied into a new tensor (torch.tensor, item, tolist or detach), which "
-        "has no path to x. For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. "
-        "Differentiate the tensor that autograd.grad returned."
-    ),
-)
+@rule
 def past_cut_off(failure, student):
     name = failure.about
     if not stopped_with(failure, UNUSED):
@@ -430,16 +334,7 @@ def past_cut_off(failure, student):
     )
 
 
-@mistake(
-    "create_graph_missing",
-    about=ORDERS,
-    title="The first gradient has no graph, so there is nothing to differentiate",
-    explanation=(
-        "The first gradient was computed without create_graph=True, so it has no graph to "
-        "differentiate. For f = {f_asked} at x = [1.0, 2.0] your code ended with: {text}. "
-        "retain_graph=True only keeps the graph of f(x)."
-    ),
-)
+@rule
 def create_graph_missing(failure, student):
     name = failure.about
     if not stopped_with(failure, NO_GRAPH):
@@ -460,16 +355,7 @@ def without_create_graph(failure, student):
     return any(seen["asked"][:1]) and not any(seen["gradients"][:1])
 
 
-@mistake(
-    "constant_derivative_raises",
-    about=ORDERS,
-    title="A constant gradient has no graph to differentiate",
-    explanation=(
-        "A lower derivative of f = {f_asked} is constant, so it has no graph, even with "
-        "create_graph=True. Your code ended with: {text}. The next derivative is zero; autograd "
-        "raises here, so return zeros yourself."
-    ),
-)
+@rule
 def constant_derivative_raises(failure, student):
     name = failure.about
     if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
@@ -481,16 +367,7 @@ def constant_derivative_raises(failure, student):
     return None
 
 
-@mistake(
-    "graph_that_misses_x",
-    about=ORDERS,
-    title="The gradient has a graph, but x is not in it",
-    explanation=(
-        "For f = {f_asked}, with a w that requires grad, your code ended with: {text}. Checking "
-        "requires_grad is not enough; allow_unused=True gives None here, and "
-        "materialize_grads=True gives zeros."
-    ),
-)
+@rule
 def graph_that_misses_x(failure, student):
     name = failure.about
     if not stopped_with(failure, UNUSED) or not right_on_a_curve(failure, student):
@@ -504,16 +381,7 @@ def graph_that_misses_x(failure, student):
 # --------------------------------------------------------------------------- told by what came back
 
 
-@mistake(
-    "writes_to_x_grad",
-    about=ALL,
-    title="backward() wrote to x.grad",
-    explanation=(
-        "x.grad held {held}; after your function it held {actual}. backward() adds to the .grad of"
-        " every leaf, and whatever clears it afterwards clears the caller's gradient too."
-        " torch.autograd.grad returns the gradient and writes nowhere."
-    ),
-)
+@rule
 def writes_to_x_grad(failure, student):
     return (
         {}
@@ -524,15 +392,7 @@ def writes_to_x_grad(failure, student):
     )
 
 
-@mistake(
-    "negative_order_accepted",
-    about="nth_derivative",
-    title="A negative order is not refused",
-    explanation=(
-        "For n = {n} your function returned {actual}. range({n}) is empty, so a loop over it does"
-        " nothing and raises nothing. Check n first."
-    ),
-)
+@rule
 def negative_order_accepted(failure, student):
     asked_for = failure.inputs.get("n")
     return (
@@ -542,15 +402,7 @@ def negative_order_accepted(failure, student):
     )
 
 
-@mistake(
-    "order_zero",
-    about="nth_derivative",
-    title="The derivative of order 0 is f itself",
-    explanation=(
-        "For n = 0 your function returned {actual}; f(x) is {expected}. The derivative of order 0"
-        " is f(x) itself."
-    ),
-)
+@rule
 def order_zero(failure, student):
     if (
         failure.inputs.get("n") != 0
@@ -563,16 +415,7 @@ def order_zero(failure, student):
     return {} if any(same(failure.actual, form) for form in known) else None
 
 
-@mistake(
-    "zeros_unlike_x",
-    about=ORDERS,
-    title="Zeros, but not of the promised shape and dtype",
-    explanation=(
-        "The derivative is zero, and what came back is {actual}, of shape {shape} and dtype"
-        " {dtype}; promised is shape {wanted_shape} and dtype {wanted_dtype}. torch.zeros(…) makes"
-        " float32 unless told otherwise; torch.zeros_like(t) and t.new_zeros(…) take after t."
-    ),
-)
+@rule
 def zeros_unlike_x(failure, student):
     got, want = failure.actual, failure.expected
     if (
@@ -592,17 +435,7 @@ def zeros_unlike_x(failure, student):
     return {"shape": str(tuple(got.shape)), "wanted_shape": str(tuple(want.shape)), **dtypes}
 
 
-@mistake(
-    "connected_by_force",
-    about=ORDERS,
-    title="The first gradient has no graph",
-    explanation=(
-        "The second derivative came out as zeros: the first gradient was computed without "
-        "create_graph=True, so it has no graph back to x. For f = {f_asked} at x = [1.0, 2.0] you"
-        " returned {answer}; it is {truth}. Neither requires_grad_() nor allow_unused can repair "
-        "that."
-    ),
-)
+@rule
 def connected_by_force(failure, student):
     name = failure.about
     if failure.error is not None:
@@ -621,16 +454,7 @@ def connected_by_force(failure, student):
     return {"f_asked": CURVED_TEXT[name], "answer": answer, "truth": truth}
 
 
-@mistake(
-    "none_came_back",
-    about=ALL,
-    title="None came back",
-    explanation=(
-        "Either the function ends without return, or it returns what torch.autograd.grad gave for"
-        " an x that is not in the graph: with allow_unused=True that is None, no matter what the"
-        " derivative is."
-    ),
-)
+@rule
 def none_came_back(failure, student):
     missing = failure.expected is not None and failure.actual is None and failure.error is None
     if any(
@@ -645,16 +469,7 @@ def none_came_back(failure, student):
     return {} if missing and failure.facts.keys().isdisjoint(("parameter", "held")) else None
 
 
-@mistake(
-    "accumulated_in_grad",
-    about=CURVES,
-    title="The derivatives piled up in .grad",
-    explanation=(
-        "f'(x) = {first} and f''(x) = {second}. What came back is {actual}: lower derivatives are"
-        " added in. backward() adds to .grad, and the first derivative was still in it when the"
-        " second arrived."
-    ),
-)
+@rule
 def accumulated_in_grad(failure, student):
     n, first = order(failure), true_derivative(failure, 1)
     if first is None or n < 2 or not calls_backward(student):
@@ -665,15 +480,7 @@ def accumulated_in_grad(failure, student):
     return {"first": first, "second": true_derivative(failure, 2)}
 
 
-@mistake(
-    "one_derivative_short",
-    about=CURVES,
-    title="One differentiation too few, or one too many",
-    explanation=(
-        "Asked for was the derivative of order {order}. What came back is that of order {found}:"
-        " {actual}."
-    ),
-)
+@rule
 def one_derivative_short(failure, student):
     n = order(failure)
     for found in (n - 1, n + 1):
@@ -684,15 +491,7 @@ def one_derivative_short(failure, student):
     return None
 
 
-@mistake(
-    "square_of_the_first",
-    about="second_derivative",
-    title="The first derivative was squared, not differentiated",
-    explanation=(
-        "f'(x) = {first}, and what came back, {actual}, is its square. d²f/dx² is the derivative of"
-        " f', a matter of how f' changes with x."
-    ),
-)
+@rule
 def square_of_the_first(failure, student):
     first = true_derivative(failure, 1)
     return (
@@ -704,15 +503,7 @@ def square_of_the_first(failure, student):
     )
 
 
-@mistake(
-    "everything_summed",
-    about=CURVES,
-    title="The answer was summed into one number",
-    explanation=(
-        "{actual} is the sum of the {count} derivatives {expected}. Summing f(x) before"
-        " differentiating is right; the gradient of that sum has x's shape already."
-    ),
-)
+@rule
 def everything_summed(failure, student):
     got, want = failure.actual, failure.expected
     if (
@@ -725,16 +516,7 @@ def everything_summed(failure, student):
     return {"count": want.numel()} if same(got.reshape(()), want.sum()) else None
 
 
-@mistake(
-    "mean_for_sum",
-    about=CURVES,
-    title="The derivatives are divided by the number of elements",
-    explanation=(
-        "What came back is 1/{factor} of the truth, and x has {count} elements. mean() turns f(x)"
-        " into a scalar as sum() does, but each element's derivative is divided by their number,"
-        " once for each differentiation that begins with it."
-    ),
-)
+@rule
 def mean_for_sum(failure, student):
     got, want = failure.actual, failure.expected
     if (
@@ -751,16 +533,7 @@ def mean_for_sum(failure, student):
     return None
 
 
-@mistake(
-    "row_sums",
-    about="hessian",
-    title="The sums of the Hessian's rows came back, not its elements",
-    explanation=(
-        "The gradient of gradient.sum() adds up each row of the Hessian: here {sums}. That is the"
-        " trick for functions that work elementwise, whose Hessian is diagonal. With mixed terms "
-        "every element of the gradient has to be differentiated separately."
-    ),
-)
+@rule
 def row_sums(failure, student):
     want = failure.expected
     if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
@@ -770,15 +543,7 @@ def row_sums(failure, student):
     return {"sums": sums} if shown and (sums - want.diagonal()).abs().max() > 1e-6 else None
 
 
-@mistake(
-    "diagonal_only",
-    about="hessian",
-    title="The mixed second derivatives are missing",
-    explanation=(
-        "What came back holds {diagonal}, the diagonal of the Hessian, right; off the diagonal"
-        " belongs d²f/dx_i dx_j, for instance {mixed} for i = 0, j = 1."
-    ),
-)
+@rule
 def diagonal_only(failure, student):
     want = failure.expected
     if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
@@ -788,15 +553,7 @@ def diagonal_only(failure, student):
     return {"diagonal": diagonal, "mixed": float(want[0, 1])} if shown else None
 
 
-@mistake(
-    "outer_product_of_gradients",
-    about="hessian",
-    title="Products of first derivatives, not second derivatives",
-    explanation=(
-        "What came back is the gradient {gradient} times itself, as an outer product. It has the"
-        " Hessian's shape and symmetry, but none of its elements was differentiated twice."
-    ),
-)
+@rule
 def outer_product_of_gradients(failure, student):
     f, x = failure.inputs.get("f"), failure.inputs.get("x")
     if f is None or x is None:
@@ -805,16 +562,7 @@ def outer_product_of_gradients(failure, student):
     return {"gradient": gradient} if same(failure.actual, torch.outer(gradient, gradient)) else None
 
 
-@mistake(
-    "rows_pile_up",
-    about="hessian",
-    title="The rows piled up in one .grad",
-    explanation=(
-        "The rows that came back, {actual}, are sums of rows of the Hessian {expected}. "
-        "backward() adds each row to the same x.grad, and a list of x.grad is one tensor many "
-        "times over. torch.autograd.grad returns each row separately."
-    ),
-)
+@rule
 def rows_pile_up(failure, student):
     f, x, want = failure.inputs.get("f"), failure.inputs.get("x"), failure.expected
     if (
@@ -836,16 +584,7 @@ def rows_pile_up(failure, student):
     )
 
 
-@mistake(
-    "penalty_cut_off",
-    about="gradient_penalty",
-    title="The penalty's graph ends before it reaches the parameters",
-    explanation=(
-        "The penalty {penalty} has the right value, but it does not require grad, although f's "
-        "parameters do. Its gradient was computed without create_graph=True, or was cut off later"
-        " (detach, item, torch.tensor). Training could not learn from it."
-    ),
-)
+@rule
 def penalty_cut_off(failure, student):
     if failure.error is not None or "trains" not in failure.check:
         return None
@@ -857,15 +596,7 @@ def penalty_cut_off(failure, student):
     return {"penalty": failure.actual}
 
 
-@mistake(
-    "norm_of_the_wrong_elements",
-    about="gradient_penalty",
-    title="The norm is not taken row by row",
-    explanation=(
-        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}."
-        " dim=1 sums over the features and leaves one norm for each row."
-    ),
-)
+@rule
 def norm_of_the_wrong_elements(failure, student):
     return penalty_formula(
         failure,
@@ -880,14 +611,7 @@ def norm_of_the_wrong_elements(failure, student):
     )
 
 
-@mistake(
-    "another_norm",
-    about="gradient_penalty",
-    title="Not the 2-norm",
-    explanation=(
-        "The rows' gradients g have the 2-norms {norms}. What came back, {actual}, is {formula}."
-    ),
-)
+@rule
 def another_norm(failure, student):
     return penalty_formula(
         failure,
@@ -903,15 +627,7 @@ def another_norm(failure, student):
     )
 
 
-@mistake(
-    "target_forgotten",
-    about="gradient_penalty",
-    title="It is the norm's squared distance from 1 that costs",
-    explanation=(
-        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}. A"
-        " row whose norm is 1 costs nothing; shorter and longer ones cost (norm - 1) ** 2."
-    ),
-)
+@rule
 def target_forgotten(failure, student):
     return penalty_formula(
         failure,
@@ -926,15 +642,7 @@ def target_forgotten(failure, student):
     )
 
 
-@mistake(
-    "rows_put_together_wrongly",
-    about="gradient_penalty",
-    title="The rows' penalties are not averaged",
-    explanation=(
-        "The rows' gradients g have the norms {norms}. What came back, {actual}, is {formula}."
-        " First each row's (norm - 1) ** 2, then the mean over the rows."
-    ),
-)
+@rule
 def rows_put_together_wrongly(failure, student):
     return penalty_formula(
         failure,
@@ -949,29 +657,12 @@ def rows_put_together_wrongly(failure, student):
     )
 
 
-@mistake(
-    "mean_of_the_critic",
-    about="gradient_penalty",
-    title="f(x).mean() divides each row's gradient by the batch size",
-    explanation=(
-        "The rows' gradients have the norms {norms}; you returned {actual}, which is {formula}. "
-        "Differentiate f(x).sum(): it leaves each row's gradient unchanged."
-    ),
-)
+@rule
 def mean_of_the_critic(failure, student):
     return penalty_formula(failure, student, ["(((g / len(g)).norm(dim=1) - 1) ** 2).mean()"])
 
 
-@mistake(
-    "finite_differences",
-    about=ALL,
-    title="Close, but not exact: differences of values of f",
-    explanation=(
-        "For f = {f_asked} your answer is off by {error} at most, which is how far off quotients of"
-        " differences are. autograd applies the rules of differentiation and has no step size: it"
-        " is exact to rounding."
-    ),
-)
+@rule
 def finite_differences(failure, student):
     name = failure.about
     if failure.error is not None:

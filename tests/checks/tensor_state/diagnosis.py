@@ -6,7 +6,7 @@ import re
 
 import torch
 
-from grader.authoring import Opaque, differs, import_helpers, mistake, program, same
+from grader.authoring import Opaque, differs, import_helpers, program, rule, same
 
 helpers = import_helpers(__file__)
 
@@ -46,16 +46,7 @@ def none_for_a_gradient(failure):
 # ------------------------------------------------------------------------------------- tensor_state
 
 
-@mistake(
-    "retains_on_the_way",
-    about="tensor_state",
-    title="tensor_state calls retain_grad() itself",
-    explanation=(
-        "Before tensor_state looked at {which}, its retains_grad was False; afterwards it was True."
-        " retain_grad() silences the warning by changing the tensor: from now on every backward"
-        " stores a gradient there. Looking must leave the tensor alone."
-    ),
-)
+@rule
 def retains_on_the_way(failure, student):
     """An intermediate result keeps its gradient once it was looked at."""
     if (
@@ -74,16 +65,7 @@ def retains_on_the_way(failure, student):
     )
 
 
-@mistake(
-    "none_is_asked",
-    about="tensor_state",
-    title="grad_fn and grad can be None",
-    explanation=(
-        "Line {line} raised {raised}. A leaf has no node, so its grad_fn is None, and where no "
-        "backward has stored anything .grad is None too. Look whether there is one before you ask"
-        " it for anything."
-    ),
-)
+@rule
 def none_is_asked(failure, student):
     """An attribute of None."""
     if not failure.raised("AttributeError", "'NoneType'") or not none_for_a_gradient(failure):
@@ -91,28 +73,14 @@ def none_is_asked(failure, student):
     return {"line": str(failure.error.line), "raised": str(failure.error)}
 
 
-@mistake(
-    "leaf_means_requires_grad",
-    about="tensor_state",
-    title="A tensor without requires_grad is a leaf too",
-    explanation=(
-        "{tensor} does not require grad and has no grad_fn, and for it your is_leaf is False."
-        " Nothing is recorded for such a tensor, even where it was computed from others, so no"
-        " graph lies behind it: torch calls it a leaf. Ask t.is_leaf."
-    ),
-)
+@rule
 def leaf_means_requires_grad(failure, student):
     """False for a leaf that does not require grad."""
     got, want = entry(failure, "is_leaf")
     return {} if got is False and want["is_leaf"] and not want["requires_grad"] else None
 
 
-@mistake(
-    "node_is_no_name",
-    about="tensor_state",
-    title="grad_fn should be a name or None",
-    explanation="For {tensor} your entry grad_fn is {shown}; {wanted} is promised. {advice}",
-)
+@rule
 def node_is_no_name(failure, student):
     """The node, its text with an address, or the name of None's type."""
     got, want = entry(failure, "grad_fn")
@@ -142,16 +110,7 @@ def node_is_no_name(failure, student):
     return None
 
 
-@mistake(
-    "leaf_said_to_retain",
-    about="tensor_state",
-    title="A leaf keeps its gradient, and its retains_grad is False",
-    explanation=(
-        "{tensor} is a leaf, and for it your retains_grad is {actual}. A leaf that requires grad"
-        " gets its gradient in any case. retains_grad tells only of intermediate results on which"
-        " retain_grad() was called; on such a leaf that call does nothing."
-    ),
-)
+@rule
 def leaf_said_to_retain(failure, student):
     """True for a leaf, and for an intermediate result that does retain."""
     got, want = entry(failure, "retains_grad")
@@ -165,15 +124,7 @@ def leaf_said_to_retain(failure, student):
     )
 
 
-@mistake(
-    "zero_taken_for_none",
-    about="tensor_state",
-    title="A gradient is asked whether it is true",
-    explanation=(
-        "{seen} Whether there is a gradient is one question, what its numbers are is another: ask"
-        " `t.grad is not None`."
-    ),
-)
+@rule
 def zero_taken_for_none(failure, student):
     """None for a zero, or torch's error about the truth of a gradient."""
     if failure.raised("RuntimeError", "Boolean value of Tensor"):
@@ -204,15 +155,7 @@ def zero_taken_for_none(failure, student):
     }
 
 
-@mistake(
-    "grad_is_a_number",
-    about="tensor_state",
-    title="grad came back as a plain number or a list",
-    explanation=(
-        "{seen} The gradient of a tensor is a tensor, with shape and dtype: clone() copies all of"
-        " it, item() and tolist() only the numbers."
-    ),
-)
+@rule
 def grad_is_a_number(failure, student):
     """Numbers without their tensor; or item() on a gradient of several elements."""
     if failure.raised("RuntimeError", "cannot be converted to Scalar"):
@@ -248,16 +191,7 @@ def plainly(value):
     )
 
 
-@mistake(
-    "grad_is_an_alias",
-    about="tensor_state",
-    title="grad is the tensor's own .grad, not a copy",
-    explanation=(
-        "After one backward the gradient of {tensor} was {first}. {seen} Expected {expected}, found"
-        " {actual}. A name, a .detach() or a .data of t.grad is that same memory under another"
-        " name; clone() is a copy."
-    ),
-)
+@rule
 def grad_is_an_alias(failure, student):
     """What is written into one shows in the other."""
     if failure.facts.get("shares") == "later":
@@ -277,16 +211,7 @@ def grad_is_an_alias(failure, student):
     return None
 
 
-@mistake(
-    "warns_on_intermediates",
-    about="tensor_state",
-    title=".grad was read on a tensor that keeps none",
-    explanation=(
-        "You read .grad of an intermediate result. For {tensor} torch warned, because backward "
-        "leaves no gradient there: is_leaf and retains_grad are both False. Check those first, "
-        "and read .grad only if one is True."
-    ),
-)
+@rule
 def warns_on_intermediates(failure, student):
     """Torch's warning about the .grad of a non-leaf."""
     return {} if "not a leaf Tensor" in failure.facts.get("text", "") else None
@@ -305,16 +230,7 @@ def stumbled(failure, student):
     return seen if seen["raised"] == failure.error.type_name else None
 
 
-@mistake(
-    "grad_is_none_at_first",
-    about="gradients_along",
-    title=".grad is None before the first backward",
-    explanation=(
-        "Line {line} raised {raised}, and no backward had begun at z by then. Before a backward"
-        " .grad may be None, which can be neither zeroed nor copied. `t.grad = None` clears it"
-        " whatever it is."
-    ),
-)
+@rule
 def grad_is_none_at_first(failure, student):
     """An error about None before any backward."""
     seen = stumbled(failure, student) if none_for_a_gradient(failure) else None
@@ -325,16 +241,7 @@ def grad_is_none_at_first(failure, student):
     )
 
 
-@mistake(
-    "never_retained",
-    about="gradients_along",
-    title="An intermediate result was not told to keep its gradient",
-    explanation=(
-        "{which} is not a leaf, and its .grad is None: afterwards its retains_grad is still "
-        "False. backward computes the gradient there, hands it on and drops it. retain_grad(), "
-        "called before backward, makes the tensor keep it."
-    ),
-)
+@rule
 def never_retained(failure, student):
     """No gradient where retain_grad() was not called, and .grad was read all the same; a gradient
     can also be missing in a hook.
@@ -342,16 +249,7 @@ def never_retained(failure, student):
     return missing(failure, student, keeps=False)
 
 
-@mistake(
-    "retained_too_late",
-    about="gradients_along",
-    title="retain_grad() came after backward",
-    explanation=(
-        "{which} has retains_grad True in the end, and its .grad is still None. The gradient "
-        "passed through before the tensor was told to keep it, and none is kept for later. Call "
-        "retain_grad() first, then backward."
-    ),
-)
+@rule
 def retained_too_late(failure, student):
     """No gradient, although retain_grad() was called: not before a backward began."""
     return missing(failure, student, keeps=True)
@@ -373,16 +271,7 @@ def missing(failure, student, *, keeps):
     return {"which": which} if (not seen["in_time"] if keeps else seen["read"]) else None
 
 
-@mistake(
-    "counts_grad_from_before",
-    about="gradients_along",
-    title="What .grad held before is in the result",
-    explanation=(
-        "{tensor}.grad held {held} before, and {actual} came back: that and the gradient together."
-        " Without it, it would be {expected}. backward adds to .grad, for a leaf and for a tensor"
-        " that retains its gradient alike; clear it first."
-    ),
-)
+@rule
 def counts_grad_from_before(failure, student):
     """The earlier gradient and the new one."""
     held = failure.facts.get("held")
@@ -396,16 +285,7 @@ def counts_grad_from_before(failure, student):
     )
 
 
-@mistake(
-    "one_backward_for_each",
-    about="gradients_along",
-    title="One backward is enough for all of them",
-    explanation=(
-        "{passes} backwards began at z. {seen} A single backward from z passes through every tensor"
-        " on its way to the leaves, so let all of them keep their gradients first and call backward"
-        " once."
-    ),
-)
+@rule
 def one_backward_for_each(failure, student):
     """A whole multiple of the gradient, or torch's error about a second time."""
     if failure.raised("RuntimeError", "backward through the graph a second time"):
@@ -434,32 +314,14 @@ def one_backward_for_each(failure, student):
 # -------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
 
 
-@mistake(
-    "every_result_keeps_one",
-    about="HAS_GRAD_AFTER_BACKWARD",
-    title="Computed is not kept",
-    explanation=(
-        "{key} is predicted to have a gradient. backward does compute one there, since it needs it"
-        " for the next step, but only leaves that require grad and tensors with retain_grad() keep"
-        " theirs. In C4 nobody called it, so {key}'s .grad is None."
-    ),
-)
+@rule
 def every_result_keeps_one(failure, student):
     """A gradient in an intermediate result that retains none."""
     found, key = failure.facts.get("found", {}), failure.facts.get("key")
     return {} if key in ("C4.y", "C4.z") and found["C4.x"] else None
 
 
-@mistake(
-    "only_leaves_ever_keep_one",
-    about="HAS_GRAD_AFTER_BACKWARD",
-    title="retain_grad() makes an intermediate result keep its gradient",
-    explanation=(
-        "You predicted that {key} has no gradient, but it holds {grad}. By default only leaves "
-        "keep one, but C5 calls retain_grad() on y and z before backward. The gradient of z with "
-        "respect to itself is 1."
-    ),
-)
+@rule
 def only_leaves_ever_keep_one(failure, student):
     """No gradient in an intermediate result that retains one."""
     found, key = failure.facts.get("found", {}), failure.facts.get("key")

@@ -5,7 +5,7 @@ expressions give.
 import math
 import re
 
-from grader.authoring import Opaque, StudentCodeError, import_helpers, mistake
+from grader.authoring import Opaque, StudentCodeError, import_helpers, rule
 
 helpers = import_helpers(__file__)
 
@@ -83,15 +83,7 @@ def shares(failure):
 # ------------------------------------------------------------------------------ what a file may use
 
 
-@mistake(
-    "uses_torch",
-    about=BOTH,
-    title="torch does the work",
-    explanation=(
-        "This was seen of torch: {seen_of_torch}. The lesson is to build what torch does, out of"
-        " numbers and Python; math.exp, math.log and math.tanh are all that you need from outside."
-    ),
-)
+@rule
 def uses_torch(failure, student):
     """A name of torch in the source, or an operator of it in the trace."""
     found = failure.facts.get("operators") or failure.facts.get("used")
@@ -101,16 +93,7 @@ def uses_torch(failure, student):
 # -------------------------------------------------------------------------------------- what raises
 
 
-@mistake(
-    "recursion_too_deep",
-    about=BOTH,
-    title="One nested call for each node",
-    explanation=(
-        "Your function calls itself for each source, as deep as the graph. On a chain of ten "
-        "thousand nodes line {line} raised RecursionError; Python stops at about 1,000 calls. "
-        "Keep a list of nodes still to visit, and use a loop."
-    ),
-)
+@rule
 def recursion_too_deep(failure, student):
     """A RecursionError that a short chain doesn't raise."""
     if not failure.raised("RecursionError") or "deep_chains" not in failure.check:
@@ -120,16 +103,7 @@ def recursion_too_deep(failure, student):
     return {"line": str(failure.error.line)}
 
 
-@mistake(
-    "defines_equality",
-    about=BOTH,
-    title="Values with an __eq__ of their own can't be told apart",
-    explanation=(
-        "Your Value defines equality, so Python raised {raised}. A class with its own __eq__, "
-        "such as a dataclass, loses its hash, and equal numbers look like one node. Leave __eq__ "
-        "out, or write @dataclass(eq=False)."
-    ),
-)
+@rule
 def defines_equality(failure, student):
     """No hash."""
     return (
@@ -150,16 +124,7 @@ def lone_number(error):
     )
 
 
-@mistake(
-    "plain_number_not_taken",
-    about="Value",
-    title="A plain number is not taken for a Value",
-    explanation=(
-        "A plain number was not accepted: {raised}. Make a Value of an operand that is not one. "
-        "For a number on the left, as in 3 - a, Python calls a.__rsub__(3), so + - * / need their"
-        " reflected methods too."
-    ),
-)
+@rule
 def plain_number_not_taken(failure, student):
     """An error about an int or a float that Values don't raise."""
     error = failure.error
@@ -179,16 +144,7 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
-@mistake(
-    "result_is_no_value",
-    about="Value",
-    title="An operation gives no Value back",
-    explanation=(
-        "{step} gave a result of type {type}. {cause} Every operation returns a new Value, which"
-        " holds the number and remembers what it was computed from; else the chain ends there, and"
-        " nothing can flow back through it."
-    ),
-)
+@rule
 def result_is_no_value(failure, student):
     """None, or a plain number."""
     if "step" not in failure.facts:
@@ -203,15 +159,7 @@ def result_is_no_value(failure, student):
 # ------------------------------------------------------------------------------ backward as a whole
 
 
-@mistake(
-    "root_without_gradient",
-    about="Value",
-    title="backward starts without a gradient",
-    explanation=(
-        "After root = a + b and root.backward(), a.grad and b.grad are both 0. The derivative of "
-        "root with respect to itself is 1: set root.grad to 1 before the first step back."
-    ),
-)
+@rule
 def root_without_gradient(failure, student):
     """Zeros even one step away from the root, which has nothing itself: a root that is a leaf shows
     it.
@@ -230,15 +178,7 @@ def root_without_gradient(failure, student):
     return {} if begun == {"a": 3.0, "b": 2.0} else None
 
 
-@mistake(
-    "stops_after_one_step",
-    about="Value",
-    title="Gradients stop after the first step",
-    explanation=(
-        "For {asked} with {numbers} c.grad is right, 6, but a.grad is 0 instead of 15. Go through"
-        " all steps from the last to the first, down to the leaves."
-    ),
-)
+@rule
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
     if not wrong_gradient(failure) or not single_steps_right(student):
@@ -255,15 +195,7 @@ def stops_after_one_step(failure, student):
     )
 
 
-@mistake(
-    "ignores_incoming_gradient",
-    about="Value",
-    title="Only the local derivative is passed on",
-    explanation=(
-        "For {asked} with {numbers} a.grad is {got}, which is b. s is later multiplied by c, so "
-        "it should be b * c = 15. Multiply each local derivative by the gradient that arrived."
-    ),
-)
+@rule
 def ignores_incoming_gradient(failure, student):
     """The derivative of the innermost step."""
     if not wrong_gradient(failure):
@@ -273,15 +205,7 @@ def ignores_incoming_gradient(failure, student):
     return {**shown(text, leaves), "got": found["a"]} if is_near(found.get("a"), 3.0) else None
 
 
-@mistake(
-    "overwrites_gradients",
-    about="Value",
-    title="A second gradient replaces the first",
-    explanation=(
-        "For root = a + a your a.grad is {sum} instead of 2, and for root = a * a at a = 3 it is "
-        "{product} instead of 6. Gradients add up: use += instead of =."
-    ),
-)
+@rule
 def overwrites_gradients(failure, student):
     """Half of what two uses give."""
     if not shares(failure):
@@ -296,15 +220,7 @@ def overwrites_gradients(failure, student):
     )
 
 
-@mistake(
-    "clears_before_backward",
-    about="Value",
-    title="backward discards earlier gradients",
-    explanation=(
-        "For p = a * b and q = a * c with b = 3 and c = 5, a.grad is 5 after both backward calls;"
-        " it should be 3 + 5 = 8. Gradients accumulate until zero_grad is called."
-    ),
-)
+@rule
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
     if not wrong_gradient(failure) or len(failure.facts["roots"]) < 2:
@@ -314,15 +230,7 @@ def clears_before_backward(failure, student):
     return {} if is_near(found.get("a"), 5.0) and is_near(alone.get("a"), 3.0) else None
 
 
-@mistake(
-    "counts_again",
-    about=BOTH,
-    title="A node passes on the same gradient more than once",
-    explanation=(
-        "For {asked} with {numbers} a.grad is {got}; it should be b * (1 + c) = 18. Visit each "
-        "node once, after everything that uses it."
-    ),
-)
+@rule
 def counts_again(failure, student):
     """More than the derivative, by a part of it."""
     if not shares(failure) or not single_steps_right(student):
@@ -334,15 +242,7 @@ def counts_again(failure, student):
     return None
 
 
-@mistake(
-    "order_not_topological",
-    about="Value",
-    title="A node passes its gradient on before all of it has arrived",
-    explanation=(
-        "For {asked} with {numbers} a.grad is {got}: the part through u came too late. Sort the "
-        "nodes topologically first, then go through them in reverse."
-    ),
-)
+@rule
 def order_not_topological(failure, student):
     """Only the direct part."""
     if not shares(failure) or not single_steps_right(student):
@@ -354,15 +254,7 @@ def order_not_topological(failure, student):
     return None
 
 
-@mistake(
-    "equal_taken_for_same",
-    about=BOTH,
-    title="Two Values with the same number are treated as one",
-    explanation=(
-        "For root = (a + b) * (c + d) with both sums 6, a.grad and c.grad are {first} and "
-        "{second}; both should be 6. Compare identity (a set, id, is), not numbers."
-    ),
-)
+@rule
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
     if not wrong_gradient(failure):
@@ -378,15 +270,7 @@ def equal_taken_for_same(failure, student):
     )
 
 
-@mistake(
-    "path_by_path",
-    about=BOTH,
-    title="The code walks every path instead of every node",
-    explanation=(
-        "{function} ran {few} lines of Python for 6 steps x = x + x * c, and {many} for 12. "
-        "Remember which nodes were visited, and skip those."
-    ),
-)
+@rule
 def path_by_path(failure, student):
     """Far more than twice the steps for twice the nodes."""
     name = failure.facts.get("function")
@@ -459,15 +343,7 @@ formulas that are often written for it.
 """
 
 
-@mistake(
-    "wrong_local_derivative",
-    about="Value",
-    title="The derivative of {operation} is another one",
-    explanation=(
-        "For root = {operation} with {numbers}, {leaf}.grad came back as {got}. That is {formula},"
-        " and the derivative is {truth}."
-    ),
-)
+@rule
 def wrong_local_derivative(failure, student):
     """One of the formulas that are often written instead; where backward gives zeros throughout, no
     formula is to blame.
@@ -509,15 +385,7 @@ def wrong_local_derivative(failure, student):
     return None
 
 
-@mistake(
-    "reflected_the_wrong_way",
-    about="Value",
-    title="The reflected form has its two numbers swapped",
-    explanation=(
-        "{asked} gave {got} at a = 4, which is {swapped}. Python calls a.{method}({number}) for it,"
-        " so self is the right side here, and what is passed in is the left."
-    ),
-)
+@rule
 def reflected_the_wrong_way(failure, student):
     """What a - 3 or a / 3 would give."""
     if failure.message != "{name}.data is wrong":
@@ -549,15 +417,7 @@ def reflected_the_wrong_way(failure, student):
 # ---------------------------------------------------------------------------------------- zero_grad
 
 
-@mistake(
-    "grad_becomes_none",
-    about="zero_grad",
-    title="zero_grad leaves None where 0.0 is promised",
-    explanation=(
-        "After zero_grad {name}.grad is None. The next backward adds to it, and None + 1.0 raises a"
-        " TypeError; in this engine a grad is always a number, and 0.0 is the cleared one."
-    ),
-)
+@rule
 def grad_becomes_none(failure, student):
     """None, as torch's optimizers leave it."""
     name = failure.facts.get("name")
@@ -570,16 +430,7 @@ def grad_becomes_none(failure, student):
     )
 
 
-@mistake(
-    "clears_not_everything",
-    about="zero_grad",
-    title="zero_grad does not get to every Value",
-    explanation=(
-        "After zero_grad({root}) these still hold what they held before: {left}. Cleared are:"
-        " {cleared}. It has to reach root, what root was computed from, what that was computed"
-        " from, and so on to the leaves."
-    ),
-)
+@rule
 def clears_not_everything(failure, student):
     """Some Values below the root are as they were."""
     facts = failure.facts

@@ -7,7 +7,7 @@ and each of them from their sum.
 
 import torch
 
-from grader.authoring import StudentCodeError, differs, mistake, program, same
+from grader.authoring import StudentCodeError, differs, program, rule, same
 
 ALL = ("vjp", "jacobian", "broadcast_dot")
 W = torch.tensor([[1.0, 2.0], [3.0, 4.0]], dtype=torch.float64)
@@ -83,16 +83,7 @@ def triple(failure):
 # ---------------------------------------------------------------------------------------- all three
 
 
-@mistake(
-    "vector_missing",
-    about=ALL,
-    title="Backward from a vector, without a vector",
-    explanation=(
-        "Line {line} raised {raised}. From a scalar backward starts with 1; from several elements"
-        " it cannot know how much each of them counts, so it asks for a v of their shape:"
-        " y.backward(v), or torch.autograd.grad(y, x, v)."
-    ),
-)
+@rule
 def vector_missing(failure, student):
     """torch refuses to start."""
     return said(failure) if failure.raised("RuntimeError", NOT_SCALAR) else None
@@ -101,15 +92,7 @@ def vector_missing(failure, student):
 # ---------------------------------------------------------------------------------------------- vjp
 
 
-@mistake(
-    "vector_ignored",
-    about="vjp",
-    title="v is not used",
-    explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}, the sum "
-        "of W's rows. v weights the rows: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
-    ),
-)
+@rule
 def vector_ignored(failure, student):
     """The gradient of y.sum(), for a v of other signs and sizes as well."""
     found = probed(student) if failure.about == "vjp" else None
@@ -120,15 +103,7 @@ def vector_ignored(failure, student):
     )
 
 
-@mistake(
-    "vector_applied_afterwards",
-    about="vjp",
-    title="v was multiplied after the backward pass",
-    explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}. v weights"
-        " the elements of y, so pass it to backward: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
-    ),
-)
+@rule
 def vector_applied_afterwards(failure, student):
     """The gradient of y.sum(), times v; right only where each element of y depends on its own
     element of x.
@@ -137,31 +112,14 @@ def vector_applied_afterwards(failure, student):
     return {"probed": found} if agrees(found, W.sum(0) * V) else None
 
 
-@mistake(
-    "jacobian_times_vector",
-    about="vjp",
-    title="You computed J v instead of v^T J",
-    explanation=(
-        "For y = W @ x with W = [[1, 2], [3, 4]] and v = (1, 10) you returned {probed}. v^T J "
-        "sums over the elements of y: 1 * (1, 2) + 10 * (3, 4) = (31, 42)."
-    ),
-)
+@rule
 def jacobian_times_vector(failure, student):
     """The product from the other side."""
     found = probed(student) if failure.about == "vjp" else None
     return {"probed": found} if agrees(found, W @ V) else None
 
 
-@mistake(
-    "writes_to_x_grad",
-    about="vjp",
-    title="The gradient went through x.grad",
-    explanation=(
-        "x.grad was {held} before the call and is {grad} after it; your vjp returned {result}, and"
-        " v^T J is {want}. backward() adds to x.grad whatever it computes. torch.autograd.grad"
-        " hands the gradient back and leaves every .grad alone."
-    ),
-)
+@rule
 def writes_to_x_grad(failure, student):
     """x.grad is another one afterwards, and a backward did add to it; to assign to it is another
     matter.
@@ -177,16 +135,7 @@ def writes_to_x_grad(failure, student):
     return {} if changed else None
 
 
-@mistake(
-    "frees_the_graph",
-    about="vjp",
-    title="The graph was freed",
-    explanation=(
-        "After your vjp one more differentiation of y raised: {further} A pass without"
-        " retain_graph=True frees what it needed. y belongs to somebody else here, who may want"
-        " other products with its Jacobian."
-    ),
-)
+@rule
 def frees_the_graph(failure, student):
     """A further differentiation raises."""
     further = failure.facts.get("further")
@@ -200,16 +149,7 @@ def frees_the_graph(failure, student):
 # ----------------------------------------------------------------------------------------- jacobian
 
 
-@mistake(
-    "path_to_x_taken_for_granted",
-    about="jacobian",
-    title="f may not depend on x",
-    explanation=(
-        "Your jacobian assumes that f(x) depends on x. Where it does not, line {line} raised "
-        "{raised}. autograd then raises, or returns None with allow_unused=True. The Jacobian is "
-        "zeros there; return them."
-    ),
-)
+@rule
 def path_to_x_taken_for_granted(failure, student):
     """An exception about a graph without x in it, or about the None in place of a gradient; and
     none where x is in the graph.
@@ -235,15 +175,7 @@ def answers(student, f, *, at=(2,)):
     return True
 
 
-@mistake(
-    "empty_shape_unpacked",
-    about="jacobian",
-    title="An empty shape was unpacked",
-    explanation=(
-        "If x and f(x) are both 0-d, y.shape + x.shape is (), and line {line} raised {raised}. "
-        "Pass the shape as one tuple: reshape(y.shape + x.shape)."
-    ),
-)
+@rule
 def empty_shape_unpacked(failure, student):
     """A TypeError about missing sizes where x is 0-d and f(x) as well, and only there."""
     nothing_given = (
@@ -261,16 +193,7 @@ def empty_shape_unpacked(failure, student):
     }
 
 
-@mistake(
-    "rows_free_the_graph",
-    about="jacobian",
-    title="The first row freed the graph",
-    explanation=(
-        "Line {line} raised torch's 'second time' error. Every row is a pass of its own through one"
-        " and the same graph, and a pass without retain_graph=True frees it, so that only the first"
-        " row is ever found."
-    ),
-)
+@rule
 def rows_free_the_graph(failure, student):
     """The second row raises."""
     return (
@@ -280,16 +203,7 @@ def rows_free_the_graph(failure, student):
     )
 
 
-@mistake(
-    "transform_meets_custom_function",
-    about="jacobian",
-    title="A function transform met a custom Function",
-    explanation=(
-        "Line {line} raised {raised}. torch.func and forward mode run f under rules of their own,"
-        " which a plain custom Function has not got; a backward it has. torch.autograd.grad asks"
-        " for no more than that."
-    ),
-)
+@rule
 def transform_meets_custom_function(failure, student):
     """torch.func refuses a Function without setup_context, forward mode one without jvp."""
     return (
@@ -297,16 +211,7 @@ def transform_meets_custom_function(failure, student):
     )
 
 
-@mistake(
-    "rows_added_up",
-    about="jacobian",
-    title="The rows were added up",
-    explanation=(
-        "{actual} came back: the sum over all elements of f(x) of their gradients. That is one"
-        " product, with a v of ones. The Jacobian keeps the rows apart, one for each element of"
-        " f(x): {expected}."
-    ),
-)
+@rule
 def rows_added_up(failure, student):
     """The gradient of f(x).sum()."""
     rows, got = rows_of(failure)
@@ -324,15 +229,7 @@ def rows_added_up(failure, student):
     return {} if student.observe("arrivals", PROBE, ones(2))["added"] < 2 else None
 
 
-@mistake(
-    "rows_pile_up",
-    about="jacobian",
-    title="x.grad was not cleared before each row, or not copied",
-    explanation=(
-        "You returned {actual}; the rows are {expected}. backward adds to the tensor in x.grad. "
-        "Clear it, and clone() it after each row, or use torch.autograd.grad."
-    ),
-)
+@rule
 def rows_pile_up(failure, student):
     """Running totals, the last row or total in each row, or the gradient from before."""
     rows, got = rows_of(failure)
@@ -356,16 +253,7 @@ def rows_pile_up(failure, student):
     )  # rows of autograd.grad go wrong in other ways
 
 
-@mistake(
-    "axes_turned_round",
-    about="jacobian",
-    title="The dimensions of x come first",
-    explanation=(
-        "{actual} came back, of shape {shape}. The numbers are right, but they are stored by"
-        " elements of x; y.shape + x.shape means that the gradient of element i of f(x) is"
-        " jacobian[i]: {expected}."
-    ),
-)
+@rule
 def axes_turned_round(failure, student):
     """The Jacobian with the dimensions of x before those of y."""
     rows, got = rows_of(failure)
@@ -379,16 +267,7 @@ def axes_turned_round(failure, student):
     return {"shape": str(tuple(got.shape))} if agrees(got, turned) else None
 
 
-@mistake(
-    "shape_of_a_matrix",
-    about="jacobian",
-    title="The Jacobian was made a matrix",
-    explanation=(
-        "The Jacobian has the shape {shape}: all elements of y, or of x, lie in one dimension. "
-        "The numbers are right. x has the shape {x_shape} here, so y.shape + x.shape is "
-        "{expected_shape}; reshape to that."
-    ),
-)
+@rule
 def shape_of_a_matrix(failure, student):
     """The right numbers in the right order, in another shape."""
     rows, got = rows_of(failure)
@@ -411,16 +290,7 @@ def shape_of_a_matrix(failure, student):
     )
 
 
-@mistake(
-    "numerical_differences",
-    about="jacobian",
-    title="Close to the Jacobian, as differences are",
-    explanation=(
-        "The Jacobian was computed by differences: it is off by up to {off}, in numbers of up to "
-        "{size}. Small steps are never exact, and rounding adds to that. Run a backward pass for "
-        "each row instead."
-    ),
-)
+@rule
 def numerical_differences(failure, student):
     """Nearly right, everywhere, and no gradient ever arrived at x."""
     rows, got = rows_of(failure)
@@ -440,16 +310,7 @@ def numerical_differences(failure, student):
 # ------------------------------------------------------------------------------------ broadcast_dot
 
 
-@mistake(
-    "only_a_leaf_keeps_grad",
-    about="broadcast_dot",
-    title="y is not a leaf, so y.grad is None",
-    explanation=(
-        "dz/dy came back as None. backward keeps gradients only in leaves, and y was computed from"
-        " x. Either y.retain_grad() goes before backward (after it is too late), or"
-        " torch.autograd.grad(z, (x, y)) hands both gradients back."
-    ),
-)
+@rule
 def only_a_leaf_keeps_grad(failure, student):
     """None for dz/dy, a tensor for dz/dx, and a .grad that was read of a tensor which keeps none,
     or kept it too late.
@@ -461,30 +322,13 @@ def only_a_leaf_keeps_grad(failure, student):
     return {} if seen["read"] or seen["late"] else None
 
 
-@mistake(
-    "first_gradient_frees_the_graph",
-    about="broadcast_dot",
-    title="The first gradient freed the graph of the second",
-    explanation=(
-        "Line {line} raised torch's 'second time' error. dz/dx and dz/dy are two answers of one"
-        " pass through one graph: torch.autograd.grad(z, (x, y)) gives both at once. Two passes are"
-        " possible as well, if the first is told retain_graph=True."
-    ),
-)
+@rule
 def first_gradient_frees_the_graph(failure, student):
     """A second pass through the graph of z raises."""
     return said(failure) if failure.raised("RuntimeError", SECOND_TIME) else None
 
 
-@mistake(
-    "gradients_exchanged",
-    about="broadcast_dot",
-    title="The two gradients are swapped",
-    explanation=(
-        "For x = 2, a = (1, -2, 3) and b = (4, 7, -9) your dz/dx is {first} and your dz/dy is "
-        "{second}. Return z, dz/dx, dz/dy: dz/dx is a single number, like x."
-    ),
-)
+@rule
 def gradients_exchanged(failure, student):
     """dz/dx stands where dz/dy should, and the other way round."""
     if failure.error is not None:
@@ -503,16 +347,7 @@ def gradients_exchanged(failure, student):
     return {"first": got[1], "second": got[2]}
 
 
-@mistake(
-    "counts_grad_from_before",
-    about="broadcast_dot",
-    title="What x.grad held before is in dz/dx",
-    explanation=(
-        "x.grad held {held} before, and {actual} came back as dz/dx: that and the gradient"
-        " together. Without it, it is {expected}. backward adds to x.grad, so clear it first, or"
-        " use torch.autograd.grad."
-    ),
-)
+@rule
 def counts_grad_from_before(failure, student):
     """dz/dx and an earlier gradient."""
     got, want = triple(failure)
@@ -520,16 +355,7 @@ def counts_grad_from_before(failure, student):
     return {} if held is not None and agrees(got[1], want[1] + held) else None
 
 
-@mistake(
-    "paths_not_added_up",
-    about="broadcast_dot",
-    title="The gradients of the elements of y were not added up",
-    explanation=(
-        "dz/dx came back as {found}: for each element of y its own part, a * b. One x went into all"
-        " of them, so their parts meet again at x and add up to {sum}. Forward an expansion,"
-        " backward a sum."
-    ),
-)
+@rule
 def paths_not_added_up(failure, student):
     """One part of the gradient for each element of y."""
     got, want = triple(failure)
@@ -543,16 +369,7 @@ def paths_not_added_up(failure, student):
     )
 
 
-@mistake(
-    "incoming_gradient_left_out",
-    about="broadcast_dot",
-    title="dz/dx leaves dz/dy out",
-    explanation=(
-        "dz/dx came back as {found}. That is a.sum(), the derivative of y.sum(): every element of y"
-        " counted 1. z counts them by b, so that what arrives at y is b = {b}, and dz/dx is"
-        " {right}."
-    ),
-)
+@rule
 def incoming_gradient_left_out(failure, student):
     """The gradient of y.sum() in place of that of z."""
     got, want = triple(failure)

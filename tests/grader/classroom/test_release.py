@@ -150,6 +150,7 @@ def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Rel
         f"{checks}/test_visible.py",
         f"{checks}/scenarios.py",
         f"{checks}/diagnosis.py",
+        f"{checks}/diagnosis.toml",
     }
     beside = (".github", "course/exercises/course", "course/exercises/release")
     front = {path for path in found if "/" not in path or path.startswith(beside)}

@@ -81,7 +81,7 @@ def test_the_files_of_a_lesson_are_those_of_the_layout(small_course: Course) -> 
         *lesson.hidden_checks,
     ):
         assert path.is_file()
-    assert lesson.diagnosis == lesson.checks / "diagnosis.py"
+    assert lesson.diagnosis == lesson.checks / "diagnosis.toml"
     assert [cell.label for cell in lesson.mistakes] == ["off_by_one", "squares"]
     assert [cell.label for cell in lesson.near_misses] == ["squares"]
     assert [cell.label for cell in lesson.accepted] == ["adds"]
@@ -93,7 +93,7 @@ def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
         *lesson.visible_checks,
         *lesson.hidden_checks,
         lesson.folder / "hints.toml",
-        lesson.checks / "diagnosis.py",
+        lesson.checks / "diagnosis.toml",
     ):
         path.unlink()
     assert (lesson.visible_checks, lesson.hidden_checks, lesson.diagnosis, lesson.hints()) == (
@@ -277,6 +277,7 @@ DECIDING = [
     "tests/checks/tiny/test_visible.py",
     "tests/checks/tiny/test_hidden.py",
     "tests/checks/tiny/scenarios.py",
+    "tests/checks/tiny/diagnosis.toml",
     "tests/checks/tiny/diagnosis.py",
 ]
 OTHER = ["exercises/tiny/README.md", "tests/mistakes/tiny.py", "tests/accepted/tiny.py"]

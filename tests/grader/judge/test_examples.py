@@ -18,17 +18,32 @@ from grader.judge.exception_verdicts import CheckVerdict
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
-DIAGNOSIS = """
-from grader.authoring import by_example, mistake
+TEXTS = """
+[halves]
+about = ["double"]
+title = "x is halved"
+explanation = "For {x} you returned {actual}."
 
-halves = by_example(
-    "halves", about="double", title="x is halved", explanation="For {x} you returned {actual}."
-)
-shifts = by_example("shifts", about="double", title="x is shifted", explanation="x + 1.")
-open_fact = by_example("open_fact", about="double", title="x", explanation="{nowhere} is 3.")
+[shifts]
+about = ["double"]
+title = "x is shifted"
+explanation = "x + 1."
+
+[open_fact]
+about = ["double"]
+title = "x"
+explanation = "{nowhere} is 3."
+
+[adds]
+about = ["double"]
+title = ""
+explanation = ""
+"""
+RULES = """
+from grader.authoring import rule
 
 
-@mistake("adds", about="double", title="", explanation="")
+@rule
 def adds(failure, student):
     return None
 """
@@ -74,7 +89,8 @@ def double(x):
 def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Lesson:
     root = tmp_path_factory.mktemp("course") / "course"
     shutil.copytree(small_course.root, root)
-    (root / "tests/checks/tiny/diagnosis.py").write_text(DIAGNOSIS, "utf-8")
+    (root / "tests/checks/tiny/diagnosis.toml").write_text(TEXTS, "utf-8")
+    (root / "tests/checks/tiny/diagnosis.py").write_text(RULES, "utf-8")
     (root / "tests/mistakes/tiny.py").write_text(MISTAKES, "utf-8")
     (root / "tests/near_misses/tiny.py").write_text(NEAR_MISSES, "utf-8")
     return load_course(root).lesson("tiny")

@@ -61,6 +61,7 @@ class Copy:
         for catalogue in (self.mistakes, self.near_misses, self.accepted):
             catalogue.unlink()
         (self.checks / "diagnosis.py").unlink()
+        (self.checks / "diagnosis.toml").unlink()
 
     def entry(self) -> str:
         """The lesson's entry in ``course.toml``."""
@@ -232,15 +233,16 @@ def unnamed_mistake(lesson: Copy) -> None:
 
 
 def misnamed_mistake(lesson: Copy) -> None:
-    rule = (
-        '\n\n@mistake("any", about="double", title="any", explanation="any")\n'
-        "def any_of_them(failure, student):\n"
-        "    return {}\n"
-    )
     add_cell(lesson.mistakes, "any", "def double(x):\n    return 5 * x\n")
-    path = lesson.checks / "diagnosis.py"
-    before, squares = path.read_text("utf-8").split('@mistake(\n    "squares"')
-    path.write_text(f'{before}{rule.lstrip()}\n\n@mistake(\n    "squares"{squares}')
+    append(
+        lesson.checks / "diagnosis.toml",
+        '\n[any]\nabout = ["double"]\ntitle = "any"\nexplanation = "any"\n',
+    )
+    replace(
+        lesson.checks / "diagnosis.py",
+        "@rule\ndef squares",
+        "@rule\ndef any(failure, student):\n    return {}\n\n\n@rule\ndef squares",
+    )
 
 
 def syntax_error_in_a_mistake(lesson: Copy) -> None:
@@ -379,7 +381,7 @@ BREAKAGES = {
         Breakage(
             mistake_without_rule,
             [
-                r"ID: mistake halves has no rule in diagnosis\.py",
+                r"ID: mistake halves is not in diagnosis\.toml",
                 (
                     r"ID: mistake halves, seed 1: is not named: ID\.double: common_constant_factor"
                     r" \(.*"
@@ -449,7 +451,7 @@ BREAKAGES = {
         ),
         Breakage(
             near_miss_of_nothing,
-            [r"ID: near miss cubes resembles no mistake in diagnosis\.py"],
+            [r"ID: near miss cubes resembles no mistake in diagnosis\.toml"],
             full=True,
         ),
         Breakage(

@@ -1,14 +1,9 @@
 """compound_interest: its mistakes."""
 
-from grader.authoring import mistake, same
+from grader.authoring import rule, same
 
 
-@mistake(
-    "simple_interest",
-    about="grown",
-    title="interest earns no interest",
-    explanation="{actual} is {amount} with {years} times the same.",
-)
+@rule
 def simple_interest(failure, student):
     given = failure.inputs
     return (
