@@ -36,6 +36,7 @@ def withheld(report: Report, tr: Catalogue | None = None) -> Report:
             call=None,
             diagnosed_by=None if one.diagnosed_by == "repair" else one.diagnosed_by,
             wrong_expression=None,
+            signature=None,
         )
 
     def lesson(one: LessonResult) -> LessonResult:

@@ -229,4 +229,29 @@ def similar(
     show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
 
 
-COMMANDS: tuple[click.Command, ...] = (adjust, comment, forget, rename, export, feedback, similar)
+@click.command(short_help="Make a group of wrong answers a known mistake.")
+@click.argument("out", type=PATH)
+@click.argument("group")
+@click.option("--title", prompt=True, help="What the code does wrong, in a few words.")
+@click.option(
+    "--explanation",
+    prompt=True,
+    help="Cause and fix in a sentence; {actual}, {expected} and inputs such as {x} are filled in.",
+)
+@course_option
+def name(out: Path, group: str, title: str, explanation: str, course_root: Path | None) -> None:
+    """Make a group of wrong answers on the class page a known mistake of the course.
+
+    GROUP is the group's name on the page, or the first letters of it. The answer goes into the
+    course's catalogue; the next grade batch tells everybody in the group.
+
+    Example: grade name grades 3f9a --title "mean instead of sum" --explanation "Use sum()."
+    """
+    from grader.cli.commands.name import name_group
+
+    name_group(course(course_root), out, group, title, explanation)
+
+
+COMMANDS: tuple[click.Command, ...] = (
+    adjust, comment, forget, rename, export, feedback, similar, name,
+)  # fmt: skip

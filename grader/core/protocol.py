@@ -96,8 +96,8 @@ class Task(Record):
     A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
     check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
     function, only repairs are searched: the checks have been judged. A repair may break none of
-    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``). The result
-    repeats the ``nonce``, which no worker can know.
+    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``). With
+    ``signed``, failures without a name get a signature. The result repeats the ``nonce``, which no worker can know.
     """
 
     source: str
@@ -111,6 +111,7 @@ class Task(Record):
     unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
     unnamed_by: tuple[str, ...] = ()
+    signed: bool = False
     nonce: str = ""
 
 

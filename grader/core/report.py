@@ -98,6 +98,8 @@ class CheckResult(Record):
     """What says what is wrong: ``rule``, ``engine``, ``example``, ``repair`` or None."""
     wrong_expression: WrongExpression | None = None
     """The expression that alone is wrong: changing it makes every check of ``function`` pass."""
+    signature: str | None = None
+    """In a batch, of a failure without a name: equal for answers that fail alike."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
 from grader.judge.results import results_in
 from grader.judge.seeds import Seeds
+from grader.judge.signatures import with_signatures
 from grader.judge.submission_run import SubmissionRun
 from grader.worker.wire.compat import PLUGINS_LEFT_OUT, json_report_of
 
@@ -88,6 +89,8 @@ class Judge:
             results = tuple(results_in(report))
             if run.failures and "example" not in task.unnamed_by:
                 results = self.plugin.examples.name(run, results, workers)
+            if run.failures and task.signed:
+                results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees
         replaced = [
             f"{session.source.filename} replaced {name} while it was loaded"

@@ -41,7 +41,8 @@ class Settings(Record):
     is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
     weaker host would do; ``unnamed_by`` leaves out ways to name a mistake, to see what each is
     worth. With ``prestart``, the next submission's worker is started while nobody waits. With
-    ``repair``, a batch searches the wrong expression of failures that nothing explains.
+    ``repair``, a batch searches the wrong expression of failures that nothing explains. With
+    ``signed``, failures without a name get a signature, by which a class's are grouped.
     """
 
     seed: int
@@ -53,6 +54,7 @@ class Settings(Record):
     recorded: str | None = None
     prestart: bool = False
     repair: bool = False
+    signed: bool = False
     unnamed_by: tuple[str, ...] = ()
 
 
@@ -93,6 +95,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
         seeds=settings.seeds,
         recorded=settings.recorded,
         unnamed_by=settings.unnamed_by,
+        signed=settings.signed,
     )
 
 

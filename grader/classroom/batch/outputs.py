@@ -24,6 +24,7 @@ from grader.classroom.statistics.disk_rows import RowsOnDisk
 from grader.core.atomic_file import replacing
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
+from grader.course.excerpt import excerpt
 from grader.render.html import render_page
 
 REVEALED, WITHHELD = "revealed", "withheld"
@@ -74,6 +75,9 @@ def write_outputs(out: Path, book: Gradebook) -> None:
             title=book.about("title"),
             passed_over=book.passed_over(),
             rows=rows,
+            code_of=lambda group: excerpt(
+                book.graded_text(group.first.name, group.lesson) or "", group.function
+            ),
         )
         for part in page:
             file.write(part.encode("utf-8", "backslashreplace"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 import urllib.parse
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
@@ -22,8 +22,10 @@ from grader.classroom.statistics.records import (
     Rows,
     State,
     StudentSummary,
+    UnnamedGroup,
 )
 from grader.core.report import LessonStatus, Outcome
+from grader.core.value_text import text
 from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
 
@@ -32,6 +34,7 @@ FEWEST_TO_RETEACH = 2
 RETEACH = 3
 """How many things to reteach the first screen names: what one lesson has room for."""
 TOGETHER_SHOWN = 12
+GROUPS_SHOWN = 24
 STATE_WORDS = {
     State.FAULT: "our fault",
     State.PROBLEM: "not graded",
@@ -95,13 +98,20 @@ def render_class(
     title: str = "",
     passed_over: PassedOver = (),
     rows: Rows | None = None,
+    code_of: Callable[[UnnamedGroup], str] = lambda group: "",
 ) -> Iterator[str]:
     """Yield the page in pieces; reports are linked as ``reports/<name>.html``.
 
     Entries are read once and not kept; ``rows`` keeps their table rows meanwhile (default: in
-    memory).
+    memory). ``code_of`` returns the code of one answer of a group of wrong answers.
     """
     classroom = collect_statistics(entries, columns, rows)
+    classroom.groups = [
+        one for one in classroom.groups if one.people.count >= FEWEST_TO_RETEACH
+    ] or classroom.groups
+    del classroom.groups[GROUPS_SHOWN:]
+    for group in classroom.groups:
+        group.code = code_of(group)
     sheet, script = inlined("theme.css", "class.css"), inlined("class.js")
     return (
         environment()
@@ -129,6 +139,7 @@ def render_class(
             status_parts=status_parts,
             status_text=status_text,
             mini_bars=mini_bars,
+            short=text,
             numbers=numbers,
             seconds=seconds,
         )

@@ -26,6 +26,7 @@ from grader.classroom.statistics.records import (
     State,
     StudentSummary,
     Together,
+    UnnamedGroup,
 )  # fmt: skip
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
@@ -52,6 +53,7 @@ class _Collector:
         self.room = Classroom(rows)
         self.check_numbers = itertools.count()
         self.mistakes: dict[tuple[str, str], MistakeCount] = {}
+        self.groups: dict[tuple[str, str], UnnamedGroup] = {}
         self.pairs: Counter[tuple[int, int]] = Counter()
         self.lessons: dict[str, LessonFacts] = {}
         for column in columns:
@@ -179,6 +181,8 @@ class _Collector:
                 wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)
+            if check.signature:
+                self.in_group(person, lesson.id, check, check.signature)
             if check.diagnosis:
                 mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
         for message, titles in limits.items():
@@ -186,6 +190,15 @@ class _Collector:
             note = ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message)
             self.room.limits.append(note)
             states.add(State.LIMIT)
+
+    def in_group(
+        self, person: StudentSummary, lesson_id: str, check: CheckResult, signature: str
+    ) -> None:
+        """Count a wrong answer without a name among those that fail alike."""
+        key = (lesson_id, signature)
+        if key not in self.groups:
+            self.groups[key] = UnnamedGroup(signature, lesson_id, check.function, check)
+        self.groups[key].people.add(person)
 
     def made(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, diagnosis: str
@@ -218,6 +231,9 @@ class _Collector:
     def finish(self) -> Classroom:
         room, mistakes = self.room, list(self.mistakes.values())
         room.mistakes = sorted(mistakes, key=lambda one: (-one.people.count, one.number))
+        room.groups = sorted(
+            self.groups.values(), key=lambda one: (-one.people.count, one.signature)
+        )
         for mistake in room.mistakes:
             self.lessons[mistake.lesson].mistakes.append(mistake)
         counts = [mistake.people.count for mistake in mistakes]

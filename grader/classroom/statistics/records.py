@@ -202,6 +202,24 @@ class MistakeCount:
     people: People = field(default_factory=People)
 
 
+@dataclass(slots=True)
+class UnnamedGroup:
+    """Wrong answers without a name that fail alike: who, and what one of them did. ``signature``
+    is what ``grade name`` calls the group.
+    """
+
+    signature: str
+    lesson: str
+    function: str
+    example: CheckResult
+    people: People = field(default_factory=People)
+    code: str = ""
+
+    @property
+    def first(self) -> StudentSummary:
+        return self.people.first[0]
+
+
 @dataclass(frozen=True, slots=True)
 class Together:
     """Two mistakes that ``both`` people made, a ``share`` of those who made either."""
@@ -262,6 +280,7 @@ class Classroom:
     lessons: list[LessonFacts] = field(default_factory=list)
     mistakes: list[MistakeCount] = field(default_factory=list)
     together: list[Together] = field(default_factory=list)
+    groups: list[UnnamedGroup] = field(default_factory=list)
     faults: list[ClassNote] = field(default_factory=list)
     problems: list[ClassNote] = field(default_factory=list)
     missing: list[StudentSummary] = field(default_factory=list)
