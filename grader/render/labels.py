@@ -40,6 +40,17 @@ STATUS_MARKS = {
     LessonStatus.MISSING: "–",
     LessonStatus.INVALID: "✘",
 }
+LEGEND = {
+    "✘": "wrong: another result, an exception, or a crash",
+    "⧗": "it took too long",
+    "!": "the grader's own fault",
+    "·": "waits for another check",
+    "✔": "right",
+    "◐": "in progress",
+    "○": "not started",
+    "–": "no file",
+}
+"""What each mark means, as a page explains it."""
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
 HELD_BACK = (
