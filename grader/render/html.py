@@ -28,6 +28,7 @@ from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT
 from grader.render.graph.svg import SHAPES
 from grader.render.labels import (
+    GUARANTEES,
     HELD_BACK,
     LEGEND,
     MARKS,
@@ -61,7 +62,7 @@ def environment() -> jinja2.Environment:
         "clean": lambda value: clean(str(value)),
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",
-        "translate_with": lambda word, tr: tr(word),
+        "guarantee": lambda name, tr: tr(GUARANTEES.get(name, name)),
         "limitations_in": host_limitations,
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),

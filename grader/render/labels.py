@@ -41,7 +41,7 @@ STATUS_MARKS = {
     LessonStatus.INVALID: "✘",
 }
 LEGEND = {
-    "✘": "wrong: another result, an exception, or a crash",
+    "✘": "wrong: another result, a raised exception, or a crash",
     "⧗": "it took too long",
     "!": "the grader's own fault",
     "·": "waits for another check",
@@ -66,6 +66,12 @@ LIMITS = {
 """The words for each limit that a host can lower, and its unit."""
 VERDICT = "verdict"
 """The guarantee that no process of a worker can reach one that judges it."""
+GUARANTEES = {
+    "environment": "environment variables",
+    "descriptors": "files that the grader has open",
+    "verdict": "the processes that judge it",
+}
+"""Guarantees whose short name needs explaining."""
 NOT_CONFINED = "This system does not confine your code's use of: {names}."
 FORGEABLE = (
     "This system lets your code reach the processes that judge it, so this score could be forged."
