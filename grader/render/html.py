@@ -41,10 +41,13 @@ from grader.render.labels import (
 from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place, place_of
 from grader.render.outline import PageSections, by_function, next_step, sections, to_do
+from grader.render.readme import markdown
 from grader.render.repairs import repair_message, repaired_line
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.records import Comment, PersonalPart
+
+TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
 
 
 @functools.cache
@@ -78,10 +81,7 @@ def environment() -> jinja2.Environment:
     env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
     env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
     env.globals |= {"counted_checks": counted_checks, "scored": scored}
-    env.globals |= {
-        "comments_on": comments_on,
-        "comments_elsewhere": comments_elsewhere,
-    }
+    env.globals |= {"comments_on": comments_on, "comments_elsewhere": comments_elsewhere}
     env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
     env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}
     return env
@@ -170,10 +170,12 @@ def comments_elsewhere(
 
 
 def warm_up() -> None:
-    """Compile the template and load what colours code, for those who have time to wait anyway."""
-    environment().get_template("report.html")
+    """Compile templates and load what renders code and text, while there is time to wait."""
+    for name in TEMPLATES:
+        environment().get_template(name)
     style()
     coloured("pass")
+    markdown()
 
 
 def render_page(

@@ -72,7 +72,7 @@ GUARANTEES = {
     "verdict": "the processes that judge it",
 }
 """Guarantees whose short name needs explaining."""
-NOT_CONFINED = "This system does not confine your code's use of: {names}."
+NOT_CONFINED = "This system does not limit your code's use of: {names}."
 FORGEABLE = (
     "This system lets your code reach the processes that judge it, so this score could be forged."
 )

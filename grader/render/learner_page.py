@@ -88,17 +88,17 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes met that no check of these lessons shows, the uncleared ones first."""
-        found = [
-            (lesson, one)
-            for lesson in lessons
-            for one in self.of(lesson).met_before(lesson)
-        ]
+        """Return the mistakes that no check of these lessons shows, the uncleared ones first."""
+        found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met_before(lesson)]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
 
     def best(self, lessons: Sequence[LessonResult]) -> float:
         """Return the sum of the best scores, this run's included."""
         return add_up(max(one.score, self.of(one).progress.best) for one in lessons)
+
+    @property
+    def has_readmes(self) -> bool:
+        return any(one.readme for one in self.lessons.values())
 
     @property
     def day(self) -> str:

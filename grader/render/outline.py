@@ -11,6 +11,9 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.render.labels import QUIET
 from grader.render.learner_page import LearnerExtras
 
+NOT_TO_FIX = (*QUIET, Outcome.GRADER_ERROR)
+"""Outcomes for which a student has nothing to repair."""
+
 
 @dataclass(slots=True)
 class Failure:
@@ -150,7 +153,7 @@ def next_step(parts: PageSections) -> NextStep | None:
     for lesson in parts.begun:
         if lesson.status in (LessonStatus.INVALID, LessonStatus.MISSING):
             return NextStep("file", lesson)
-        wrong = (check for check in lesson.checks if check.outcome not in QUIET)
+        wrong = (check for check in lesson.checks if check.outcome not in NOT_TO_FIX)
         if check := next(wrong, None):
             return NextStep("fix", lesson, check)
     if parts.absent:

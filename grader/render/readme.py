@@ -82,9 +82,7 @@ def markdown() -> MarkdownIt:
 def _without_renderer(rule: Callable[..., str]) -> Callable[..., str]:
     """Adapt a function to a method of the renderer, as markdown-it calls rules."""
 
-    def method(
-        renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any
-    ) -> str:
+    def method(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return rule(tokens[index], env)
 
     return method
