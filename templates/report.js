@@ -61,8 +61,8 @@
       index += by;
     }
     at = places[(index + places.length) % places.length];
-    reveal(at);
     const focus = at.querySelector("summary") || at;
+    reveal(focus);
     if (focus === at) at.tabIndex = -1;
     focus.focus({ preventScroll: true });
     at.scrollIntoView({ block: "start" });
