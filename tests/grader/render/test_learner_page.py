@@ -317,7 +317,7 @@ def test_a_page_that_is_not_the_learners_own_has_no_readme(
 ) -> None:
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     assert keep(small_course, wrong_report, files, tmp_path, "en").has_readmes is False
-    assert keep(small_course, wrong_report, files, Path(), "en").has_readmes is True
+    assert keep(small_course, wrong_report, {}, Path(), "en").has_readmes is True
     assert "img-src" not in render_page(wrong_report)
 
 

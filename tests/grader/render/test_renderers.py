@@ -691,9 +691,7 @@ def test_a_page_says_what_a_report_holds(name: str) -> None:
         assert part in body
     assert ("Traceback" in body) == (name in ("grader_error", "several"))
     assert "0.9 s with seed 7" in body
-    assert (
-        "engine fedcba9876543210, course small, version 1.2 (0123456789abcdef)" in body
-    )
+    assert "engine fedcba9876543210, course small, version 1.2 (0123456789abcdef)" in body
 
 
 def opened(source: str, kind: str) -> list[bool]:
@@ -861,7 +859,11 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
     )
     story = LearnerExtras("", {"one": LessonHistory(progress=LessonProgress(attempts=3, best=1.5))})
     made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
-    assert ("best 1.5" in made, "loaded" in made, made.count("<details class=\"lesson")) == (True, True, 2)
+    assert ("best 1.5" in made, "loaded" in made, made.count('<details class="lesson')) == (
+        True,
+        True,
+        2,
+    )
 
 
 @pytest.mark.parametrize(
