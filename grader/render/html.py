@@ -105,7 +105,9 @@ def style_hash(sheet: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 
+@functools.lru_cache(4096)
 def anchor(check_id: str) -> str:
+    """Return the fragment that leads to a check or a lesson."""
     return "".join(c if c.isalnum() else "-" for c in check_id)
 
 

@@ -31,8 +31,10 @@ def keep(
     lang: str,
     *,
     console: Console | None = None,
+    readmes: bool = True,
 ) -> LearnerExtras:
-    """Return what a page holds beside the report: graded code, earned solutions, the progress.
+    """Return what a page holds beside the report: graded code, earned solutions, the progress, and
+    the READMEs unless the page goes into a notebook, which would grow with every run.
 
     In the learner's own folder the report is kept in their progress first, and ``console`` shows
     what it opened. What --in or a path names may be somebody else's: nothing is kept.
@@ -44,7 +46,7 @@ def keep(
     stories = {
         one.id: replace(
             _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
-            readme=found_readme(learner, course.lesson(one.id)) if learner else None,
+            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
         )
         for one in report.lessons
     }

@@ -123,7 +123,7 @@ class Kernel:
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
         lang, console = shown.tr.lang, make_console()
-        kept = keep(course, shown.report, chosen.files, place, lang, console=console)
+        kept = keep(course, shown.report, chosen.files, place, lang, console=console, readmes=False)
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
