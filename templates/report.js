@@ -1,9 +1,9 @@
 "use strict";
-// Copying a call, showing only what is wrong, going from one such check to the next, scrolling a drawing to its point.
+// Copying a call, going from one wrong check to the next, scrolling a drawing to its point, unfolding what a link leads to.
 // Without this script the page is whole.
 (() => {
   const told = document.getElementById("told");
-  const wrong = () => Array.from(document.querySelectorAll("li:not(.quiet) > details.check, section.lesson:not(.quiet) > .problem"));
+  const wrong = () => Array.from(document.querySelectorAll(".failure, .begun > .lesson:is(.invalid, .missing), #no-file"));
 
   const copy = async (button) => {
     const text = button.closest(".call").querySelector("pre").textContent;
@@ -36,17 +36,19 @@
   document.querySelectorAll(".scroll").forEach(aim);
   document.addEventListener("toggle", (event) => event.target.querySelectorAll(".scroll").forEach(aim), true); // it does not bubble
 
+  const reveal = (at) => { for (; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true; };
+  const arrive = () => { // at an address within the page: older browsers do not unfold what it lies in
+    const there = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!there) return;
+    reveal(there);
+    there.scrollIntoView({ block: "start" });
+  };
+  addEventListener("hashchange", arrive);
+  arrive();
+
   const tools = document.getElementById("tools");
   if (!tools) return;
-  const only = document.getElementById("only");
   tools.hidden = document.getElementById("keys").hidden = false;
-
-  const filter = () => {
-    const on = only.getAttribute("aria-pressed") !== "true";
-    only.setAttribute("aria-pressed", String(on));
-    document.body.classList.toggle("only-wrong", on);
-    told.textContent = on ? document.getElementById("left").textContent : "";
-  };
 
   let at = null;
   const go = (by) => {
@@ -59,19 +61,18 @@
       index += by;
     }
     at = places[(index + places.length) % places.length];
-    if (at.tagName === "DETAILS") at.open = true;
     const focus = at.querySelector("summary") || at;
+    reveal(focus);
     if (focus === at) at.tabIndex = -1;
     focus.focus({ preventScroll: true });
     at.scrollIntoView({ block: "start" });
   };
 
-  only.addEventListener("click", filter);
   document.getElementById("next").addEventListener("click", () => go(1));
   document.getElementById("previous").addEventListener("click", () => go(-1));
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-    const act = { j: () => go(1), k: () => go(-1), f: filter }[event.key];
-    if (act) { act(); event.preventDefault(); }
+    const by = { j: 1, k: -1 }[event.key];
+    if (by) { go(by); event.preventDefault(); }
   });
 })();

@@ -19,19 +19,20 @@ import jinja2
 
 from grader.core.i18n import Catalogue
 from grader.core.paths import templates
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
-from grader.core.scoring import add_up
+from grader.core.scoring import add_up, lesson_score
 from grader.core.value_text import pair, text
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT
 from grader.render.graph.svg import SHAPES
 from grader.render.labels import (
+    GUARANTEES,
     HELD_BACK,
+    LEGEND,
     MARKS,
     OWN_FAULT,
-    QUIET,
     STATUS_MARKS,
     STATUS_WORDS,
     WORDS,
@@ -39,10 +40,14 @@ from grader.render.labels import (
 )
 from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place, place_of
+from grader.render.outline import PageSections, by_function, next_step, sections, to_do
+from grader.render.readme import markdown
 from grader.render.repairs import repair_message, repaired_line
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.records import Comment, PersonalPart
+
+TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
 
 
 @functools.cache
@@ -60,7 +65,7 @@ def environment() -> jinja2.Environment:
         "clean": lambda value: clean(str(value)),
         "points": lambda number: f"{number:g}",
         "signed": lambda number: f"{number:+g}",
-        "translate_with": lambda word, tr: tr(word),
+        "guarantee": lambda name, tr: tr(GUARANTEES.get(name, name)),
         "limitations_in": host_limitations,
         "to_do": to_do,
         "coloured": lambda code: "\n".join(coloured(code)),
@@ -72,16 +77,11 @@ def environment() -> jinja2.Environment:
         "own_fault": OWN_FAULT,
         "held_back": HELD_BACK,
     }
-    env.globals |= {"status_marks": STATUS_MARKS, "quiet": QUIET, "to_do": to_do}
-    env.globals |= {
-        "pair": pair,
-        "anchor": anchor,
-        "to_open": to_open,
-        "folded": folded,
-        "absent": absent,
-        "comments_on": comments_on,
-        "comments_elsewhere": comments_elsewhere,
-    }
+    env.globals |= {"status_marks": STATUS_MARKS, "pair": pair, "anchor": anchor}
+    env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
+    env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
+    env.globals |= {"counted_checks": counted_checks, "scored": scored}
+    env.globals |= {"comments_on": comments_on, "comments_elsewhere": comments_elsewhere}
     env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
     env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}
     return env
@@ -105,37 +105,47 @@ def style_hash(sheet: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
 
 
+@functools.lru_cache(4096)
 def anchor(check_id: str) -> str:
+    """Return the fragment that leads to a check or a lesson."""
     return "".join(c if c.isalnum() else "-" for c in check_id)
 
 
-def to_open(lesson: LessonResult) -> CheckResult | None:
-    """The check whose details are open when the page is: the first that is not right."""
-    return next((check for check in lesson.checks if check.outcome not in QUIET), None)
+def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
+    """Return ``6 right · 1 wrong``; the status of a lesson that was not judged or not begun."""
+    if lesson.status is not LessonStatus.FAILED and lesson.status is not LessonStatus.PASSED:
+        return tr(STATUS_WORDS[lesson.status])
+    outcomes = [check.outcome for check in lesson.checks]
+    counts = [(tr(WORDS[one]), outcomes.count(one)) for one in Outcome]
+    if lesson.held_checks:
+        counts.append((tr("held back"), lesson.held_checks))
+    return " · ".join(tr("{count} {word}", count=n, word=word) for word, n in counts if n)
 
 
-def to_do(lesson: LessonResult) -> int:
-    """Return how many places need attention: failed checks, or the file itself."""
-    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-        return 1
-    return sum(check.outcome not in QUIET for check in lesson.checks)
+def scored(checks: Sequence[CheckResult], tr: Catalogue) -> str:
+    """Return ``1.5 / 2``, with what of it is bonus apart."""
+    score, most, bonus, most_bonus = lesson_score(checks)
+    parts = [f"{score:g} / {most:g}"] if most or not most_bonus else []
+    if most_bonus:
+        parts.append(f"{tr('bonus')} {bonus:g} / {most_bonus:g}")
+    return " · ".join(parts)
 
 
-def folded(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> list[LessonResult]:
-    blank = [one for one in lessons if one.status is LessonStatus.NOT_STARTED and len(lessons) > 1]
-    told = [
-        one
-        for one in blank
-        if one.notes
-        or keepsake.of(one).progress.attempts
-        or any(check.output for check in one.checks)
-    ]
-    return [one for one in blank if one not in told]
+def next_lesson(lessons: Sequence[LessonResult], lesson: LessonResult) -> LessonResult | None:
+    """Return the lesson after one, in the course's order."""
+    ids = [one.id for one in lessons]
+    place = ids.index(lesson.id) + 1
+    return lessons[place] if place < len(lessons) else None
 
 
-def absent(lessons: Sequence[LessonResult]) -> list[LessonResult]:
-    """Return the lessons without a file, which get one line each at the end."""
-    return [one for one in lessons if one.status is LessonStatus.MISSING and len(lessons) > 1]
+def marks_used(report: Report, parts: PageSections) -> list[tuple[str, str]]:
+    """Return the marks on a page, each with its meaning."""
+    shown = {STATUS_MARKS[lesson.status] for lesson in report.lessons}
+    for lesson in (*parts.begun, *parts.complete):
+        shown |= {MARKS[check.outcome] for check in lesson.checks}
+        if lesson.status is LessonStatus.INVALID:
+            shown.add(MARKS[Outcome.SKIPPED])
+    return [(mark, meaning) for mark, meaning in LEGEND.items() if mark in shown]
 
 
 def counted_points(report: Report, personal: PersonalPart | None) -> float:
@@ -162,10 +172,12 @@ def comments_elsewhere(
 
 
 def warm_up() -> None:
-    """Compile the template and load what colours code, for those who have time to wait anyway."""
-    environment().get_template("report.html")
+    """Compile templates and load what renders code and text, while there is time to wait."""
+    for name in TEMPLATES:
+        environment().get_template(name)
     style()
     coloured("pass")
+    markdown()
 
 
 def render_page(

@@ -40,6 +40,17 @@ STATUS_MARKS = {
     LessonStatus.MISSING: "–",
     LessonStatus.INVALID: "✘",
 }
+LEGEND = {
+    "✘": "wrong: another result, a raised exception, or a crash",
+    "⧗": "it took too long",
+    "!": "the grader's own fault",
+    "·": "waits for another check",
+    "✔": "right",
+    "◐": "in progress",
+    "○": "not started",
+    "–": "no file",
+}
+"""What each mark means, as a page explains it."""
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
 """Outcomes that need no explaining of their own."""
 HELD_BACK = (
@@ -55,7 +66,13 @@ LIMITS = {
 """The words for each limit that a host can lower, and its unit."""
 VERDICT = "verdict"
 """The guarantee that no process of a worker can reach one that judges it."""
-NOT_CONFINED = "This system does not confine your code's use of: {names}."
+GUARANTEES = {
+    "environment": "environment variables",
+    "descriptors": "files that the grader has open",
+    "verdict": "the processes that judge it",
+}
+"""Guarantees whose short name needs explaining."""
+NOT_CONFINED = "This system does not limit your code's use of: {names}."
 FORGEABLE = (
     "This system lets your code reach the processes that judge it, so this score could be forged."
 )

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 
 from grader.core.report import CheckResult, LessonResult
 from grader.core.sanitize import clean
+from grader.core.scoring import add_up
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.render.code import CodeLine, DiffRow, beside, coloured, excerpt
+from grader.render.readme import Readme
 
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120.0, 28.0, 3.0
 DAY = 10
@@ -26,11 +28,12 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """A lesson's part: ``source`` as graded, ``solution`` if the learner may see it."""
+    """A lesson's part: ``source`` as graded, ``solution`` if the learner may see it, its README."""
 
     source: str = ""
     solution: str | None = None
     progress: LessonProgress = field(default_factory=LessonProgress)
+    readme: Readme | None = None
 
     def excerpt(self, check: CheckResult) -> list[CodeLine]:
         """The check's line with its neighbours; none if the file is gone or differs."""
@@ -54,10 +57,14 @@ class LessonHistory:
         """The scores so far as the points of an SVG line; empty where there is but one."""
         return sparkline(self.progress.history)
 
-    @property
-    def met(self) -> list[MistakeRow]:
-        """The mistakes, those that are not cleared first."""
-        found = [met(name, sighting) for name, sighting in self.progress.mistakes.items()]
+    def met_before(self, lesson: LessonResult) -> list[MistakeRow]:
+        """Return the mistakes that no check shows now, those that are not cleared first."""
+        shown = {check.diagnosis for check in lesson.checks}
+        found = [
+            met(name, sighting)
+            for name, sighting in self.progress.mistakes.items()
+            if name not in shown
+        ]
         return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
 
     @property
@@ -67,19 +74,31 @@ class LessonHistory:
 
 @dataclass(frozen=True, slots=True)
 class LearnerExtras:
-    """A learner's part of a page: when (ISO 8601, local time), each lesson's, the totals."""
+    """A learner's part of a page: when (ISO 8601, local time), each lesson's, the totals.
+
+    ``upcoming`` is the title of the lesson to go on with, once all on the page is right.
+    """
 
     made_at: str = ""
     lessons: dict[str, LessonHistory] = field(default_factory=dict)
     finish: Sequence[tuple[str, str]] = ()
+    upcoming: str = ""
 
     def of(self, lesson: LessonResult) -> LessonHistory:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """All mistakes met in those lessons, those that are not cleared first."""
-        found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met]
+        """Return the mistakes that no check of these lessons shows, the uncleared ones first."""
+        found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met_before(lesson)]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
+
+    def best(self, lessons: Sequence[LessonResult]) -> float:
+        """Return the sum of the best scores, this run's included."""
+        return add_up(max(one.score, self.of(one).progress.best) for one in lessons)
+
+    @property
+    def has_readmes(self) -> bool:
+        return any(one.readme for one in self.lessons.values())
 
     @property
     def day(self) -> str:

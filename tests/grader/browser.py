@@ -17,7 +17,8 @@ import pytest
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 )
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--hide-scrollbars"]
+HIDE = "--hide-scrollbars"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", HIDE]
 SERIOUS = ("serious", "critical")
 OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = true"
 
@@ -49,6 +50,20 @@ class Browser:
         tab.on("request", lambda request: self.requests.append(request.url))
         tab.goto(page.as_uri() if isinstance(page, Path) else page)
         return tab
+
+    def with_scrollbars(self, page: Path, script: str) -> Any:
+        """What a script finds on a narrow page in a browser that draws scroll bars."""
+        chromium = self.chromium.browser_type.launch(
+            executable_path=CHROMIUM,
+            args=[flag for flag in FLAGS if flag != HIDE],
+            ignore_default_args=[HIDE],
+        )
+        try:
+            tab = chromium.new_page(viewport={"width": 375, "height": 900})
+            tab.goto(page.as_uri())
+            return tab.evaluate(script)
+        finally:
+            chromium.close()
 
     def accessibility_violations(self, tab: Any, *, unfold: bool = True) -> list[str]:
         """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is

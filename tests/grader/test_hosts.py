@@ -135,7 +135,7 @@ def test_a_missing_guarantee_is_one_line_on_the_terminal(
     lessons = [small_course.lesson("tiny")]
     report = grade_submission(host, small_course, lessons, files, settings, name="a")
     text = plain_text(report, Catalogue(), columns=100)
-    sentence = "This system does not confine your code's use of: files, network."
+    sentence = "This system does not limit your code's use of: files, network."
     assert text.count(sentence) == 1
     assert sentence in text.splitlines()
 

@@ -214,7 +214,7 @@ def notes(report: Report, data: Mapping[str, Any], tr: Catalogue) -> Iterator[st
     sandbox = report.sandbox
     if sandbox.guarantees:
         names = ", ".join(map(tr, sandbox.guarantees))
-        yield markdown(f"{tr('Your code ran confined')}: {names}.")
+        yield markdown(f"{tr('Your code ran in a sandbox, which limits its use of')}: {names}.")
     yield from map(markdown, host_limitations(sandbox, tr))
 
 

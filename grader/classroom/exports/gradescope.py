@@ -85,7 +85,8 @@ def heading(entry: GradebookEntry) -> Iterator[str]:
 def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
     """Under which guarantees the code ran; nothing where none did."""
     if sandbox.guarantees or sandbox.missing:
-        yield f"Your code ran confined: {', '.join(sandbox.guarantees) or 'nothing'}."
+        limits = ", ".join(sandbox.guarantees) or "nothing"
+        yield f"Your code ran in a sandbox, which limits its use of: {limits}."
         yield from host_limitations(sandbox, Catalogue())
 
 

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from rich.console import Console
 
 from grader.cli.commands.selection import are_own
-from grader.cli.commands.workspace import Learner, record
+from grader.cli.commands.workspace import Learner, readme_path, record
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.progress import LessonProgress, Progress
-from grader.course.roadmap import course_summary
+from grader.course.roadmap import course_summary, next_lesson
 from grader.course.stubs import without_markers
 from grader.render.learner_page import LearnerExtras, LessonHistory
 from grader.render.lesson_table import finish_rows
+from grader.render.readme import Readme
 
 
 def keep(
@@ -28,8 +31,10 @@ def keep(
     lang: str,
     *,
     console: Console | None = None,
+    readmes: bool = True,
 ) -> LearnerExtras:
-    """Return what a page holds beside the report: graded code, earned solutions, the progress.
+    """Return what a page holds beside the report: graded code, earned solutions, the progress, and
+    the READMEs unless the page goes into a notebook, which would grow with every run.
 
     In the learner's own folder the report is kept in their progress first, and ``console`` shows
     what it opened. What --in or a path names may be somebody else's: nothing is kept.
@@ -39,12 +44,32 @@ def keep(
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress
     stories = {
-        one.id: _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id))
+        one.id: replace(
+            _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
+            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
+        )
         for one in report.lessons
     }
     reached = course_summary(course, progress)
     finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
-    return LearnerExtras(datetime.now().astimezone().isoformat(timespec="seconds"), stories, finish)
+    following = next_lesson(course, progress) if learner and learner.keeps else None
+    return LearnerExtras(
+        datetime.now().astimezone().isoformat(timespec="seconds"),
+        stories,
+        finish,
+        learner.words(following)(following.title) if learner and following else "",
+    )
+
+
+def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:
+    """Return a lesson's README in the learner's language, if there is one."""
+    path = readme_path(learner, lesson)
+    if path is None:
+        return None
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        lang = learner.tr.lang if path.suffixes[:-1] else "en"
+        return Readme(path.read_text("utf-8"), path.parent, lang)
+    return None
 
 
 def _story(

@@ -21,16 +21,17 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.submission import read_submission
 from grader.course.text_encoding import read_cell
-from grader.render.html import folded, render_page, to_open
+from grader.render.html import render_page
 from grader.render.learner_page import LearnerExtras
+from grader.render.outline import sections, to_do
 from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 COLUMNS = 100
-HEAD_PIXELS, LINE_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 34, 45, 420
-"""How high a report is shown where nothing may measure it: the head with what lies below, a lesson
-not started, a check, an open one.
+HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420
+"""How high a report is shown where nothing may measure it: the head with what lies below, a line, a
+failed check.
 """
 FIT = (
     "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};"
@@ -88,12 +89,10 @@ class Shown:
         page = html.escape(
             render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
         )
-        lines = folded(self.report.lessons, self.keepsake or LearnerExtras())
-        shown = [lesson for lesson in self.report.lessons if lesson not in lines]
-        height = HEAD_PIXELS + LINE_PIXELS * len(lines)
-        for lesson in shown:
-            height += CHECK_PIXELS * len(lesson.checks)
-            height += OPEN_PIXELS * (to_open(lesson) is not None)
+        parts = sections(self.report.lessons, self.keepsake or LearnerExtras())
+        height = HEAD_PIXELS + LINE_PIXELS * len(self.report.lessons)
+        for lesson in parts.begun:
+            height += LINE_PIXELS * len(lesson.checks) + OPEN_PIXELS * to_do(lesson)
         style = f"display: block; width: 100%; height: {height}px; border: 0; border-radius: 8px"
         title = html.escape(
             f"{self.report.submission}: {self.report.score:g} / {self.report.max_score:g}"
@@ -124,7 +123,7 @@ class Kernel:
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
         lang, console = shown.tr.lang, make_console()
-        kept = keep(course, shown.report, chosen.files, place, lang, console=console)
+        kept = keep(course, shown.report, chosen.files, place, lang, console=console, readmes=False)
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:

@@ -9,18 +9,14 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.text import Text
 
-from grader.cli.commands.workspace import Learner, readme_name
+from grader.cli.commands.workspace import Learner, readme_path
 from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
 from grader.course.roadmap import next_lesson
+from grader.render.readme import FOLDED
 from grader.render.terminal import make_console
 
 WIDTH = 80
-FOLDED = re.compile(
-    r"^<details><summary>(?P<head>.*?)</summary>\s*(?P<answers>.*?)\s*</details>",
-    re.DOTALL | re.MULTILINE,
-)
-"""The answers at the end of a section, under their heading."""
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
 
 
@@ -55,10 +51,8 @@ def show_readme(
 
 def readme(learner: Learner, lesson: Lesson) -> str:
     """Return the README in the learner's language, from the course or the learner's folder."""
-    for folder in (lesson.folder, learner.folder / lesson.id, learner.folder):
-        path = folder / readme_name(folder, learner.tr.lang)
-        if path.is_file():
-            return path.read_text("utf-8")
+    if path := readme_path(learner, lesson):
+        return path.read_text("utf-8")
     message = "There is no README of {lesson} here. Go to the folder that has your lessons"
     raise UsageError(learner.tr(message, lesson=lesson.id))
 

@@ -156,6 +156,13 @@ def readme_name(folder: Path, lang: str) -> str:
     return own if (folder / own).exists() else "README.md"
 
 
+def readme_path(learner: Learner, lesson: Lesson) -> Path | None:
+    """Return the README in the learner's language, from the course or the learner's folder."""
+    folders = (lesson.folder, learner.folder / lesson.id, learner.folder)
+    paths = (folder / readme_name(folder, learner.tr.lang) for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
+
+
 BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
 
 

@@ -269,8 +269,8 @@ def test_gradescope_hides_checks_when_asked_and_says_what_that_costs() -> None:
 
 def test_gradescope_is_told_which_guarantees_held() -> None:
     found = gradescope(ALICE)
-    assert "Your code ran confined: time, memory." in found["output"]
-    assert "This system does not confine your code's use of: network." in found["output"]
+    assert "Your code ran in a sandbox, which limits its use of: time, memory." in found["output"]
+    assert "This system does not limit your code's use of: network." in found["output"]
     assert found["extra_data"]["sandbox"] == {
         "mode": "auto",
         "guarantees": ["time", "memory"],

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.fork
 CONTAINER_BYTES = 768 * MIB
 LOOK_SECONDS = 0.1
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
-GUARANTEES = "Your code ran confined: "
+GUARANTEES = "Your code ran in a sandbox, which limits its use of: "
 
 
 @pytest.fixture(scope="module")

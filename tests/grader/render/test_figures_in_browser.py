@@ -150,6 +150,25 @@ def test_a_page_with_figures_keeps_nobody_out(
     assert browser.errors == []
 
 
+SCROLLS = """() => [...document.querySelectorAll('.picture .scroll')].map(frame => {
+  const style = getComputedStyle(frame);
+  const bar = frame.offsetHeight - frame.clientHeight
+    - parseFloat(style.borderTopWidth) - parseFloat(style.borderBottomWidth);
+  return [frame.scrollWidth > frame.clientWidth, bar > 4, style.backgroundImage.includes('grad')];
+})"""
+
+
+def test_a_frame_that_scrolls_shows_it(browser: Browser, tmp_path: Path, report: Report) -> None:
+    """With a bar that is always seen, and shades at its edges."""
+    path = tmp_path / "report.html"
+    path.write_text(render_page(report, Catalogue()), "utf-8")
+    found = browser.with_scrollbars(path, SCROLLS)
+    assert any(wide for wide, _, _ in found)
+    for wide, bar, shade in found:
+        assert shade
+        assert bar is wide
+
+
 def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
     browser: Browser, tmp_path: Path, report: Report
 ) -> None:
@@ -158,6 +177,7 @@ def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
     check = replace(
         lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}]
     )
+    check = replace(check, diagnosis="same", diagnosis_title="the same")
     folded = replace(check, id="tiny.g", function="g")
     path = tmp_path / "report.html"
     path.write_text(

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.report import Outcome
+from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
 from grader.course.text_encoding import decode
 from grader.render.html import render_page, style, style_hash
+from grader.render.learner_page import LearnerExtras, LessonHistory
+from grader.render.readme import Readme
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
@@ -124,35 +126,79 @@ def pages_in_print(tmp_path: Path, page: Path) -> int:
     return len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
 
 
-def test_on_paper_a_check_that_waits_is_a_line(
-    tmp_path: Path, host: ForkServerClient, small_course: Course
-) -> None:
-    """What is wrong is details; what waits for it, and a nudge that nobody opened, cost no
-    paper.
-    """
+@pytest.fixture
+def wrong_lesson(host: ForkServerClient, small_course: Course) -> Report:
+    """A report on one lesson with a mistake."""
     files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
-    report = grade_submission(
-        host,
-        small_course,
-        small_course.lessons,
-        files,
-        Settings(1, "auto", small_course.limits),
-        name="one",
-    )
-    lesson = report.lessons[0]
+    settings = Settings(1, "auto", small_course.limits)
+    return grade_submission(host, small_course, small_course.lessons, files, settings, name="one")
+
+
+def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
+    """What is wrong is details; what waits for it, shares its cause or is right, and a hint that
+    nobody opened, cost no paper.
+    """
+    lesson = wrong_lesson.lessons[0]
     wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
     sheets = {}
-    for outcome in (Outcome.FAILED, Outcome.SKIPPED):
+    for name, outcome, diagnosis in (
+        ("wrong", Outcome.FAILED, None),
+        ("same cause", Outcome.FAILED, wrong.diagnosis),
+        ("waits", Outcome.SKIPPED, None),
+        ("right", Outcome.PASSED, None),
+    ):
         many = [
-            replace(wrong, id=f"tiny.more{number}", outcome=outcome, hint="Look again. " * 20)
+            replace(
+                wrong,
+                id=f"tiny.more{number}",
+                outcome=outcome,
+                diagnosis=diagnosis,
+                hint="Look again. " * 20,
+            )
             for number in range(20)
         ]
-        path = tmp_path / f"{outcome}.html"
+        path = tmp_path / "many.html"
         path.write_text(
-            render_page(replace(report, lessons=(replace(lesson, checks=(wrong, *many)),))), "utf-8"
+            render_page(replace(wrong_lesson, lessons=(replace(lesson, checks=(wrong, *many)),))),
+            "utf-8",
         )
-        sheets[outcome] = pages_in_print(tmp_path, path)
-    assert sheets[Outcome.SKIPPED] <= 2 < 6 <= sheets[Outcome.FAILED]
+        sheets[name] = pages_in_print(tmp_path, path)
+    assert sheets["wrong"] >= 5, sheets
+    assert max(sheets["same cause"], sheets["waits"], sheets["right"]) <= 2, sheets
+
+
+def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
+    tmp_path: Path, wrong_lesson: Report
+) -> None:
+    """Of 14 lessons five are complete, four have two functions wrong each, five are not started;
+    every one has a README.
+    """
+    (tiny,) = wrong_lesson.lessons
+    wrong = next(check for check in tiny.checks if check.outcome is Outcome.FAILED)
+    readme = Readme("# Title\n\n" + "A sentence of the lesson. " * 400, tmp_path)
+
+    def lesson(number: int) -> LessonResult:
+        kind = ["right", "wrong", "blank"][(number > 4) + (number > 8)]
+        status = {"right": "passed", "wrong": "failed", "blank": "not_started"}[kind]
+        outcome = Outcome.NOT_STARTED if kind == "blank" else Outcome.PASSED
+        checks = [
+            replace(wrong, id=f"l{number}.c{k}", outcome=outcome, title=f"check {k} holds")
+            for k in range(25)
+        ]
+        if kind == "wrong":
+            checks[:2] = [
+                replace(wrong, id=f"l{number}.{name}", function=name, diagnosis=name)
+                for name in ("first", "second")
+            ]
+        return replace(tiny, id=f"l{number}", status=LessonStatus(status), checks=tuple(checks))
+
+    lessons = tuple(map(lesson, range(14)))
+    kept = LearnerExtras(
+        "2026-03-02T10:00", {one.id: LessonHistory(readme=readme) for one in lessons}
+    )
+    path = tmp_path / "half.html"
+    path.write_text(render_page(replace(wrong_lesson, lessons=lessons), keepsake=kept), "utf-8")
+    assert pages_in_print(tmp_path, path) <= 6
 
 
 def test_the_policy_allows_just_the_style_sheet() -> None:

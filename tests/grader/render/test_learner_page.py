@@ -21,6 +21,7 @@ from grader.course.text_encoding import decode
 from grader.render.code import TEXTS_KEPT, beside, coloured, excerpt
 from grader.render.html import render_page
 from grader.render.learner_page import LearnerExtras, LessonHistory, sparkline
+from grader.render.readme import Readme
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
@@ -36,7 +37,7 @@ PROGRESS = LessonProgress(
     best=6,
     history=(ScorePoint("2026-03-01", 0), ScorePoint("2026-03-02", 6)),
     mistakes={
-        "squares": MistakeRecord(
+        "cubes": MistakeRecord(
             "a", "2026-03-01T08:00:00", "2026-03-02T09:00:00", "x is <b>squared</b>"
         ),
         "old_one": MistakeRecord("b", ""),
@@ -177,7 +178,7 @@ def test_the_solution_is_on_the_page_only_once_it_is_earned(
     )
 
 
-@pytest.mark.parametrize(("attempts", "words"), [(1, ">1 run ·"), (4, ">4 runs ·")])
+@pytest.mark.parametrize(("attempts", "words"), [(1, "· 1 run ·"), (4, "· 4 runs ·")])
 def test_one_run_is_no_plural(wrong_report: Report, attempts: int, words: str) -> None:
     story = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
     assert words in render_page(
@@ -203,7 +204,7 @@ def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(
 
 
 @pytest.mark.parametrize("width", [1280, 375])
-def test_lessons_not_started_are_a_table_that_shuts_nobody_out(
+def test_lessons_not_started_are_lines_that_shut_nobody_out(
     browser: Browser, wrong_report: Report, tmp_path: Path, width: int
 ) -> None:
     (tiny,) = wrong_report.lessons
@@ -216,31 +217,122 @@ def test_lessons_not_started_are_a_table_that_shuts_nobody_out(
         render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8"
     )
     tab = browser.open(tmp_path / "report.html", width=width)
-    assert tab.locator("#not-started tbody tr").count() == 3
+    assert tab.locator("#not-started .row").count() == 3
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
 
 
-def test_the_way_so_far_is_told_as_text(browser: Browser, page: Path) -> None:
+def test_earlier_mistakes_are_told_as_text(browser: Browser, page: Path) -> None:
     """A name that would be markup stays a name; a mistake without a name has its id."""
-    told = browser.open(page).inner_text(".way")
+    tab = browser.open(page)
+    tab.locator(".way > summary").click()
+    told = tab.inner_text(".way")
     assert "x is <b>squared</b>" in told
     assert "cleared 2026-03-02" in told
     assert "old one" in told
 
 
-def test_only_what_is_wrong_can_be_shown_and_gone_through_by_keys(
-    browser: Browser, page: Path
+def test_a_mistake_that_a_check_shows_is_not_told_again(wrong_report: Report) -> None:
+    shown = next(one.diagnosis for one in wrong_report.lessons[0].checks if one.diagnosis)
+    known = replace(PROGRESS, mistakes={shown: MistakeRecord("a", "2026-03-01", None, "again")})
+    story = LearnerExtras("2026-03-02T10:00", {"tiny": LessonHistory(WRONG, None, known)})
+    assert 'class="way"' not in render_page(wrong_report, keepsake=story)
+
+
+README = """# Tiny
+
+Some *text* with <b>markup</b> and a [link](https://example.org/), [another](javascript:alert(1)).
+
+![A picture](picture.svg)
+
+## Your tasks
+
+```python
+double(2)  # 4
+```
+
+<details><summary>Answers</summary>
+
+1. It is 4.
+
+</details>
+"""
+PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><style>a{}</style></svg>'
+
+
+@pytest.fixture
+def taught(wrong_report: Report, tmp_path: Path) -> Path:
+    """A page of two lessons with a README each; the second is not started."""
+    (tmp_path / "picture.svg").write_text(PICTURE, "utf-8")
+    readme = Readme(README, tmp_path)
+    (tiny,) = wrong_report.lessons
+    later = replace(tiny, id="later", title="Later", status=LessonStatus.NOT_STARTED, checks=())
+    stories = {name: LessonHistory(WRONG, None, PROGRESS, readme) for name in ("tiny", "later")}
+    stories["later"] = replace(stories["later"], progress=LessonProgress())
+    path = tmp_path / "report.html"
+    kept = LearnerExtras("2026-03-02T10:00", stories)
+    path.write_text(render_page(replace(wrong_report, lessons=(tiny, later)), keepsake=kept))
+    return path
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_a_lesson_links_to_its_readme_and_to_the_next_lesson(
+    browser: Browser, taught: Path, width: int
 ) -> None:
+    """The text is on the page, with its picture; answers stay folded; nothing is fetched."""
+    tab = browser.open(taught, width=width)
+    assert not tab.locator("#tiny-readme").is_visible()
+    tab.get_by_text("Read the lesson").first.click()
+    text = tab.locator("#tiny-readme")
+    assert text.is_visible()
+    assert "Some text with <b>markup</b>" in text.inner_text()
+    assert "It is 4." not in text.inner_text()
+    assert text.locator("img").evaluate("(one) => one.complete && one.naturalWidth") == 9
+    links = text.locator("a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
+    assert links == ["https://example.org/"]
+    tab.get_by_text("Next lesson: Later").click()
+    assert tab.locator("#later").is_visible()
+    assert browser.accessibility_violations(tab) == []
+    assert not browser.overflows(tab)
+    assert browser.errors == []
+    assert [one for one in browser.requests if not one.startswith("data:")] == [taught.as_uri()]
+
+
+def test_without_scripts_lessons_fold_and_links_lead_into_them(
+    browser: Browser, taught: Path
+) -> None:
+    context = browser.chromium.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    tab.goto(taught.as_uri())
+    assert not tab.locator("#later").is_visible()
+    tab.get_by_text("Later", exact=True).first.click()
+    assert tab.locator("#later").is_visible()
+    tab.get_by_text("Read the lesson").first.click()
+    assert tab.locator("#tiny-readme").is_visible()
+    context.close()
+
+
+def test_a_page_that_is_not_the_learners_own_has_no_readme(
+    small_course: Course, wrong_report: Report, tmp_path: Path
+) -> None:
+    files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
+    assert keep(small_course, wrong_report, files, tmp_path, "en").has_readmes is False
+    assert keep(small_course, wrong_report, {}, Path(), "en").has_readmes is True
+    assert "img-src" not in render_page(wrong_report)
+
+
+def test_keys_go_from_one_failure_to_the_next(browser: Browser, page: Path) -> None:
+    """Also to one that was folded, together with its lesson."""
     tab = browser.open(page)
-    right = tab.locator("li.passed").first
-    assert right.is_visible()
-    tab.keyboard.press("f")
-    assert not right.is_visible()
-    tab.keyboard.press("j")
-    assert tab.evaluate("document.activeElement.closest('li').className") == "failed"
-    tab.keyboard.press("f")
-    assert right.is_visible()
+    tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = false")
+    failures = tab.locator(".failure").count()
+    assert failures > 1
+    for _ in range(failures):
+        tab.keyboard.press("j")
+        assert tab.evaluate("document.activeElement.closest('.failure .check').open")
+    assert tab.locator(".failure > .check[open]").count() == failures
+    tab.keyboard.press("k")
+    assert tab.evaluate("document.activeElement.closest('.failure') !== null")
 
 
 def test_a_call_is_copied_at_the_press_of_a_button(browser: Browser, page: Path) -> None:
@@ -249,6 +341,7 @@ def test_a_call_is_copied_at_the_press_of_a_button(browser: Browser, page: Path)
         "navigator.clipboard.writeText = (text) => { window.copied = text; return"
         " Promise.resolve(); }"
     )
+    tab.locator("details.again > summary").first.click()
     tab.locator("button.copy:visible").first.click()
     assert "tiny.double(" in tab.evaluate("window.copied")
     assert tab.inner_text("#told") == "Copied"

@@ -38,6 +38,7 @@ from grader.judge.describe import describe, describe_pair
 from grader.render.html import inlined, render_page, style
 from grader.render.labels import MARKS, STATUS_WORDS, WORDS
 from grader.render.learner_page import LearnerExtras, LessonHistory
+from grader.render.outline import by_function, next_step, sections
 from grader.render.terminal import make_console, show_report
 
 # ------------------------------------------------------------------------------------------ reports
@@ -663,9 +664,9 @@ def test_a_style_sheet_closes_nothing() -> None:
 
 
 PLACES = {
-    "all right": ["2 / 2", "+ 1 bonus", "complete", "doubling does what it should"],
+    "all right": ["2 / 2", "+ 1 bonus", "Complete", "doubling does what it should"],
     "wrong": [
-        "in progress",
+        "In progress",
         "x is squared",
         "You returned [0.0961, 1.44].",
         "work/tiny.py:3",
@@ -674,7 +675,7 @@ PLACES = {
         "--seed 7",
     ],
     "stub": ["0 / 4", "not started", "one does what it should"],
-    "begun": ["Not started", "0 / 4", "Title of two", "two.py", "1 to look at"],
+    "begun": ["Not started", "1 check", "Title of two", "two.py", "1 to look at"],
     "fresh": ["Title of one", "not started"],
     "missing": ["absent.py", "there is no absent.py", "0 / 10"],
     "invalid": ["could not be loaded", "SyntaxError: expected ':'"],
@@ -690,33 +691,131 @@ def test_a_page_says_what_a_report_holds(name: str) -> None:
         assert part in body
     assert ("Traceback" in body) == (name in ("grader_error", "several"))
     assert "0.9 s with seed 7" in body
-    assert (
-        "by gradlings 0.1.0 · engine fedcba9876543210, course small 1.2 (0123456789abcdef)" in body
-    )
+    assert "engine fedcba9876543210, course small, version 1.2 (0123456789abcdef)" in body
 
 
-def test_a_page_opens_where_something_is_to_do_and_only_there() -> None:
-    """The first check that is not right; what is right or not begun has nothing to open."""
-    details = [
-        attributes
-        for tag, attributes in Page(render_page(REPORTS["wrong"])).tags
-        if (tag, attributes.get("class")) == ("details", "check")
+def opened(source: str, kind: str) -> list[bool]:
+    """Whether each ``details`` of a class is open on a page."""
+    return [
+        "open" in attributes
+        for tag, attributes in Page(source).tags
+        if tag == "details" and kind in attributes.get("class", "").split()
     ]
-    assert ["open" in attributes for attributes in details] == [True, False, False, False]
-    assert "details" not in Page(render_page(REPORTS["stub"])).texts
+
+
+SAME = replace(NAMED, id="tiny.again", title="naming works again")
+CHAIN = [
+    replace(WAITING, id="tiny.w1", title="first wait", message=f"waits for: {NAMED.title}"),
+    replace(WAITING, id="tiny.w2", title="second wait", message="waits for: first wait"),
+    replace(WAITING, id="tiny.w3", title="third wait", message="waits for: something else"),
+]
+
+
+def test_one_cause_is_told_once() -> None:
+    """A second check with it is folded and leads to the first."""
+    made = render_page(report(lesson(NAMED, SAME)))
+    assert made.count("x is squared") == made.count("You returned [0.0961, 1.44].") == 1
+    assert opened(made, "check") == [True, False]
+    assert f'The same cause as in <a href="#tiny-naming">{NAMED.title}</a>' in made
+    unknown = [replace(one, diagnosis=None, diagnosis_title=None) for one in (NAMED, SAME)]
+    assert opened(render_page(report(lesson(*unknown))), "check") == [True, True]
+
+
+def test_checks_that_wait_are_counted_under_the_failure_they_wait_for() -> None:
+    """Over others that wait too; what waits for none of them is told apart."""
+    (group,) = by_function(lesson(RIGHT, NAMED, *CHAIN))
+    (failure,) = group.failures
+    assert [one.title for one in failure.waiting] == ["first wait", "second wait"]
+    assert [one.title for one in group.waiting] == ["third wait"]
+    text = Page(render_page(report(lesson(RIGHT, NAMED, *CHAIN)))).texts["summary"]
+    for count in ("2 more checks wait for this", "1 check waits for another check"):
+        assert count in text
+    assert "1 check is right" in text
+
+
+def test_functions_with_failures_come_first_and_those_all_right_last() -> None:
+    blank = replace(BLANK[0].checks[0], function="later")
+    checks = [replace(RIGHT, function="right"), blank, replace(NAMED, function="wrong")]
+    assert [one.function for one in by_function(lesson(*checks))] == ["wrong", "later", "right"]
+
+
+NEXT = {
+    "wrong": ("fix", "tiny", "naming"),
+    "invalid": ("file", "broken", ""),
+    "several": ("file", "broken", ""),
+    "stub": ("write", "tiny", "one"),
+    "fresh": ("begin", "one", ""),
+    "begun": ("fix", "tiny", "naming"),
+    "grader_error": None,
+    "all right": None,
+    "empty": None,
+}
+
+
+@pytest.mark.parametrize("name", NEXT)
+def test_the_next_step_comes_first(name: str) -> None:
+    """And is a link to the place; where nothing is left there is none."""
+    step = next_step(sections(REPORTS[name].lessons, LearnerExtras()))
+    made = render_page(REPORTS[name])
+    if NEXT[name] is None:
+        assert step is None
+        assert 'class="step"' not in made
+        return
+    assert step is not None
+    found = (step.kind, step.lesson.id, step.check.id.removeprefix("tiny.") if step.check else "")
+    assert found == NEXT[name]
+    assert made.index('class="step"') < made.index('class="score"')
+
+
+def test_files_that_are_not_there_are_the_next_step_once_no_file_is_wrong() -> None:
+    several = report(MISSING, lesson(RIGHT))
+    step = next_step(sections(several.lessons, LearnerExtras()))
+    assert step is not None and step.kind == "add"
+    assert '<a href="#no-file">1 lesson has no file</a>' in render_page(several)
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_every_mark_on_a_page_is_explained(name: str) -> None:
+    made = render_page(REPORTS[name])
+    shown = set(re.findall(r'<span class="mark"[^>]*>(.)</span>', made))
+    explained = set(re.findall(r"<dt>(.)</dt><dd>[^<]+</dd></div>", made))
+    assert shown <= explained
+    assert bool(explained) == bool(REPORTS[name].lessons)
+
+
+def test_a_score_is_told_once_or_with_what_it_is() -> None:
+    """This run's and the best one's are both labelled where they differ."""
+    alone = Page(render_page(REPORTS["wrong"])).texts["body"]
+    assert alone.count("2 / 10") == 2, "the score, and that of the one function"
+    two = report(lesson(RIGHT, NAMED), lesson(RIGHT, id="more", title="More"))
+    better = LessonHistory(progress=LessonProgress(attempts=3, best=3.5))
+    body = Page(render_page(two, keepsake=LearnerExtras("", {"tiny": better}))).texts["body"]
+    for part in ("points in this run", "5.5 points in your best runs", "this run 2 / 4 · best 3.5"):
+        assert part in body
+    same = LessonHistory(progress=LessonProgress(attempts=3, best=2))
+    body = Page(render_page(two, keepsake=LearnerExtras("", {"tiny": same}))).texts["body"]
+    assert "best" not in body.partition("use strict")[0]
+    assert "this run" not in body
+
+
+def test_a_page_opens_what_is_wrong_and_folds_what_is_right_or_waits() -> None:
+    made = render_page(REPORTS["wrong"])
+    assert opened(made, "lesson") == [True]
+    assert opened(made, "check") == [True, True, True]
+    assert opened(made, "rest") == [False, False]
+    several = render_page(REPORTS["several"])
+    assert opened(several, "lesson") == [True, True, False]
 
 
 @pytest.mark.parametrize("name", ["begun", "fresh"])
 def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> None:
-    """Their checks are counted, not listed, and the contents name them in one line."""
+    """Their checks are counted, not listed; the next step may name one of them."""
     made = render_page(REPORTS[name])
     assert "later does what it should" not in made
-    assert [made.count(f"Title of {one}") for one in ("one", "two")] == [1, 1]
-    assert (
-        made.rindex('class="lesson') < made.index('id="not-started"')
-        if name == "begun"
-        else 'class="lesson' not in made
-    )
+    assert [made.count(f">Title of {one}<") for one in ("one", "two")] == [1, 1]
+    assert made.count('<div class="lesson not_started row"') == 2
+    if name == "begun":
+        assert made.rindex('class="lesson failed"') < made.index('id="not-started"')
 
 
 def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None:
@@ -728,7 +827,9 @@ def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None
         for text in ("there is no absent.py", "absent.py", "Title of three", "2 to look at")
     ] == [0, 1, 1, 1]
     assert (
-        made.rindex('class="lesson"') < made.index('id="no-file"') < made.index('id="not-started"')
+        made.rindex('class="lesson failed"')
+        < made.index('id="no-file"')
+        < made.index('id="not-started"')
     )
     assert 'id="no-file"' not in render_page(REPORTS["missing"])
 
@@ -758,7 +859,11 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
     )
     story = LearnerExtras("", {"one": LessonHistory(progress=LessonProgress(attempts=3, best=1.5))})
     made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
-    assert ("best 1.5" in made, "loaded" in made, made.count('class="lesson')) == (True, True, 2)
+    assert ("best 1.5" in made, "loaded" in made, made.count('<details class="lesson')) == (
+        True,
+        True,
+        2,
+    )
 
 
 @pytest.mark.parametrize(
