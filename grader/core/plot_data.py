@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.core.sanitize import clean
 
-ROLES = ("yours", "truth", "other")
+ROLES = ("yours", "truth", "given", "other")
 FORMS = ("line", "dots", "bars")
 MAX_PANELS = 4
 MAX_SERIES = 6
@@ -22,7 +22,8 @@ MAX_CAPTION = 200
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values over x. ``role`` says whose they are, ``form`` how to draw them.
+    """Values over x. ``role`` says whose they are, ``form`` how to draw them; ``given`` is what the
+    check began with.
 
     A y of None is a point that there is no value for. Where ``label`` is empty, the role names it.
     Of bars, x is the place: 0, 1, 2, …

@@ -19,8 +19,10 @@ Text = str | Phrase
 
 
 def curve(role: str, xs: Any, ys: Any, label: Text = "", *, form: str = "line") -> dict[str, Any]:
-    """Return values over x. ``role`` is "yours", "truth" or "other"; ``form`` is "line", "dots" or
-    "bars". What is not finite is left out. Without ``xs`` the places are 0, 1, 2, …
+    """Return values over x. Without ``xs`` the places are 0, 1, 2, …
+
+    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". What is
+    not finite is left out.
     """
     values = [rounded(y) for y in _floats(ys)]
     places = [float(x) for x in (range(len(values)) if xs is None else _floats(xs))]

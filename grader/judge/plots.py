@@ -33,6 +33,7 @@ RAISED = "it raised {error}"
 NOT_FINITE = "NaN or infinity"
 NO_TENSOR = "no tensor of the input's shape came back"
 NO_GRADIENT = "no gradient came back"
+CONSTANT = "the result is a constant: it has no grad_fn"
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -106,7 +107,7 @@ def read(
     if v is None:
         return Reading(value.detach())
     if not value.requires_grad:
-        return Reading(value.detach(), no_gradient=phrase(NO_GRADIENT))
+        return Reading(value.detach(), no_gradient=phrase(CONSTANT))
     try:
         found: Tensor | None = torch.autograd.grad(
             value, x, v, retain_graph=True, allow_unused=True
@@ -195,7 +196,7 @@ class Sweep:
         one = self.args[place]
         if not isinstance(one, Tensor):
             return one
-        wanted = self.v is not None if place == self.vary else one.requires_grad
+        wanted = one.requires_grad or (place == self.vary and self.v is not None)
         return one.detach().clone().requires_grad_(wanted)
 
     @staticmethod

@@ -31,12 +31,15 @@ PLOT = """svg.plot{height:auto;max-width:100%}
 .plot path.curve{stroke-width:2;stroke-linejoin:round}
 .plot path.truth{stroke:var(--right,currentColor)}
 .plot path.yours{stroke:var(--wrong,currentColor);stroke-dasharray:5 3}
+.plot path.given{stroke:var(--ink,currentColor);stroke-width:1.3}
 .plot path.other{stroke:var(--accent,currentColor);stroke-dasharray:2 3}
 .plot circle.yours{fill:var(--wrong,currentColor)}.plot circle.truth{fill:var(--right,currentColor)}
+.plot circle.given{fill:var(--ink,currentColor)}
 .plot circle.other{fill:var(--accent,currentColor)}
 .plot rect.bar{stroke-width:1.5}.plot rect.bar.truth{fill:var(--right,currentColor);\
 stroke:var(--right,currentColor);fill-opacity:.35}
 .plot rect.bar.yours{fill:var(--wrong,currentColor);stroke:var(--wrong,currentColor)}
+.plot rect.bar.given{fill:none;stroke:var(--soft,currentColor)}
 .plot rect.bar.other{fill:none;stroke:var(--accent,currentColor);stroke-dasharray:3 2}
 .plot circle.mark{fill:none;stroke:var(--wrong,currentColor);stroke-width:2}
 .plot path.mark{stroke:var(--wrong,currentColor);stroke-width:1;stroke-dasharray:1 3}

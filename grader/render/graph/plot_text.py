@@ -14,11 +14,14 @@ from grader.render.graph.plot_scale import Scale, scales, tick_text
 from grader.render.graph.plot_words import label_of, outside
 
 ROWS, WIDEST = 7, 64
+BRAILLE = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of a braille character, by column and row."""
-SIGNS = {"yours": "×", "other": "+", "truth": "•"}
+SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
+RANKS = ("given", "other", "truth", "yours")
+"""Which sign lies over which."""
 MARK = "◉"
-STYLES = {"yours": "red", "truth": "green", "other": "blue"}
+STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
 FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
 
 
@@ -76,26 +79,24 @@ def _legend(panel: PlotPanel, tr: Catalogue) -> Text:
 
 
 def _drawn(panel: PlotPanel, across: Scale, up: Scale, columns: int) -> dict[tuple[int, int], Cell]:
-    """Return the characters by column and row: braille of the true lines, signs over them."""
+    """Return the characters by column and row: braille of the true lines, signs of the others."""
+    cells: dict[tuple[int, int], Cell] = {}
     bits: dict[tuple[int, int], int] = {}
-    signs: dict[tuple[int, int], Cell] = {}
-    for one in sorted(panel.series, key=lambda one: one.role == "yours"):
+    for one in sorted(panel.series, key=lambda one: RANKS.index(one.role)):
         last: tuple[float, float] | None = None
         for x, y in zip(one.x, one.y, strict=True):
             if y is None or not up.holds(y) or not across.holds(x):
                 last = None
                 continue
             here = across.place(x) * (2 * columns - 1), (1 - up.place(y)) * (4 * ROWS - 1)
-            if one.form == "line" and one.role == "truth":
-                for column, row in _stroke(last or here, here):
-                    place = column // 2, row // 4
+            for column, row in _stroke(last or here, here):
+                place = column // 2, row // 4
+                sign = SIGNS[one.role]
+                if one.role == "truth" and one.form == "line":
                     bits[place] = bits.get(place, 0) | DOTS[column % 2][row % 4]
-            else:
-                steps = _stroke(last or here, here) if one.form == "line" else _stroke(here, here)
-                for column, row in steps:
-                    signs[column // 2, row // 4] = Cell(SIGNS[one.role], one.role)
-            last = here
-    cells = {place: Cell(chr(0x2800 + dots), "truth") for place, dots in bits.items()} | signs
+                    sign = chr(BRAILLE + bits[place])
+                cells[place] = Cell(sign, one.role)
+            last = here if one.form == "line" else None
     for mark in panel.marks:
         if mark.y is not None:
             height = min(max(up.place(mark.y), 0.0), 1.0)
