@@ -56,7 +56,8 @@ def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
         (others if one.role == "yours" else true).extend(y for y in one.y if y is not None)
     others += [mark.y for mark in panel.marks if mark.y is not None]
     if panel.bars:
-        return Scale(-0.5, max(xs, default=0.0) + 0.5), stretched([*true, *others, 0.0], margin=0.1)
+        last = max(x for one in panel.series if one.form == "bars" for x in (*one.x, 0.0))
+        return Scale(-0.5, last + 0.5), stretched([*true, *others, 0.0], margin=0.1)
     return (
         stretched(xs, margin=0.0, log=panel.x.log),
         stretched(within(true, others, log=panel.y.log), log=panel.y.log),

@@ -204,7 +204,7 @@ def clipped(arriving, max_norm, want, got, factor=1.0):
             curves.append(curve("yours", None, bar_values(mine), form="bars"))
             note = "norms: {before} before, {wanted} expected, {got} yours; max_norm is {max_norm}"
         facts = {name: short_repr(float(one.norm())) for name, one in norms.items()}
-        names = bar_names("grad", arriving)
+        names = bar_names("", arriving)
         return chart_figure(
             phrase("the gradient at y, before and after"),
             panel("", *curves, names=names),

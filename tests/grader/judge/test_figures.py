@@ -422,7 +422,9 @@ def test_what_a_students_graph_lacks_is_named() -> None:
 
 def test_a_constant_that_has_a_name_is_told_from_a_leaf() -> None:
     one = torch.zeros(())
-    assert shown(graphs_figure(None, trace(one, {"w": one})))[-1] == "  w  no gradient"
+    assert shown(graphs_figure(None, trace(one, {"w": one})))[-1] == (
+        "  w  constant: no grad_fn, no requires_grad"
+    )
 
 
 def test_a_short_tree_shows_the_place_that_is_marked() -> None:
