@@ -167,10 +167,16 @@ def test_a_slow_function_gets_fewer_points_or_no_plot(
             assert len(values_of(plain(figure), 0, "yours")) == points
 
 
-def test_how_many_points_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = iter([0.0, 0.1])
+@pytest.mark.parametrize(
+    ("clock", "points"),
+    [([0.0, 0.001], 400), ([0.0, 0.5, 1.0, 1.1, 2.0, 2.2], 19), ([0.0, 1.0], 1), ([0.0, 9.0], 0)],
+)
+def test_how_many_points_there_is_time_for(
+    clock: list[float], points: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = iter(clock)
     monkeypatch.setattr(plots.time, "monotonic", lambda: next(now))
-    assert plots.affordable(lambda x: x, (1,)) == 9
+    assert plots.affordable(lambda x: x, (1,)) == points
 
 
 def test_several_calls_are_answered_and_what_raises_is_none(
