@@ -13,7 +13,8 @@ from grader.core.value_text import number
 from grader.render.graph.plot_scale import Scale, scales, tick_text
 from grader.render.graph.plot_words import label_of, outside
 
-ROWS, WIDEST = 7, 64
+ROWS, WIDEST = 6, 64
+"""Two drawings fit a screen of 24 lines, with their heads and what ``grade watch`` needs."""
 BRAILLE = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of a braille character, by column and row."""
@@ -36,10 +37,14 @@ class Cell:
 def plot_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     """Return a panel as lines of at most ``width`` cells."""
     lines = _bar_lines(panel, tr, width) if panel.bars else _curve_lines(panel, tr, width)
-    head = [Text(panel.caption, "bold")] if panel.caption else []
-    for line in [*head, *lines]:
+    caption = [Text(panel.caption, "bold")] if panel.caption else []
+    if caption and not panel.bars:
+        joined = Text("   ").join([*caption, lines[0]])
+        if joined.cell_len <= width:
+            caption, lines[0] = [], joined
+    for line in [*caption, *lines]:
         line.truncate(width, overflow="ellipsis")
-    return [*head, *lines]
+    return [*caption, *lines]
 
 
 def _curve_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
