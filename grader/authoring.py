@@ -34,10 +34,17 @@ Values
 
 Figures
 
+``ask_all``               a student's function for many arguments at once, for a plot's points
+``bar_names``             the names of a tensor's elements, for bars
+``bar_values``            a tensor's elements, for bars
+``chart_figure``          a figure: a plot made of panels
+``curve``                 a plot's values over x: a line, dots or bars
 ``drawing``               a block whose failure shows these figures
 ``graph_figure``          a figure: the graph that should be there and the one that is
 ``graphs_figure``         several graphs in one figure
 ``own_graph``             a figure: the graph of the student's function beside one custom node
+``panel``                 one drawing of a plot
+``plot_figure``           a figure: value and gradient of a function over the true ones
 ``prediction_figure``     a figure: what was predicted beside what happens
 
 Diagnosis
@@ -79,10 +86,12 @@ from grader.judge.assertions import (
     is_number,
     type_name,
 )
+from grader.judge.charts import bar_names, bar_values, chart_figure, curve, panel
 from grader.judge.checks import check, import_helpers, own_graph, predictions
 from grader.judge.diagnosis import Failure, LessonRule, differs, raises, rule, same
 from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
+from grader.judge.plots import ask_all, plot_figure
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.objects import fetch, is_same
 from grader.judge.remote.session import Student
@@ -100,6 +109,7 @@ __all__ = [  # what a lesson may use; a test pins the list
     "RandomInputs",
     "Student",
     "StudentCodeError",
+    "ask_all",
     "assert_equal",
     "assert_gradcheck",
     "assert_gradgradcheck",
@@ -109,7 +119,11 @@ __all__ = [  # what a lesson may use; a test pins the list
     "assert_raises",
     "assert_tensor",
     "assert_that",
+    "bar_names",
+    "bar_values",
+    "chart_figure",
     "check",
+    "curve",
     "differs",
     "drawing",
     "fail",
@@ -120,7 +134,9 @@ __all__ = [  # what a lesson may use; a test pins the list
     "is_number",
     "is_same",
     "own_graph",
+    "panel",
     "phrase",
+    "plot_figure",
     "prediction_figure",
     "predictions",
     "program",

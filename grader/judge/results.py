@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.core.errors import EngineFault
-from grader.core.i18n import Catalogue
+from grader.core.i18n import Catalogue, Phrase
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
@@ -65,9 +65,9 @@ class Results:
         steps = self.hints.get(spec.hint, [])
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
-        figures = [
-            translate_rows(figure, tr) for figure in render_figures(verdict.figures, problems)
-        ]
+        with session.off_the_clock():
+            made = render_figures(verdict.figures, problems)
+        figures = [translate_figure(figure, tr) for figure in made]
         session.take_output()  # what was printed for a figure is no part of the check
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
@@ -155,12 +155,23 @@ def column_of(line: int | None, source: Source) -> int | None:
     return found[1] if found and found[0] == line and found[1] <= MAX_SOURCE_LINE else None
 
 
-def translate_rows(figure: Figure, tr: Catalogue) -> Figure:
-    """Translate the texts of a figure's rows."""
+def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
+    """Translate the texts of a figure's rows, and of a plot all phrases."""
+    if figure.get("kind") == "plot":
+        return translate_phrases(figure, tr)
     if "rows" not in figure:
         return figure
     rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
     return {**figure, "rows": rows}
+
+
+def translate_phrases(value: Any, tr: Catalogue) -> Any:
+    """Return plain data with each phrase in it as text."""
+    if isinstance(value, dict):
+        return {key: translate_phrases(one, tr) for key, one in value.items()}
+    if isinstance(value, list):
+        return [translate_phrases(one, tr) for one in value]
+    return show_fact(value, tr) if isinstance(value, Phrase) else value
 
 
 def load_mistakes(path: str | None, names: Sequence[str]) -> list[Mistake]:

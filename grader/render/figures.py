@@ -10,9 +10,13 @@ from rich.text import Text
 
 from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue
+from grader.core.plot_data import Plot
 from grader.core.sanitize import clean
 from grader.core.value_text import number
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.plot_svg import draw_plot
+from grader.render.graph.plot_text import plot_lines
+from grader.render.graph.plot_words import table
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import TreeLine, tree_lines
 
@@ -55,6 +59,8 @@ def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
             ]
         if figure.get("kind") == "jacobian":
             return [_heat(Jacobians.from_json(figure), tr)]
+        if figure.get("kind") == "plot":
+            return _plots(Plot.from_json(figure), tr)
     except ValueError:
         pass
     return []
@@ -99,17 +105,43 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
     return Panel(caption, draw_heatmap(pair, tr), rows=rows, heads=heads)
 
 
+def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
+    """The drawings of a plot: its caption is above the first, its notes are below the last."""
+    found = []
+    for panel in plot.panels:
+        heads = [plot.caption if panel is plot.panels[0] else "", panel.caption]
+        notes = plot.notes if panel is plot.panels[-1] else ()
+        caption = " · ".join(filter(None, heads))
+        found.append(Panel(caption, draw_plot(panel, tr, notes=notes), table(panel, tr)))
+    return found
+
+
 def figure_lines(
     figure: dict[str, Any], tr: Catalogue, width: int, *, whole: bool = False
 ) -> list[Text]:
-    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions."""
+    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
+    (``whole`` only).
+    """
     draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
-        "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions
+        "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions,
+        "plot": _plot if whole else _no_plot,
     }  # fmt: skip
     try:
         return draw[figure["kind"]](figure, tr, width)
     except (ValueError, LookupError):
         return []
+
+
+def _plot(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
+    plot = Plot.from_json(figure)
+    lines = [Text(plot.caption, "dim")]
+    for panel in plot.panels:
+        lines += [Text.assemble("  ", line) for line in plot_lines(panel, tr, width - 2)]
+    return [*lines, *(Text(f"  {note}", "dim") for note in plot.notes)]
+
+
+def _no_plot(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
+    return []
 
 
 def _tree(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:

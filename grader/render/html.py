@@ -26,6 +26,7 @@ from grader.core.value_text import pair, text
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT
+from grader.render.graph.plot_svg import PLOT
 from grader.render.graph.svg import SHAPES
 from grader.render.labels import (
     GUARANTEES,
@@ -97,7 +98,7 @@ def inlined(*names: str) -> str:
 
 def style() -> str:
     """The style sheet of a report: what all pages share, its own, and that of drawings."""
-    return inlined("theme.css", "report.css") + SHAPES + HEAT
+    return inlined("theme.css", "report.css") + SHAPES + HEAT + PLOT
 
 
 def style_hash(sheet: str) -> str:

@@ -15,6 +15,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
+from grader.render.figures import figure_lines
 from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
 from grader.render.terminal_lines import INDENT, Lines, points
 
@@ -93,6 +94,20 @@ def show_whole(
             console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
         lines.print_labelled([*steps, *lines.hint(check, lesson)])
         console.print()
+
+
+def show_figures(console: Console, lessons: Iterable[LessonResult], tr: Catalogue) -> None:
+    """Show the graphs and plots of what is wrong, in full."""
+    lines = Lines(console, tr, whole=True)
+    wrong = [check for lesson in lessons for check in lesson.checks if check.figures]
+    for check in wrong:
+        lines.show_check(check)
+        for figure in check.figures:
+            for line in figure_lines(figure, tr, console.width - INDENT, whole=True):
+                console.print(Padding(line, (0, 0, 0, INDENT), expand=False))
+        console.print()
+    if not wrong:
+        console.print(Text(tr("There is nothing to draw"), "dim"))
 
 
 class Page(Lines):

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console
 from rich.text import Text
 
 from grader.cli.output_file import write_file
@@ -24,6 +26,7 @@ from grader.core.sanitize import clean
 from grader.core.subprocesses import users_environment
 from grader.render.figures import tree_line
 from grader.render.graph import TRACING_PROCESS
+from grader.render.graph.labels import legend
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import tree_lines
 from grader.render.terminal import make_console
@@ -125,10 +128,20 @@ def show_graph(
     console.print(Text(title, "bold"))
     for line in tree_lines(picture, tr, width=max(40, console.width)):
         console.print(tree_line(line))
-    if picture.nodes[0].kind == "constant":
-        console.print(
-            Text(tr("The result needs no gradient, so there is no graph behind it."), "yellow")
-        )
+    without_graph = {
+        "constant": tr(
+            "There is no graph behind the result: it is a constant, with requires_grad=False and no"
+            " grad_fn. No input requires grad, or something on the way cuts the graph."
+        ),
+        "leaf": tr(
+            "There is no graph behind the result: it is a leaf, with requires_grad=True and no"
+            " grad_fn. No operation made it."
+        ),
+    }
+    if picture.nodes[0].kind in without_graph:
+        console.print(Text(without_graph[picture.nodes[0].kind], "yellow"))
+    else:
+        show_legend(console, picture, tr)
     write_file(
         svg,
         lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n",
@@ -138,6 +151,15 @@ def show_graph(
     for place in (svg, html):
         if place is not None:
             console.print(Text(str(place), "dim"))
+
+
+def show_legend(console: Console, picture: GraphPicture, tr: Catalogue) -> None:
+    """Print what the marks of a tree mean."""
+    rows = legend(picture, tr)
+    width = max(cell_len(mark) for mark, _ in rows)
+    console.print()
+    for mark, said in rows:
+        console.print(Text(f"{set_cell_size(mark, width)}  {said}", "dim"))
 
 
 def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:

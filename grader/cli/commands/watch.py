@@ -38,7 +38,7 @@ from grader.course.submission import lesson_names, read_submission
 from grader.render.html import render_page
 from grader.render.labels import QUIET
 from grader.render.problem_lines import run_lines
-from grader.render.terminal import make_console, show_report
+from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
@@ -219,6 +219,7 @@ class WatchSession:
             "n": lambda console: show_next(course, folder, lang, console),
             "l": lambda console: show_lessons(course, folder, lang, console),
             "c": self.show_code,
+            "g": self.show_figures,
             "o": self.open_report,
             "?": self.explain,
         }
@@ -246,6 +247,9 @@ class WatchSession:
         for number, line in enumerate(file.text.splitlines(), 1):
             mark, style = ("▶", "bold red") if number in failed else (" ", "")
             console.print(Text(f"{mark}{number:4}  {line}", style))
+
+    def show_figures(self, console: Console) -> None:
+        show_figures(console, self.report.lessons if self.report else (), self.learner.tr)
 
     def open_report(self, console: Console) -> None:
         """Write the last run's page and open it; print where it is."""

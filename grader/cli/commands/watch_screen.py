@@ -17,6 +17,7 @@ from grader.render.labels import MARKS, QUIET
 
 KEYS = {
     "h": ("hint", "a hint for what is wrong, one step further each time"),
+    "g": ("graph", "graphs and plots of what is wrong, drawn in full"),
     "n": ("next", "the lesson to take next; nothing moves on by itself"),
     "l": ("list", "all lessons, and how far you are"),
     "c": ("code", "your file, with the lines that failed"),
@@ -137,7 +138,7 @@ class Screen:
 
     def keys_shown(self) -> Text:
         """The keys with what they do; on a narrow terminal that is more than one line."""
-        shown = Text("   ").join(
+        shown = Text("  ").join(
             Text.assemble((key, "bold"), f" {self.tr(word)}") for key, (word, _) in KEYS.items()
         )
         shown.stylize("dim")

@@ -49,7 +49,7 @@ class SessionProtocol(Protocol):
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]: ...
 
     def prefetching(
-        self, requests: Sequence[Request]
+        self, requests: Sequence[Request], *, patience: int | None = None
     ) -> contextlib.AbstractContextManager[None]: ...
 
 
@@ -172,9 +172,11 @@ class RemoteCallable(_Names, StudentRef):
         session = self._session
         return (session.construct if self.is_class else session.call)(self.path, args, kwargs)
 
-    def prefetching(self, requests: Sequence[Request]) -> contextlib.AbstractContextManager[None]:
+    def prefetching(
+        self, requests: Sequence[Request], *, patience: int | None = None
+    ) -> contextlib.AbstractContextManager[None]:
         """Return a block in which requests about it have their answers (``RpcClient``)."""
-        return self._session.prefetching(requests)
+        return self._session.prefetching(requests, patience=patience)
 
     @property
     def __name__(self) -> str:

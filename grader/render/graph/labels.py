@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from grader.core.graph_data import GraphEdge, GraphNode, Saved
+from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture, Saved
 from grader.core.i18n import Catalogue
 
 
 def label_of(node: GraphNode, tr: Catalogue) -> str:
     if node.label:
         return node.label
-    return tr("leaf") if node.kind == "leaf" else tr("no gradient")
+    return tr("leaf") if node.kind == "leaf" else tr("constant")
 
 
 def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
@@ -24,9 +24,13 @@ def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
     return [*found, ("freed: {names}", freed, True)] if freed else found
 
 
+def named_constant(node: GraphNode) -> bool:
+    return node.kind == "constant" and bool(node.name)
+
+
 def badges(node: GraphNode, tr: Catalogue) -> list[str]:
     """Return ``2 hooks``, ``retains grad``, what is left out; or that it is a constant."""
-    found = [tr("no gradient")] if node.kind == "constant" and node.name else []
+    found = [tr("constant: no grad_fn, no requires_grad")] if named_constant(node) else []
     if node.hooks:
         found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
     if node.retains_grad:
@@ -34,6 +38,51 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
     if node.cut:
         found.append(tr("+ {count} not drawn", count=node.cut))
     return found
+
+
+def legend(picture: GraphPicture, tr: Catalogue) -> list[tuple[str, str]]:
+    """Return what the marks of a tree mean, those that it has: the mark and a sentence."""
+    nodes, reached = picture.nodes, [edge.target for edge in picture.edges]
+    saved = [one for node in nodes for one in node.saved]
+    known = [
+        (
+            any(node.kind in ("op", "intermediate") for node in nodes),
+            "…Backward",
+            tr("the grad_fn of an operation; what it used is below"),
+        ),
+        (
+            any(node.kind == "leaf" for node in nodes),
+            tr("leaf"),
+            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
+        ),
+        (
+            any(node.kind == "constant" for node in nodes),
+            tr("constant"),
+            tr("no requires_grad, no grad_fn: no gradient goes there"),
+        ),
+        (
+            any(not one.freed for one in saved),
+            tr("keeps {names}", names="…"),
+            tr("tensors that are saved for backward"),
+        ),
+        (
+            any(one.freed for one in saved),
+            tr("freed: {names}", names="…"),
+            tr("saved tensors that a backward pass has freed"),
+        ),
+        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
+        (
+            any(node.retains_grad for node in nodes),
+            tr("retains grad"),
+            tr(".grad is kept here, though this is not a leaf"),
+        ),
+        (
+            any(picture.following()[id] for id in reached if reached.count(id) > 1),
+            tr("as above"),
+            tr("a node that several operations use is drawn once"),
+        ),
+    ]
+    return [(mark, said) for there, mark, said in known if there]
 
 
 def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:

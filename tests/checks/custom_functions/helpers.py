@@ -1,9 +1,18 @@
 """custom_functions, what its visible and hidden checks share."""
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
-from grader.authoring import RandomInputs, Student, assert_gradient, assert_tensor, assert_that
+from grader.authoring import (
+    RandomInputs,
+    Student,
+    assert_gradient,
+    assert_tensor,
+    assert_that,
+    plot_figure,
+)
 
 TRUTH = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
 """The same operations as torch has them."""
@@ -21,7 +30,8 @@ def applied(student: Student, name: str, x: Tensor, y: Tensor) -> Tensor:
     details = {"inputs": {"x": x, second(name): y}, "facts": {"function": name}}
     want = TRUTH[name](x.detach(), y.detach())
     z = getattr(student, name).apply(x, y)
-    assert_tensor(z, want, "the value of {function}.apply is wrong", **details)
+    figures = [lambda: plotted(student, name, x, y, "x")]
+    assert_tensor(z, want, "the value of {function}.apply is wrong", figures=figures, **details)
     if x.requires_grad or y.requires_grad:
         assert_that(
             z.requires_grad,
@@ -54,7 +64,19 @@ def assert_gradients(
             message,
             inputs={"x": x, second(name): y, "v": v},
             facts={"function": name, "which": which},
+            figures=[partial(plotted, student, name, x, y, which, v)],
         )
+
+
+def plotted(
+    student: Student, name: str, x: Tensor, y: Tensor, which: str, v: Tensor | None = None
+) -> dict | None:
+    """A figure of Pow: its value and its gradient with respect to one of the inputs."""
+    if name != "Pow" or x.shape != y.shape:
+        return None
+    vary, over = (0, (0.1, 3)) if which == "x" else (1, (-2, 3))
+    function = student.Pow.apply
+    return plot_figure(function, torch.pow, (x, y), over=over, vary=vary, name=which, incoming=v)
 
 
 def drawn(

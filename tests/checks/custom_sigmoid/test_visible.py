@@ -18,6 +18,7 @@ from grader.authoring import (
     import_helpers,
     own_graph,
     phrase,
+    plot_figure,
 )
 
 helpers = import_helpers(__file__)
@@ -118,7 +119,13 @@ def test_forward_is_the_logistic_function(student: Student, draw: RandomInputs) 
     """forward returns 1 / (1 + exp(-x))"""
     x = draw.tensor(4)
     want = torch.sigmoid(x)
-    assert_tensor(student.Sigmoid.apply(x), want, "Sigmoid.apply(x) is wrong", inputs={"x": x})
+    assert_tensor(
+        student.Sigmoid.apply(x),
+        want,
+        "Sigmoid.apply(x) is wrong",
+        inputs={"x": x},
+        figures=[lambda: plot_figure(student.Sigmoid.apply, torch.sigmoid, x, over=(-6, 6))],
+    )
 
 
 @check(points=0.5, about="Sigmoid", needs=test_forward_is_the_logistic_function)
@@ -163,8 +170,15 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
     (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
+    figures = [
+        lambda: plot_figure(student.Sigmoid.apply, torch.sigmoid, x, over=(-6, 6), incoming=v)
+    ]
     assert_gradient(
-        got, want, "the gradient for the incoming gradient v is wrong", inputs={"x": x, "v": v}
+        got,
+        want,
+        "the gradient for the incoming gradient v is wrong",
+        inputs={"x": x, "v": v},
+        figures=figures,
     )
     message = "the gradient agrees to only {digits} digits; an exact formula agrees to about 15"
     off = float((got - want).abs().max() / want.abs().max().clamp_min(1e-3))

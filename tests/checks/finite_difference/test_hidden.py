@@ -45,7 +45,7 @@ def assert_untouched(student, name, f, x, *h):
     """
     before = x.detach().clone()
     _, details = asked(student, name, f, x, *h)
-    facts = details["facts"]
+    facts, details["figures"] = details["facts"], ()
     if facts["during"]:
         facts["held"] = facts["during"][0]
         fail(
@@ -245,6 +245,7 @@ def test_no_autograd_does_the_work(student, draw):
     """numerical_gradient uses no autograd"""
     f, x = drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
     _, details = asked(student, "numerical_gradient", f, x)
+    details["figures"] = ()
     if details["facts"]["derivatives"]:
         fail(
             "autograd went through f while numerical_gradient worked: {derivatives} times",

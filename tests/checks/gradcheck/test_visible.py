@@ -10,11 +10,17 @@ from torch.autograd import gradcheck
 
 from grader.authoring import (
     StudentCodeError,
+    ask_all,
     assert_gradient,
     assert_tensor,
     assert_that,
+    chart_figure,
     check,
+    curve,
     fail,
+    panel,
+    phrase,
+    plot_figure,
     program,
     type_name,
 )
@@ -216,7 +222,34 @@ def test_row_by_output_column_by_input(student, draw):
         atol=1e-4,
         inputs=shown,
         facts={"dtypes": seen["dtypes"]},
+        figures=[lambda: errors_against_eps(student, f, x)],
     )
+
+
+def errors_against_eps(student, f, x):
+    """A figure: the largest error of an element against the step, on scales of powers of ten."""
+    steps = [10.0 ** (-k / 2) for k in range(2, 25)]
+    exact = jacobian(f, x)
+    found = ask_all(student.numerical_jacobian, [(f, x.clone(), eps) for eps in steps])
+    mine = [
+        float((one.detach() - exact).abs().max())
+        if isinstance(one, torch.Tensor) and one.shape == exact.shape
+        else None
+        for one in found
+    ]
+    moved = torch.eye(x.numel(), dtype=x.dtype).reshape(-1, *x.shape)
+    right = [
+        max(
+            float(((f(x + one * h) - f(x - one * h)).flatten() / (2 * h) - slopes).abs().max())
+            for one, slopes in zip(moved, exact.T, strict=True)
+        )
+        for h in steps
+    ]
+    return chart_figure(
+        phrase("the largest error of an element against eps"),
+        panel("", curve("truth", steps, right), curve("yours", steps, mine, form="dots"),
+              x="eps", log=True),
+    )  # fmt: skip
 
 
 @check(points=0.25, about="numerical_jacobian", needs=test_row_by_output_column_by_input)
@@ -309,7 +342,9 @@ def compare_power(student, x, q, v):
     """FixedPow's value and both gradients must be those of x ** q."""
     inputs = {"x": x, "q": q, "v": v}
     y = student.FixedPow.apply(x, q)
-    assert_tensor(y, (x**q).detach(), "FixedPow.apply(x, q) is not x ** q", inputs=inputs)
+    figures = [lambda: plotted_power(student, x, q, "x", v)]
+    message = "FixedPow.apply(x, q) is not x ** q"
+    assert_tensor(y, (x**q).detach(), message, inputs=inputs, figures=figures)
     assert_that(
         y.requires_grad,
         "FixedPow.apply(x, q) does not require grad, although x and q do",
@@ -318,12 +353,19 @@ def compare_power(student, x, q, v):
     got = torch.autograd.grad(y, (x, q), v.clone(), allow_unused=True)
     want = torch.autograd.grad(x**q, (x, q), v)
     facts = {"gradients": got}
-    assert_gradient(
-        got[0], want[0], "the gradient with respect to x is wrong", inputs=inputs, facts=facts
-    )
-    assert_gradient(
-        got[1], want[1], "the gradient with respect to q is wrong", inputs=inputs, facts=facts
-    )
+    details = {"inputs": inputs, "facts": facts}
+    message = "the gradient with respect to x is wrong"
+    assert_gradient(got[0], want[0], message, figures=figures, **details)
+    message = "the gradient with respect to q is wrong"
+    figures = [lambda: plotted_power(student, x, q, "q", v)]
+    assert_gradient(got[1], want[1], message, figures=figures, **details)
+
+
+def plotted_power(student, x, q, which, v):
+    """A figure: FixedPow and its gradient over those of x ** q."""
+    vary, over = (0, (0.1, 3)) if which == "x" else (1, (-2, 3))
+    details = {"over": over, "vary": vary, "name": which, "incoming": v}
+    return plot_figure(student.FixedPow.apply, torch.pow, (x, q), **details)
 
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward")

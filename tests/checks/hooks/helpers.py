@@ -10,9 +10,15 @@ import torch
 from grader.authoring import (
     assert_gradient,
     assert_that,
+    bar_names,
+    bar_values,
+    chart_figure,
+    curve,
     fail,
     fetch,
     graphs_figure,
+    panel,
+    phrase,
     short_repr,
     trace,
     type_name,
@@ -179,6 +185,33 @@ def plain_graph(graph, leaves, names, *, freed=False):
     if freed:
         ends[-1].backward()
     return trace(ends[-1], named)
+
+
+def clipped(arriving, max_norm, want, got, factor=1.0):
+    """What makes a figure of a gradient before and after clip_gradient, element by element. What
+    was got is ``factor`` times as much.
+    """
+
+    def figure():
+        curves = [
+            curve("given", None, bar_values(arriving), phrase("before"), form="bars"),
+            curve("truth", None, bar_values(want), form="bars"),
+        ]
+        norms = {"before": arriving, "wanted": want}
+        note = "norms: {before} before, {wanted} expected; max_norm is {max_norm}"
+        if isinstance(got, torch.Tensor) and got.shape == arriving.shape:
+            norms["got"] = mine = got / factor
+            curves.append(curve("yours", None, bar_values(mine), form="bars"))
+            note = "norms: {before} before, {wanted} expected, {got} yours; max_norm is {max_norm}"
+        facts = {name: short_repr(float(one.norm())) for name, one in norms.items()}
+        names = bar_names("", arriving)
+        return chart_figure(
+            phrase("the gradient at y, before and after"),
+            panel("", *curves, names=names),
+            notes=[phrase(note, max_norm=short_repr(max_norm), **facts)],
+        )
+
+    return figure
 
 
 def later_figures(student, factor, trunk, tails, leaves, how, got, want):

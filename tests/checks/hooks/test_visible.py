@@ -216,9 +216,9 @@ def test_long_gradient_is_capped(student, draw):
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
         (got_p, got_r), (want, v)
     )
-    assert_gradient(
-        got_p, want, message, rtol=helpers.CAPPED, inputs=inputs, facts=facts, figures=figures
-    )
+    plot = helpers.clipped(arriving, max_norm, want / b, got_p, b)
+    details = {"inputs": inputs, "facts": facts, "figures": [*figures, plot]}
+    assert_gradient(got_p, want, message, rtol=helpers.CAPPED, **details)
     message = "r is not behind y, and its gradient changed all the same"
     assert_gradient(got_r, v, message, inputs=inputs, facts=facts, figures=figures)
 
@@ -241,6 +241,7 @@ def test_short_gradient_is_unchanged(student, draw):
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
         (got, past), (v, v)
     )
+    figures.append(helpers.clipped(v, max_norm, v, got))
     assert_gradient(
         got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures
     )

@@ -12,6 +12,7 @@ from grader.authoring import (
     assert_that,
     check,
     own_graph,
+    plot_figure,
     type_name,
 )
 
@@ -60,7 +61,9 @@ def applied(student: Student, name: str, x: Tensor) -> Tensor:
     """
     details = {"inputs": {"x": x}, "facts": {"function": name}}
     y = getattr(student, name).apply(x)
-    assert_tensor(y, VALUES[name](x.detach()), "{function}.apply(x) is wrong", **details)
+    figures = [lambda: plotted(student, name, x)]
+    message = "{function}.apply(x) is wrong"
+    assert_tensor(y, VALUES[name](x.detach()), message, figures=figures, **details)
     if x.requires_grad:
         assert_that(
             y.requires_grad,
@@ -69,6 +72,15 @@ def applied(student: Student, name: str, x: Tensor) -> Tensor:
             **details,
         )
     return y
+
+
+def plotted(student: Student, name: str, x: Tensor, v: Tensor | None = None) -> dict | None:
+    """A figure: the Function's value and gradient from -3 to 3, over those that belong there."""
+
+    def truth(x: Tensor) -> Tensor:
+        return VALUES[name](x.detach()) + (x - x.detach()) * SLOPES[name](x.detach())
+
+    return plot_figure(getattr(student, name).apply, truth, x, over=(-3, 3), incoming=v)
 
 
 def assert_own_gradient(
@@ -80,7 +92,9 @@ def assert_own_gradient(
     x, v = mixed(draw, dtype)
     want, details = gradient(name, x, v), {"inputs": {"x": x, "v": v}, "facts": {"function": name}}
     (got,) = torch.autograd.grad(applied(student, name, x), x, v.clone(), allow_unused=True)
-    assert_gradient(got, want, "the gradient for the incoming gradient v is wrong", **details)
+    figures = [lambda: plotted(student, name, x, v)]
+    message = "the gradient for the incoming gradient v is wrong"
+    assert_gradient(got, want, message, figures=figures, **details)
     (a,) = draw.coefficients(1, low=2.0, high=5.0)
     details["facts"] |= {"a": a}
     seen = student.observe("handed_back", name, x, v, a)

@@ -4,7 +4,17 @@ from functools import partial
 
 import torch
 
-from grader.authoring import drawing, graphs_figure, program, trace
+from grader.authoring import (
+    chart_figure,
+    curve,
+    drawing,
+    graphs_figure,
+    panel,
+    phrase,
+    plot_figure,
+    program,
+    trace,
+)
 
 WRONG = "the second derivative is wrong"
 WRONG_ORDER = "the derivative of order {n} is wrong"
@@ -103,9 +113,54 @@ def steep(f, draw_x):
 
 def drawn_behind(student, name, f, x, *more):
     """A block that asks ``name`` for f at x: a failure in it shows the graph that was cut off from
-    x or a parameter, if one was.
+    x or a parameter, if one was, and a plot of what came back.
     """
-    return drawing(partial(cut_off, student, name, f, x, *more))
+    return drawing(
+        partial(cut_off, student, name, f, x, *more), partial(plotted, student, name, f, x, *more)
+    )
+
+
+def plotted(student, name, f, x, *more):
+    """The derivative that came back over the right one; of the penalty, the norms of its rows."""
+    if name == "gradient_penalty":
+        return row_norms(student, f, x)
+    if name == "hessian" or not x.numel():
+        return None
+    n = more[0] if more else 2
+    return plot_figure(
+        getattr(student, name),
+        lambda _, x, *more: derivative(f, x, n),
+        (f.program, x, *more),
+        over=(float(x.min()) - 1, float(x.max()) + 1),
+        vary=1,
+        gradient=False,
+    )
+
+
+def row_norms(student, f, x):
+    """The norm of each row's gradient, and the mean of its squared distance from 1 beside the
+    penalty that came back.
+    """
+    jacobian = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), x.detach())
+    norms = jacobian.norm(dim=1).detach()[:12]
+    places, names = [-0.4, len(norms) - 0.6], [phrase("row {k}", k=k) for k in range(len(norms))]
+    got = student.gradient_penalty(f.program, x.detach().clone().requires_grad_())
+    curves = [
+        curve("truth", None, (norms - 1) ** 2, phrase("(norm - 1)²"), form="bars"),
+        curve("truth", places, [float(penalty(f, x))] * 2, phrase("their mean")),
+    ]
+    if isinstance(got, torch.Tensor) and got.numel() == 1:
+        curves.append(curve("yours", places, [float(got.detach())] * 2, phrase("your penalty")))
+    return chart_figure(
+        phrase("the gradient of f, row by row"),
+        panel(
+            phrase("norm of each row's gradient"),
+            curve("truth", None, norms, phrase("norm"), form="bars"),
+            curve("other", places, [1.0, 1.0], phrase("target 1")),
+            names=names,
+        ),
+        panel(phrase("what the penalty is the mean of"), *curves, names=names),
+    )
 
 
 def cut_off(student, name, f, x, *more):

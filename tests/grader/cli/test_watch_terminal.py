@@ -150,6 +150,17 @@ def test_keys_show_the_code_and_write_the_report(
     assert "x is squared" in (tmp_path / "work" / "report.html").read_text("utf-8")
 
 
+def test_a_key_draws_what_is_wrong(open_terminal: Callable[..., Terminal]) -> None:
+    """The graphs and plots in full; where no check has one, a sentence says so."""
+    terminal = open_terminal(WRONG)
+    screen = terminal.until(" quit")
+    screen = screen if "5 / 10" in screen else terminal.until(" quit")
+    terminal.child.send("g")
+    assert "There is nothing to draw" in terminal.until(" quit")
+    terminal.child.send("q")
+    assert terminal.ended() == (0, True)
+
+
 def test_a_dot_and_a_comma_go_from_failure_to_failure(tmp_path: Path, small_course: Course) -> None:
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))

@@ -54,7 +54,7 @@ from grader.judge.figures import (
 from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.jacobians import jacobian_figure
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.results import translate_rows
+from grader.judge.results import translate_figure
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.html import render_page
@@ -377,7 +377,7 @@ def test_a_block_that_draws_leaves_a_failures_own_figures_first() -> None:
 
 def test_predictions_are_worded_in_the_language_of_the_report() -> None:
     tr = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
-    figure = translate_rows(
+    figure = translate_figure(
         prediction_figure(
             [["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]
         ),
@@ -422,7 +422,9 @@ def test_what_a_students_graph_lacks_is_named() -> None:
 
 def test_a_constant_that_has_a_name_is_told_from_a_leaf() -> None:
     one = torch.zeros(())
-    assert shown(graphs_figure(None, trace(one, {"w": one})))[-1] == "  w  no gradient"
+    assert shown(graphs_figure(None, trace(one, {"w": one})))[-1] == (
+        "  w  constant: no grad_fn, no requires_grad"
+    )
 
 
 def test_a_short_tree_shows_the_place_that_is_marked() -> None:

@@ -21,6 +21,7 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
+from grader.judge.charts import chart_figure, curve, panel
 from grader.judge.figures import prediction_figure
 from grader.render.graph.svg import draw_svg
 from grader.render.html import render_page
@@ -101,9 +102,27 @@ def report() -> Report:
         "output": "y",
         "cut": [0, 0],
     }
+    xs = [k / 4 for k in range(-8, 9)]
+    curves = [
+        curve("truth", xs, [x * x for x in xs]),
+        curve("yours", xs, [1e4 * x for x in xs], "a long name of what came back", form="dots"),
+        curve("given", xs, xs, "what was given, with a long name too"),
+    ]
+    names = [f"[{k}, {k}]" for k in range(12)]
+    bars = panel("", curve("yours", None, range(-4, 8), form="bars"), names=names)
+    plot = chart_figure(
+        "f over x", panel("value", *curves, mark=(1.0, 1e4)), bars, notes=["너비가 넓은 글자 " * 9]
+    )
     cards = prediction_figure([["x ** 2 " * 8, "survives", "does not survive", "because " * 30]])
     check = CheckResult(
-        "tiny.f", "f", "f", Outcome.FAILED, 0.0, 2.0, message="wrong", figures=[graph, heat, cards]
+        "tiny.f",
+        "f",
+        "f",
+        Outcome.FAILED,
+        0.0,
+        2.0,
+        message="wrong",
+        figures=[graph, heat, cards, plot],
     )
     lesson = LessonResult(
         "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(check,)

@@ -475,6 +475,12 @@ def wrong(x):
 def three(x):
     return 3
 
+def constant(x):
+    return x.detach() * 2
+
+def itself(x):
+    return x
+
 def derivative(f, x):
     return f(x)
 
@@ -509,6 +515,24 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
     assert page.read_text("utf-8").count("<style>") == 1
 
 
+def test_the_marks_of_a_drawing_are_explained(tmp_path: Path) -> None:
+    """Those that it has, and no others."""
+    lines = graph(tmp_path, "f", "--input", "1,2", "--input", "3").output.splitlines()
+    explained = [line.split("  ")[0] for line in lines[lines.index("") + 1 :]]
+    assert explained == ["…Backward", "leaf", "keeps …"]
+    backward = graph(tmp_path, "f", "--input", "1,2", "--input", "3", "--backward").output
+    assert "saved tensors that a backward pass has freed" in backward
+
+
+@pytest.mark.parametrize(
+    ("function", "said"), [("constant", "it is a constant"), ("itself", "it is a leaf")]
+)
+def test_a_result_without_graph_says_which_it_is(tmp_path: Path, function: str, said: str) -> None:
+    output = " ".join(graph(tmp_path, function, "--input", "1,2").output.split())
+    assert f"There is no graph behind the result: {said}" in output
+    assert "no grad_fn" in output
+
+
 def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
@@ -521,7 +545,10 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
     [
         ("three", "type int"),
         ("wrong", "wrong raised AttributeError"),
-        ("nope", "Its functions: f, with_gradient, wrong, three, derivative, scaled"),
+        (
+            "nope",
+            "Its functions: f, with_gradient, wrong, three, constant, itself, derivative, scaled",
+        ),
         (
             "derivative",
             (

@@ -1,0 +1,71 @@
+"""The words of a plot, the same on a page and in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.cells import cell_len, set_cell_size
+
+from grader.core.i18n import Catalogue
+from grader.core.plot_data import PlotPanel, Series
+from grader.core.value_text import number
+from grader.render.graph.plot_scale import Scale
+
+MOST_ROWS = 14
+
+
+def label_of(series: Series, tr: Catalogue) -> str:
+    """Return what a legend calls a series."""
+    if series.label:
+        return series.label
+    return {"yours": tr("yours"), "truth": tr("expected")}.get(series.role, "")
+
+
+def described(panel: PlotPanel, tr: Catalogue) -> str:
+    """Return a sentence for those who can't see the drawing."""
+    names = ", ".join(dict.fromkeys(label_of(one, tr) for one in panel.series))
+    told = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
+    for mark in panel.marks:
+        at = number(mark.x, 4)
+        if mark.y is None:
+            told += " " + tr("The failing point is at {x}.", x=at)
+        else:
+            told += " " + tr("The failing point is at {x}, {y}.", x=at, y=number(mark.y, 4))
+    return told
+
+
+def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
+    """Return a sentence about points above or below the drawing; empty if all are in it."""
+    count = sum(
+        y is not None and not scale.holds(y)
+        for one in panel.series
+        if one.form == "dots"
+        for y in one.y
+    )
+    return tr("{count} points lie above or below the drawing", count=count) if count else ""
+
+
+def table(panel: PlotPanel, tr: Catalogue) -> str:
+    """Return the values as columns of text: over x what each series is there."""
+    heads = [panel.x.label or "x", *(label_of(one, tr) for one in panel.series)]
+    rows = [heads, *_rows(panel)]
+    widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]
+    return "\n".join(
+        "  ".join(
+            set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _rows(panel: PlotPanel) -> Iterator[list[str]]:
+    known = [dict(zip(one.x, one.y, strict=True)) for one in panel.series]
+    base = next((one for one in panel.series if one.role == "yours"), panel.series[0])
+    places = list(base.x)
+    every = max(1, -(-len(places) // MOST_ROWS))
+    kept = set(places[::every]) | {mark.x for mark in panel.marks}
+    for x in sorted(kept):
+        name = number(x, 4)
+        if panel.names and x == int(x) and 0 <= x < len(panel.names):
+            name = panel.names[int(x)]
+        yield [name, *("" if (y := one.get(x)) is None else number(y, 6) for one in known)]
