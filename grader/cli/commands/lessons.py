@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.commands.workspace import Learner, readme_name, show_end
+from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
 from grader.course.roadmap import next_lesson, opened_by
@@ -65,12 +66,13 @@ def show_next(
         said = tr(message, file=lesson.filename, command=reset)
         console.print(Text(f"  {said}", "yellow"))
         return
+    in_notebook = IN_NOTEBOOK in os.environ
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [
         *([(tr("read"), f"grade read ({readme})")] if (learner.folder / readme).exists() else []),
         (tr("write"), file.path),
         (tr("grade"), f"grade {lesson.id}"),
-        (tr("at every save"), f"grade watch {lesson.id}"),
+        *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),
         (tr("a nudge"), f"grade hint {lesson.id}"),
     ]
     if opens := opened_by(course, lesson, progress):

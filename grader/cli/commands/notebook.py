@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import html
+import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.selection import select
+from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import CourseError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
@@ -41,6 +43,20 @@ runs no handlers keeps the first.
 """
 
 
+STATIC, ONLY_STATIC = "gradlings-static", "<style>.gradlings-static { display: none }</style>"
+"""A front end that does not trust a notebook removes frames and style sheets. Then the report as
+plain text shows, which the style sheet hides otherwise.
+"""
+COMMANDS = ("graph", "hint", "init", "list", "next", "read", "replay", "reset", "run", "solution")
+"""The learner's commands that messages name and that the magic takes."""
+COMMAND = re.compile(rf"(?<![\w%.'\"-])grade (?=(?:{'|'.join(COMMANDS)})\b)")
+
+
+def as_magics(text: str) -> str:
+    """Return a text with the learner's commands as they are typed in a cell: ``%grade hint``."""
+    return COMMAND.sub("%grade ", text)
+
+
 def greeting(place: Path) -> str:
     """What ``%load_ext grader`` says: the magics, and how to begin where no lesson is."""
     tr = engine_catalogue(wanted_language(None))
@@ -49,7 +65,7 @@ def greeting(place: Path) -> str:
         ("%%grade LESSON", tr("as a cell's first line: grades what is below it")),
         (
             "%grade hint LESSON",
-            tr("a nudge. Every other command that you are told, grade …, is %grade … here"),
+            tr("a nudge; the other commands work too: %grade list, %grade next"),
         ),
         ("grader.draw(loss)", tr("after import grader: the graph behind a tensor")),
     ]
@@ -86,7 +102,9 @@ class Shown:
     def _repr_html_(self) -> str:
         """The page in a sandboxed frame, so that no style leaks and no script runs."""
         page = html.escape(
-            render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
+            as_magics(
+                render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
+            )
         )
         lines = folded(self.report.lessons, self.keepsake or LearnerExtras())
         shown = [lesson for lesson in self.report.lessons if lesson not in lines]
@@ -100,11 +118,12 @@ class Shown:
         )
         return (
             f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}"'
-            f' srcdoc="{page}"></iframe>'
+            f' srcdoc="{page}"></iframe>{ONLY_STATIC}'
+            f'<pre class="{STATIC}">{html.escape(repr(self))}</pre>'
         )
 
     def __repr__(self) -> str:
-        return plain_text(self.report, self.tr, columns=COLUMNS)
+        return as_magics(plain_text(self.report, self.tr, columns=COLUMNS))
 
 
 class Kernel:
@@ -116,10 +135,18 @@ class Kernel:
     def close(self) -> None:
         self.host.close()
 
-    def grade_here(self, asked: MagicOptions, place: Path) -> Shown:
-        """Grade the saved lessons of a folder and keep the progress there."""
+    def grade_here(
+        self, asked: MagicOptions, place: Path, ran: RunDefinitions | None = None
+    ) -> Shown:
+        """Grade the saved lessons of a folder and keep the progress there.
+
+        ``ran`` is what the kernel has run; it shows whether the notebook was saved since.
+        """
         course = load_course(find_course(asked.course_root, here=place))
         chosen = select(course, asked.lessons, place)
+        tr = engine_catalogue(wanted_language(asked.lang))
+        for message in ran.unsaved(place, chosen.files, tr) if ran else ():
+            print(message)
         shown = self._graded(
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )

@@ -23,7 +23,7 @@ from grader.cli.commands.notebook import Kernel, MagicOptions, Shown, greeting
 from grader.cli.magics import GradeMagic, asked, unregister
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
-from grader.course.notebook.reader import as_notebook
+from grader.course.notebook.writer import as_notebook
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork

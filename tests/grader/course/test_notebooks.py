@@ -32,7 +32,8 @@ from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.notebook.magics import without_magics
-from grader.course.notebook.reader import MAX_CELLS, MAX_NOTEBOOK_BYTES, as_notebook
+from grader.course.notebook.reader import MAX_CELLS, MAX_NOTEBOOK_BYTES
+from grader.course.notebook.writer import as_notebook
 from grader.course.submission import digest, read_submission
 from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.judge.diagnosis import fill_text, in_cells
