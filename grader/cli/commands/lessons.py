@@ -27,9 +27,12 @@ def show_lessons(
     """A table of the lessons: where each stands, its points, what is next, what it waits for."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
-    console.print(
-        lesson_table(course, progress, here=set(learner.files()), tr=tr, own=learner.words)
-    )
+    files = learner.files().values()
+    here = {file.lesson for file in files if not file.ignored}
+    console.print(lesson_table(course, progress, here=here, tr=tr, own=learner.words))
+    for file in files:
+        if file.ignored:
+            console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
     if not learner.keeps:
         message = "No progress is kept in this folder. A folder that keeps it: {command}"
         console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
@@ -57,6 +60,9 @@ def show_next(
     console.print(head, "")
     taught_in = lesson.folder
     # The course in a students' bundle has no READMEs.
+    if file is not None and file.ignored:
+        console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
+        return
     if file is not None and not (taught_in / "README.md").exists():
         taught_in = (learner.folder / file.path).parent
     introduction = Text(first_lines(lesson, taught_in, tr.lang))

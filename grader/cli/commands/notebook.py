@@ -49,12 +49,14 @@ plain text shows, which the style sheet hides otherwise.
 """
 COMMANDS = ("graph", "hint", "init", "list", "next", "read", "replay", "reset", "run", "solution")
 """The learner's commands that messages name and that the magic takes."""
-COMMAND = re.compile(rf"(?<![\w%.'\"-])grade (?=(?:{'|'.join(COMMANDS)})\b)")
+COMMAND = re.compile(
+    rf"(^|[^\w%.'\"-]|\x1b\[[\d;]*m)grade (?=(?:{'|'.join(COMMANDS)})\b)", re.MULTILINE
+)
 
 
 def as_magics(text: str) -> str:
     """Return a text with the learner's commands as they are typed in a cell: ``%grade hint``."""
-    return COMMAND.sub("%grade ", text)
+    return COMMAND.sub(r"\1%grade ", text)
 
 
 def greeting(place: Path) -> str:
@@ -150,8 +152,11 @@ class Kernel:
         shown = self._graded(
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
-        lang, console = shown.tr.lang, make_console()
-        kept = keep(course, shown.report, chosen.files, place, lang, console=console)
+        console = make_console()
+        console.is_jupyter = False  # else Rich would display each line as an output of its own
+        with console.capture() as opened:
+            kept = keep(course, shown.report, chosen.files, place, shown.tr.lang, console=console)
+        print(as_magics(opened.get()), end="")
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:

@@ -77,6 +77,8 @@ def understood(course: Course, asked: ReplayRequest) -> Replay:
     if file is None:
         message = "{folder} holds no {file}. Name the folder that does: --in DIR"
         raise UsageError(message, folder=str(asked.place.resolve()), file=lesson.filename)
+    if file.ignored:
+        raise UsageError(file.template, **file.facts)
     seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
     language = wanted_language(asked.lang)
     seed = secrets.randbits(32) if asked.seed is None else asked.seed

@@ -33,11 +33,6 @@ def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
     return as_json(cells)
 
 
-def as_notebook(text: str) -> str:
-    """Return a notebook with one code cell."""
-    return as_json([code(text.rstrip("\n"))])
-
-
 def as_magics(readme: str, lesson: str) -> str:
     """Return a README with the grader's commands as they are typed in a cell.
 
