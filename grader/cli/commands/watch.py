@@ -27,7 +27,8 @@ from grader.cli.commands.watch_screen import (
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind
 from grader.cli.keyboard import END_OF_INPUT, single_keys
-from grader.cli.watch_loop import Saves, Watcher, WatchResult, change
+from grader.cli.watch_change import change_text
+from grader.cli.watch_loop import Saves, Watcher, WatchResult
 from grader.core.errors import ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
@@ -35,6 +36,7 @@ from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.roadmap import next_lesson
 from grader.course.submission import lesson_names, read_submission
+from grader.render.figures import figure_lines
 from grader.render.html import render_page
 from grader.render.labels import QUIET
 from grader.render.problem_lines import run_lines
@@ -190,24 +192,9 @@ class WatchSession:
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
-        self.screen.show(body, self.notes, last=self.changed(verdict))
-
-    def changed(self, verdict: WatchResult) -> Text | None:
-        """Return a line with the changes since the last run; None if there are none."""
-        tr = self.learner.tr
-        if verdict.before is None:
-            return None
-        differs = change(verdict.before, verdict.result)
-        parts = []
-        if differs.gained:
-            parts.append(Text(tr("{count} more right", count=differs.gained), "green"))
-        if differs.lost:
-            parts.append(Text(tr("{count} no longer right", count=differs.lost), "red"))
-        if not parts:
-            return Text(tr("nothing changed since the last run"), "dim")
-        if differs.points:
-            parts.append(Text(tr("{points} points", points=f"{differs.points:+g}"), "bold"))
-        return Text(" · ").join(parts)
+        before, tr = verdict.before, self.learner.tr
+        last = change_text(before, verdict.result, tr) if before else None
+        self.screen.show(body, self.notes, last=last)
 
     def pressed(self, key: str) -> None:
         assert self.watcher is not None
@@ -219,6 +206,7 @@ class WatchSession:
             "n": lambda console: show_next(course, folder, lang, console),
             "l": lambda console: show_lessons(course, folder, lang, console),
             "c": self.show_code,
+            "g": self.show_graph,
             "o": self.open_report,
             "?": self.explain,
         }
@@ -246,6 +234,18 @@ class WatchSession:
         for number, line in enumerate(file.text.splitlines(), 1):
             mark, style = ("▶", "bold red") if number in failed else (" ", "")
             console.print(Text(f"{mark}{number:4}  {line}", style))
+
+    def show_graph(self, console: Console) -> None:
+        """Print what the first failure draws: graphs and values, in full."""
+        checks = self.report.lessons[0].checks if self.report else ()
+        drawn = next((check for check in checks if check.figures), None)
+        if drawn is None:
+            console.print(Text(self.learner.tr("No failed check has a graph to show"), "dim"))
+            return
+        console.print(Text(drawn.title, "bold"))
+        for figure in drawn.figures:
+            for line in figure_lines(figure, self.learner.tr, console.width, whole=True):
+                console.print(line)
 
     def open_report(self, console: Console) -> None:
         """Write the last run's page and open it; print where it is."""

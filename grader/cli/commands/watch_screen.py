@@ -20,6 +20,7 @@ KEYS = {
     "n": ("next", "the lesson to take next; nothing moves on by itself"),
     "l": ("list", "all lessons, and how far you are"),
     "c": ("code", "your file, with the lines that failed"),
+    "g": ("graph", "the graph of the first failure, in full"),
     "r": ("run again", "grade again, with new inputs"),
     "o": ("report", "write report.html and open it in a browser"),
     "?": ("help", "these keys"),

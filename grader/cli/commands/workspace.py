@@ -25,6 +25,7 @@ from grader.course.notebook.writer import lesson_notebook
 from grader.course.progress import Progress
 from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
 from grader.course.roadmap import course_summary, next_lesson, opened_by
+from grader.course.stubs import runnable
 from grader.course.submission import read_submission
 from grader.render.lesson_table import show_finish
 from grader.render.terminal import make_console
@@ -110,7 +111,8 @@ def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
     """Return what a lesson's file begins as: its stub, or a notebook that teaches it."""
     stub = lesson.stub.read_text("utf-8")
     if path.suffix != SUFFIX:
-        return stub
+        how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
+        return runnable(stub, how)
     # The course in a students' bundle has no READMEs; they lie beside the notebook.
     readmes = [folder / readme_name(folder, tr.lang) for folder in (lesson.folder, path.parent)]
     readme = next((one for one in readmes if one.exists()), None)
