@@ -58,7 +58,7 @@ class Results:
         spec, source = check.spec, session.source
         call = snippet_for(run, verdict)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
-        line = line_of(verdict, spec, source)
+        line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])

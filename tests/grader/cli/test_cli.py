@@ -30,6 +30,7 @@ from grader.cli.commands.workspace import quoted
 from grader.cli.help import MARK, peek_language
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
+from grader.course.stubs import runnable
 from grader.course.submission import read_submission
 from grader.verify.summary import LessonSummary
 from grader.verify.verify import VerifyResult
@@ -467,7 +468,9 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
     assert contents(workspace.folder) == {
         ".gradlings.json": '{\n "version": 1,\n "lessons": {},\n "latest": []\n}\n',
         "tiny": None,
-        "tiny/tiny.py": lesson.stub.read_text("utf-8"),
+        "tiny/tiny.py": runnable(
+            lesson.stub.read_text("utf-8"), "To grade this file, type: grade tiny"
+        ),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
         "README.md": ABOUT,
     }

@@ -13,9 +13,7 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 
 def check(name: str, outcome: Outcome, diagnosis: str | None = None) -> CheckResult:
     points = 5.0 if outcome is Outcome.PASSED else 0.0
-    return CheckResult(
-        f"tiny.{name}", name, "double", outcome, points, 5.0, diagnosis=diagnosis
-    )
+    return CheckResult(f"tiny.{name}", name, "double", outcome, points, 5.0, diagnosis=diagnosis)
 
 
 def lesson(*outcomes: Outcome, status: LessonStatus = LessonStatus.FAILED) -> LessonResult:
@@ -53,8 +51,6 @@ def test_what_changed_is_said_truthfully(
 
 
 def test_the_same_outcome_for_another_reason_is_a_change() -> None:
-    old, new = (
-        replace(lesson(), checks=(check("0", WRONG, name),)) for name in ("one", "two")
-    )
+    old, new = (replace(lesson(), checks=(check("0", WRONG, name),)) for name in ("one", "two"))
     assert change_text(old, new, Catalogue()).plain == "1 wrong in another way"
     assert "nothing" in change_text(old, old, Catalogue()).plain
