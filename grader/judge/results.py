@@ -136,6 +136,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
         module=run.session.source.module,
         inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
         gradcheck=verdict.checker is not None,
+        in_notebook=bool(run.session.source.cells),
     )
 
 

@@ -29,7 +29,7 @@ from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
-COLUMNS = 100
+COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, CHECK_PIXELS, OPEN_PIXELS = 330, 34, 45, 420
 """How high a report is shown where nothing may measure it: the head with what lies below, a lesson
 not started, a check, an open one.
@@ -81,6 +81,15 @@ def greeting(place: Path) -> str:
     return "\n".join(f"{command.ljust(width)}{what}" for command, what in rows)
 
 
+def without_calls(report: Report) -> Report:
+    """Return a report without calls to paste: a cell under %%grade does not run in the kernel."""
+    lessons = [
+        replace(lesson, checks=tuple(replace(check, call=None) for check in lesson.checks))
+        for lesson in report.lessons
+    ]
+    return replace(report, lessons=type(report.lessons)(lessons))
+
+
 @dataclass(frozen=True, slots=True)
 class MagicOptions:
     """What the magic's line says: which lessons, and how to grade them."""
@@ -121,11 +130,14 @@ class Shown:
         return (
             f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}"'
             f' srcdoc="{page}"></iframe>{ONLY_STATIC}'
-            f'<pre class="{STATIC}">{html.escape(repr(self))}</pre>'
+            f'<pre class="{STATIC}">{html.escape(self.as_text(STATIC_COLUMNS))}</pre>'
         )
 
     def __repr__(self) -> str:
-        return as_magics(plain_text(self.report, self.tr, columns=COLUMNS))
+        return self.as_text(COLUMNS)
+
+    def as_text(self, columns: int) -> str:
+        return as_magics(plain_text(self.report, self.tr, columns=columns))
 
 
 class Kernel:
@@ -168,9 +180,10 @@ class Kernel:
             )
         lesson = course.lesson(asked.lessons[0])
         file = read_cell(lesson.id, code)
-        return self._graded(
+        shown = self._graded(
             asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade"
         )
+        return replace(shown, report=without_calls(shown.report))
 
     def _graded(
         self,
