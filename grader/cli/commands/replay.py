@@ -103,7 +103,7 @@ def replay(course: Course, asked: ReplayRequest) -> ExitCode:
     """Judge again and show the check in full; of a lesson, the wrong one or the choice of them."""
     with ForkServerClient() as client:
         what = understood(course, asked)
-        with waiting(make_console(stderr=True), what.tr):
+        with waiting(make_console(stderr=True), what.tr, client):
             judged = grade_lesson(client, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)

@@ -138,7 +138,7 @@ class Screen:
 
     def keys_shown(self) -> Text:
         """The keys with what they do; on a narrow terminal that is more than one line."""
-        shown = Text("   ").join(
+        shown = Text("  ").join(
             Text.assemble((key, "bold"), f" {self.tr(word)}") for key, (word, _) in KEYS.items()
         )
         shown.stylize("dim")
