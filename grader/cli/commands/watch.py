@@ -195,6 +195,7 @@ class WatchSession:
         before, tr = verdict.before, self.learner.tr
         last = change_text(before, verdict.result, tr) if before else None
         self.screen.show(body, self.notes, last=last)
+        self.screen.keep()
 
     def pressed(self, key: str) -> None:
         assert self.watcher is not None
@@ -215,7 +216,8 @@ class WatchSession:
         elif key.lower() in (*FORWARD_KEYS, *BACK_KEYS):
             self.screen.scroll(1 if key.lower() in FORWARD_KEYS else -1)
         elif key in (NEXT_FAILURE, PREVIOUS_FAILURE):
-            self.screen.jump(forward=key == NEXT_FAILURE)
+            if not self.screen.back():
+                self.screen.jump(forward=key == NEXT_FAILURE)
         elif key.lower() == "r":
             self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
@@ -265,7 +267,8 @@ class WatchSession:
         for key, (_, what) in KEYS.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
         scrolling = self.learner.tr(
-            "space and b scroll; a dot goes to the next failure, a comma to the previous one"
+            "space and b scroll; a dot goes back to the result and to the next failure, a comma to"
+            " the previous one"
         )
         console.print(Text(f"     {scrolling}", "dim"))
 
