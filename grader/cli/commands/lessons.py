@@ -75,7 +75,11 @@ def show_next(
     in_notebook = IN_NOTEBOOK in os.environ
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [
-        *([(tr("read"), f"grade read ({readme})")] if (learner.folder / readme).exists() else []),
+        *(
+            [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
+            if (learner.folder / readme).exists()
+            else []
+        ),
         (tr("write"), file.path),
         (tr("grade"), f"grade {lesson.id}"),
         *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),

@@ -863,6 +863,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     ("word", "said"),
     [
         ("nxt", "Did you mean grade next?"),
+        ("hnit", "Did you mean grade hint?"),
         ("watchh", "Did you mean grade watch?"),
         ("helpp", "Did you mean grade help?"),
         ("hook", "Did you mean hooks?"),
