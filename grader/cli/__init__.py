@@ -80,9 +80,10 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         """Find the command; a first word that looks like a mistyped command is refused."""
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not Path(word).exists():
-            near = difflib.get_close_matches(
-                word, [*self.commands, "help"], n=1, cutoff=NEAR_COMMAND
-            )
+            names = [*self.commands, "help"]
+            near = difflib.get_close_matches(word, names, n=2, cutoff=NEAR_COMMAND)
+            # Two letters that changed places are the likelier slip: hnit is hint, not init.
+            near.sort(key=lambda name: sorted(name) != sorted(word))
             lessons = lesson_names(ctx, None, "")
             if near and not difflib.get_close_matches(word, lessons, n=1, cutoff=NEAR_COMMAND):
                 raise UsageError(MISTYPED, word=repr(word), command=f"grade {near[0]}")

@@ -17,9 +17,11 @@ from typing import Any
 import click
 
 from grader.cli import learner
-from grader.cli.commands.notebook import COLUMNS, Kernel, MagicOptions, greeting
+from grader.cli.commands.notebook import COLUMNS, Kernel, MagicOptions, as_magics, greeting
+from grader.cli.commands.workspace import IN_NOTEBOOK
 from grader.cli.help import TranslatedCommand, misuse, peek_language
 from grader.cli.options import course_option, lang_option, sandbox_option, seed_option
+from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import GraderError, UsageError
 from grader.core.i18n import engine_catalogue, wanted_language
 
@@ -63,6 +65,7 @@ class GradeMagic:
 
     def __init__(self) -> None:
         self.kernel = Kernel()
+        self.ran = RunDefinitions()
 
     def grade(self, line: str, cell: str | None = None) -> None:
         """Grade lessons of this folder, or the cell's text; `%grade --help` names the options."""
@@ -71,7 +74,7 @@ class GradeMagic:
         from IPython.display import display
 
         try:
-            words = shlex.split(line)
+            words = shlex.split(line, comments=True)
             if cell is None and words and words[0] in PASSED_ON:
                 pass_on(words)
                 return
@@ -81,21 +84,33 @@ class GradeMagic:
                 words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False
             )
             if isinstance(wanted, MagicOptions):
-                display(  # type: ignore[no-untyped-call]
-                    self.kernel.grade_here(wanted, Path())
+                shown = (
+                    self.kernel.grade_here(wanted, Path(), self.ran)
                     if cell is None
                     else self.kernel.grade_cell(wanted, cell, Path())
                 )
+                display(shown)  # type: ignore[no-untyped-call]
         except click.ClickException as error:
             wrong = misuse(error, asked, "%grade")
             raise Refused(told(wrong, line) if wrong else error.format_message()) from None
         except (GraderError, ValueError) as error:
             raise Refused(told(error, line)) from None
 
+    def about_to_run(self, info: Any) -> None:
+        """Note what a cell defines, to tell later whether the notebook was saved since."""
+        from IPython import get_ipython
+
+        self.ran.note(info.raw_cell, getattr(get_ipython(), "execution_count", 0))
+
 
 def pass_on(words: list[str]) -> None:
     """Run another of the learner's commands and print its output; it can ask no questions."""
-    environment = {**os.environ, "COLUMNS": str(COLUMNS), "PYTHONIOENCODING": "utf-8"}
+    environment = {
+        **os.environ,
+        "COLUMNS": str(COLUMNS),
+        "PYTHONIOENCODING": "utf-8",
+        IN_NOTEBOOK: "1",
+    }
     command = [sys.executable, "-P", "-m", "grader", *words]
     ran = subprocess.run(
         command,
@@ -105,8 +120,8 @@ def pass_on(words: list[str]) -> None:
         encoding="utf-8",
         errors="replace",
     )
-    print(ran.stdout, end="")
-    print(ran.stderr, end="", file=sys.stderr)
+    print(as_magics(ran.stdout), end="")
+    print(as_magics(ran.stderr), end="", file=sys.stderr)
 
 
 def told(error: Exception, line: str) -> str:
@@ -123,6 +138,7 @@ def register(shell: Any) -> None:
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)
+    shell.events.register("pre_run_cell", magic.about_to_run)
     print(greeting(Path()))
 
 
@@ -131,5 +147,6 @@ def unregister(shell: Any) -> None:
     for kind in ("line", "cell"):
         magic = shell.magics_manager.magics[kind].pop(NAME, None) or magic
     if magic is not None:
+        shell.events.unregister("pre_run_cell", magic.__self__.about_to_run)
         atexit.unregister(magic.__self__.kernel.close)
         magic.__self__.kernel.close()

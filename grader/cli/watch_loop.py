@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from grader.core.report import LessonResult, Outcome, Report
+from grader.core.report import LessonResult, Report
 from grader.course.analysis.source import Source
 from grader.course.lesson_file import LessonFile
 
@@ -48,23 +48,6 @@ class WatchResult:
     @property
     def result(self) -> LessonResult:
         return self.report.lessons[0]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckChange:
-    """Changes since the last run: checks now right, checks no longer right, the points."""
-
-    gained: int
-    lost: int
-    points: float
-
-
-def change(before: LessonResult, after: LessonResult) -> CheckChange:
-    was, now = (
-        {check.id for check in one.checks if check.outcome is Outcome.PASSED}
-        for one in (before, after)
-    )
-    return CheckChange(len(now - was), len(was - now), round(after.score - before.score, 4))
 
 
 @dataclass(slots=True)

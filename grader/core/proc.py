@@ -34,6 +34,18 @@ def run_delay(pid: int | str) -> float:
         return 0.0
 
 
+def has_children(pid: int) -> bool | None:
+    """Return whether a process's main thread has children; None if unknown.
+
+    Source: /proc/PID/task/TID/children in proc_pid_task(5).
+    """
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", "rb") as children:
+            return bool(children.read().strip())
+    except OSError:
+        return None
+
+
 def cpu_seconds(pid: int | str) -> float:
     """Return how much processor time a process has used; 0 if unknown.
 

@@ -97,7 +97,8 @@ class Task(Record):
     check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
     function, only repairs are searched: the checks have been judged. A repair may break none of
     those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``). With
-    ``signed``, failures without a name get a signature. The result repeats the ``nonce``, which no worker can know.
+    ``signed``, failures without a name get a signature. The result repeats the ``nonce``, which
+    no worker can know.
     """
 
     source: str

@@ -25,6 +25,7 @@ file shows is what it is about. Of a class it may hold a part, after ``...``::
 from __future__ import annotations
 
 import ast
+import json
 
 from grader.core.errors import CourseError
 from grader.course.analysis.definitions import defined_names, is_docstring, is_ellipsis
@@ -55,6 +56,14 @@ def stub_of(solution: str, *, name: str) -> str:
     if region is not None:
         raise CourseError(f"{name}: the last region has no {END!r}")
     return "\n".join(out) + "\n"
+
+
+def runnable(stub: str, said: str) -> str:
+    """Return a stub that prints a sentence if it is run as a script: how to grade it."""
+    if "__main__" in stub:
+        return stub
+    text = json.dumps(said, ensure_ascii=False)
+    return f'{stub.rstrip()}\n\n\nif __name__ == "__main__":\n    print({text})\n'
 
 
 def replacement(region: list[str], indent: str) -> list[str]:

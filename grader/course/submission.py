@@ -5,10 +5,16 @@ What is wrong with a file is a value (``LessonFile.problem``) of that lesson alo
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import functools
 import hashlib
 import json
+import os
 import re
+import shlex
+import subprocess
+import sys
 import zipfile
 from collections.abc import Collection, Container, Iterable
 from dataclasses import astuple, replace
@@ -31,8 +37,11 @@ from grader.course.zips import open_zip
 SUFFIXES = (".py", SUFFIX)
 """What a lesson's file may end with."""
 NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in under that name"
+RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
 """What a copy's name has beside the file's, in small letters."""
+NEARLY_ALIKE = 0.9
+"""From which ratio on difflib's comparison takes a name for a slip in typing another."""
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
@@ -47,11 +56,14 @@ def read_submission(
     lesson.
 
     Of several of one name the least deep counts; two at one depth are a problem that names both.
-    Paths begin at ``place``, or with ``below``.
+    Of a folder, a file with almost a missing lesson's name is that lesson, ignored, with the
+    command that renames it. Paths begin at ``place``, or with ``below``.
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        return _chosen((leaf.within(below) for leaf in folder_leaves(place)), names)
+        leaves = list(folder_leaves(place))
+        found = _chosen((leaf.within(below) for leaf in leaves), names)
+        return _to_rename(place, leaves, names, found, below) | found
     if not place.is_file():
         message = (
             "{path} does not exist. Name a folder that holds your lessons, or make one: {command}"
@@ -71,10 +83,9 @@ def read_submission(
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     """Why a file that is there is no lesson's: what it would have to be called."""
-    if meant := meant_name(PurePath(path).name, names):
-        return SubmissionError(
-            "{path} is not called {name}, so it doesn't count. Call it that", path=path, name=meant
-        )
+    own = PurePath(path).name
+    if meant := meant_name(own, names) or mistyped_name(own, names):
+        return SubmissionError(RENAME, path=path, name=meant, command=renaming(path, meant))
     lessons = ", ".join(dict.fromkeys(names.values()))
     message = (
         "{path} is not a folder, a zip or a lesson file; lesson files are named {file} or end in"
@@ -84,17 +95,6 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     return SubmissionError(
         message, path=path, file=f"{next(iter(names.values()))}.py", names=lessons
     )
-
-
-def nearly_named(folder: Path, lessons: Iterable[str]) -> SubmissionError | None:
-    """Return what is wrong with the first file that almost has a lesson's name."""
-    names = lesson_names(lessons)
-    near = (
-        (leaf.path for leaf in folder_leaves(folder) if meant_name(leaf.name, names))
-        if folder.is_dir()
-        else ()
-    )
-    return next((misnamed(writable(str(folder / path)), names) for path in near), None)
 
 
 def read_leaves(
@@ -142,6 +142,43 @@ def _nearly(
         file = LessonFile.wrong(lesson, paths, NOT_CALLED, {"name": name})
         files[lesson] = replace(file, meant=name, ignored=True)
     return files
+
+
+def _to_rename(
+    place: Path,
+    leaves: Iterable[FileEntry],
+    names: dict[str, str],
+    found: Collection[str],
+    below: str,
+) -> dict[str, LessonFile]:
+    """Return the files of a folder with almost the name of a lesson that was not found there."""
+    files: dict[str, LessonFile] = {}
+    for leaf in sorted(leaves, key=lambda leaf: (leaf.depth, leaf.path)):
+        name = meant_name(leaf.name, names) or mistyped_name(leaf.name, names)
+        if name is None or names[name] in found or names[name] in files:
+            continue
+        path = writable(leaf.within(below).path)
+        facts = {"name": name, "command": renaming(writable(str(place / leaf.path)), name)}
+        file = LessonFile.wrong(names[name], path, RENAME, facts)
+        files[names[name]] = replace(file, meant=name, ignored=True)
+    return files
+
+
+def renaming(path: str, name: str) -> str:
+    """Return the command that gives a file another name in its folder, from where one is."""
+    with contextlib.suppress(ValueError):  # Windows: it is on another drive
+        path = os.path.relpath(path)
+    if sys.platform == "win32":
+        return subprocess.list2cmdline(["ren", path, name])
+    return shlex.join(["mv", path, str(PurePath(path).with_name(name))])
+
+
+def mistyped_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the lesson's file name that was mistyped: ``custom-sigmoid.py``, ``hook.py.txt``."""
+    plain = re.sub(r"[\s-]+", "_", name.casefold().removesuffix(".txt"))
+    plain = plain if plain.endswith(SUFFIXES) else f"{plain}.py"
+    near = difflib.get_close_matches(plain, list(names), n=1, cutoff=NEARLY_ALIKE)
+    return near[0] if near and near[0] != name else None
 
 
 def meant_name(name: str, names: Container[str]) -> str | None:

@@ -15,7 +15,8 @@ Its ``diagnosis.py`` holds the rules, called as the mistakes are::
         return {} if same(failure.actual, local) else None
 
 A rule gets the failure and the student, whom it may ask more. It returns the facts that its
-explanation shows, or None if it does not recognize its mistake. Rules are tried in the order of the
+explanation shows, or None if it does not recognize its mistake. The fact ``line`` is also the line
+that the report shows; without it, that is the last return. Rules are tried in the order of the
 file and the first match wins, so narrow rules come first. A rule that raises because of the
 student's answers recognizes nothing. A mistake without a rule is recognized by its example in the
 catalogue alone.
@@ -105,13 +106,14 @@ class Mistake:
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """A mistake that was recognised, its explanation filled with the evidence. ``by`` says what
-    recognized it.
+    recognized it; ``line`` is the wrong line, if the rule's facts name one.
     """
 
     id: str
     title: str
     evidence: str
     by: str = "rule"
+    line: int | None = None
 
 
 def mistake(
@@ -190,8 +192,10 @@ def diagnose(
             values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
             shown = values | in_cells({**failure.facts, **facts}, student.source)
             title = fill_text(candidate.title, shown, tr)
+            evidence = fill_text(candidate.explanation, shown, tr)
+            line = facts.get("line")
             return Diagnosis(
-                candidate.id, title, fill_text(candidate.explanation, shown, tr)
+                candidate.id, title, evidence, line=line if isinstance(line, int) else None
             ), trouble
     return None, trouble
 

@@ -59,7 +59,7 @@ class Results:
         spec, source = check.spec, session.source
         call = snippet_for(run, verdict)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
-        line = line_of(verdict, spec, source)
+        line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
@@ -137,6 +137,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
         module=run.session.source.module,
         inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
         gradcheck=verdict.checker is not None,
+        in_notebook=bool(run.session.source.cells),
     )
 
 

@@ -17,6 +17,8 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 from grader.core.sanitize import clean
 from grader.render.figures import figure_lines
 from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
+from grader.render.locations import place
+from grader.render.problem_lines import cause
 from grader.render.terminal_lines import INDENT, Lines, points
 
 WAITING_SHOWN = 3
@@ -173,6 +175,7 @@ class Page(Lines):
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
         first = next((check for check in wrong if check.outcome not in QUIET), None)
+        told = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:
                 continue
@@ -181,6 +184,10 @@ class Page(Lines):
                 for part in self.details(check, lesson):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
                 self.print_labelled(self.next_steps(check, lesson))
+            elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in told:
+                told.add(brief)
+                text = Text("\n").join([Text(brief[0], "red"), Text(brief[1], "dim")])
+                self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(
@@ -189,6 +196,11 @@ class Page(Lines):
                 scored,
             )
         self.show_notes(lesson)
+
+    def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
+        """Return the cause of a further failure and its line; a cause is told once."""
+        where = place(lesson, check, self.tr) + "    " if check.source_line else ""
+        return clean(cause(check, self.tr)), clean(f"{where}{check.source_text or ''}")
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
         """Print the lessons that are not begun in one line."""

@@ -117,9 +117,9 @@ class Lines:
         for figure in check.figures:
             yield from figure_lines(figure, tr, self.console.width - INDENT, whole=self.whole)
         if check.output:
-            yield Text.assemble(
-                (tr("It printed") + "  ", "dim"), clean(self.first_lines(check.output))
-            )
+            nothing = check.expected is not None and text(check.actual) == "None"
+            label = tr("It printed, which returns nothing") if nothing else tr("It printed")
+            yield Text.assemble((label + "  ", "dim"), clean(self.first_lines(check.output)))
 
     def first_lines(self, output: str) -> str:
         lines = output.strip().splitlines()

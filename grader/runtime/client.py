@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault, SandboxRefused
-from grader.core.proc import OUT_OF_MEMORY, oom_kills
+from grader.core.proc import OUT_OF_MEMORY, has_children, oom_kills
 from grader.core.protocol import (
     Envelope,
     Fault,
@@ -167,6 +167,12 @@ class ForkServerClient:
         fault = EngineFault(f"{self.log()}\nthe fork server broke: {reason}".lstrip())
         self.close()
         return fault
+
+    @property
+    def judging(self) -> bool | None:
+        """Whether torch is imported and something is judged; None if unknown."""
+        process = self._process
+        return has_children(process.pid) if process is not None else None
 
     def log(self) -> str:
         """Return the end of what the process wrote to standard error."""

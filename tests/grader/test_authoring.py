@@ -15,10 +15,10 @@ from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
-EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student StudentCodeError ask_all
-assert_equal assert_gradcheck assert_gradgradcheck assert_gradient assert_hands_on assert_not_used
-assert_raises assert_tensor assert_that bar_names bar_values chart_figure check curve
-differs drawing fail fetch graph_figure graphs_figure import_helpers is_number is_same
+EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student StudentCodeError
+ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient assert_hands_on
+assert_not_used assert_raises assert_tensor assert_that bar_names bar_values chart_figure check
+curve differs drawing fail fetch graph_figure graphs_figure import_helpers is_number is_same
 own_graph panel phrase plot_figure prediction_figure predictions program raises rule same short_repr
 trace type_name
 """.split()

@@ -42,6 +42,7 @@ from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import load_course
 from grader.course.mistake_texts import translatable
+from grader.course.stubs import runnable
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
@@ -148,7 +149,9 @@ def bundle_files(
         (course.root / "exercises" / "course.toml").read_text("utf-8"),
     )
     for lesson in lessons:
-        for path in (lesson.stub, *lesson.readmes):
+        how = f"To grade this file, type: grade {lesson.id}"
+        yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)
+        for path in lesson.readmes:
             yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
         yield from lesson_files(lesson, steps)
     yield from ((f"engine/{path}", text) for path, text in engine_files())

@@ -74,7 +74,7 @@ def grade_here(
         )
         warm_up()
         console = make_console()
-        with waiting(make_console(stderr=True), tr):
+        with waiting(make_console(stderr=True), tr, host):
             report = grade_chosen(host, course, chosen, settings)
         on_terminal = console if outputs.style == "terminal" else None
         with console.capture() as opened:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.commands.workspace import Learner, readme_name, show_end
+from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
 from grader.course.roadmap import next_lesson, opened_by
@@ -26,9 +27,12 @@ def show_lessons(
     """A table of the lessons: where each stands, its points, what is next, what it waits for."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
-    console.print(
-        lesson_table(course, progress, here=set(learner.files()), tr=tr, own=learner.words)
-    )
+    files = learner.files().values()
+    here = {file.lesson for file in files if not file.ignored}
+    console.print(lesson_table(course, progress, here=here, tr=tr, own=learner.words))
+    for file in files:
+        if file.ignored:
+            console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
     if not learner.keeps:
         message = "No progress is kept in this folder. A folder that keeps it: {command}"
         console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
@@ -56,6 +60,9 @@ def show_next(
     console.print(head, "")
     taught_in = lesson.folder
     # The course in a students' bundle has no READMEs.
+    if file is not None and file.ignored:
+        console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
+        return
     if file is not None and not (taught_in / "README.md").exists():
         taught_in = (learner.folder / file.path).parent
     introduction = Text(first_lines(lesson, taught_in, tr.lang))
@@ -65,12 +72,17 @@ def show_next(
         said = tr(message, file=lesson.filename, command=reset)
         console.print(Text(f"  {said}", "yellow"))
         return
+    in_notebook = IN_NOTEBOOK in os.environ
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
     rows = [
-        *([(tr("read"), f"grade read ({readme})")] if (learner.folder / readme).exists() else []),
+        *(
+            [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
+            if (learner.folder / readme).exists()
+            else []
+        ),
         (tr("write"), file.path),
         (tr("grade"), f"grade {lesson.id}"),
-        (tr("at every save"), f"grade watch {lesson.id}"),
+        *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),
         (tr("a nudge"), f"grade hint {lesson.id}"),
     ]
     if opens := opened_by(course, lesson, progress):

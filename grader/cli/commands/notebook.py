@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import html
+import re
 import secrets
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.selection import select
+from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import CourseError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
@@ -28,7 +30,7 @@ from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
-COLUMNS = 100
+COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420
 """How high a report is shown where nothing may measure it: the head with what lies below, a line, a
 failed check.
@@ -42,6 +44,22 @@ runs no handlers keeps the first.
 """
 
 
+STATIC, ONLY_STATIC = "gradlings-static", "<style>.gradlings-static { display: none }</style>"
+"""A front end that does not trust a notebook removes frames and style sheets. Then the report as
+plain text shows, which the style sheet hides otherwise.
+"""
+COMMANDS = ("graph", "hint", "init", "list", "next", "read", "replay", "reset", "run", "solution")
+"""The learner's commands that messages name and that the magic takes."""
+COMMAND = re.compile(
+    rf"(^|[^\w%.'\"-]|\x1b\[[\d;]*m)grade (?=(?:{'|'.join(COMMANDS)})\b)", re.MULTILINE
+)
+
+
+def as_magics(text: str) -> str:
+    """Return a text with the learner's commands as they are typed in a cell: ``%grade hint``."""
+    return COMMAND.sub(r"\1%grade ", text)
+
+
 def greeting(place: Path) -> str:
     """What ``%load_ext grader`` says: the magics, and how to begin where no lesson is."""
     tr = engine_catalogue(wanted_language(None))
@@ -50,7 +68,7 @@ def greeting(place: Path) -> str:
         ("%%grade LESSON", tr("as a cell's first line: grades what is below it")),
         (
             "%grade hint LESSON",
-            tr("a nudge. Every other command that you are told, grade …, is %grade … here"),
+            tr("a nudge; the other commands work too: %grade list, %grade next"),
         ),
         ("grader.draw(loss)", tr("after import grader: the graph behind a tensor")),
     ]
@@ -62,6 +80,15 @@ def greeting(place: Path) -> str:
             rows.append(("%grade init my-work --notebook", begin))
     width = max(len(command) for command, _ in rows) + 3
     return "\n".join(f"{command.ljust(width)}{what}" for command, what in rows)
+
+
+def without_calls(report: Report) -> Report:
+    """Return a report without calls to paste: a cell under %%grade does not run in the kernel."""
+    lessons = [
+        replace(lesson, checks=tuple(replace(check, call=None) for check in lesson.checks))
+        for lesson in report.lessons
+    ]
+    return replace(report, lessons=type(report.lessons)(lessons))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +114,9 @@ class Shown:
     def _repr_html_(self) -> str:
         """The page in a sandboxed frame, so that no style leaks and no script runs."""
         page = html.escape(
-            render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
+            as_magics(
+                render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
+            )
         )
         parts = sections(self.report.lessons, self.keepsake or LearnerExtras())
         height = HEAD_PIXELS + LINE_PIXELS * len(self.report.lessons)
@@ -99,11 +128,15 @@ class Shown:
         )
         return (
             f'<iframe sandbox="allow-same-origin" title="{title}" style="{style}" onload="{FIT}"'
-            f' srcdoc="{page}"></iframe>'
+            f' srcdoc="{page}"></iframe>{ONLY_STATIC}'
+            f'<pre class="{STATIC}">{html.escape(self.as_text(STATIC_COLUMNS))}</pre>'
         )
 
     def __repr__(self) -> str:
-        return plain_text(self.report, self.tr, columns=COLUMNS)
+        return self.as_text(COLUMNS)
+
+    def as_text(self, columns: int) -> str:
+        return as_magics(plain_text(self.report, self.tr, columns=columns))
 
 
 class Kernel:
@@ -115,15 +148,28 @@ class Kernel:
     def close(self) -> None:
         self.host.close()
 
-    def grade_here(self, asked: MagicOptions, place: Path) -> Shown:
-        """Grade the saved lessons of a folder and keep the progress there."""
+    def grade_here(
+        self, asked: MagicOptions, place: Path, ran: RunDefinitions | None = None
+    ) -> Shown:
+        """Grade the saved lessons of a folder and keep the progress there.
+
+        ``ran`` is what the kernel has run; it shows whether the notebook was saved since.
+        """
         course = load_course(find_course(asked.course_root, here=place))
         chosen = select(course, asked.lessons, place)
+        tr = engine_catalogue(wanted_language(asked.lang))
+        for message in ran.unsaved(place, chosen.files, tr) if ran else ():
+            print(message)
         shown = self._graded(
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
         lang, console = shown.tr.lang, make_console()
-        kept = keep(course, shown.report, chosen.files, place, lang, console=console, readmes=False)
+        console.is_jupyter = False  # else Rich would display each line as an output of its own
+        with console.capture() as opened:
+            kept = keep(
+                course, shown.report, chosen.files, place, lang, console=console, readmes=False
+            )
+        print(as_magics(opened.get()), end="")
         return replace(shown, keepsake=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
@@ -135,9 +181,10 @@ class Kernel:
             )
         lesson = course.lesson(asked.lessons[0])
         file = read_cell(lesson.id, code)
-        return self._graded(
+        shown = self._graded(
             asked, course, [lesson], {lesson.id: file}, name=lesson.id, command="%%grade"
         )
+        return replace(shown, report=without_calls(shown.report))
 
     def _graded(
         self,

@@ -77,6 +77,8 @@ def understood(course: Course, asked: ReplayRequest) -> Replay:
     if file is None:
         message = "{folder} holds no {file}. Name the folder that does: --in DIR"
         raise UsageError(message, folder=str(asked.place.resolve()), file=lesson.filename)
+    if file.ignored:
+        raise UsageError(file.template, **file.facts)
     seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
     language = wanted_language(asked.lang)
     seed = secrets.randbits(32) if asked.seed is None else asked.seed
@@ -101,7 +103,7 @@ def replay(course: Course, asked: ReplayRequest) -> ExitCode:
     """Judge again and show the check in full; of a lesson, the wrong one or the choice of them."""
     with ForkServerClient() as client:
         what = understood(course, asked)
-        with waiting(make_console(stderr=True), what.tr):
+        with waiting(make_console(stderr=True), what.tr, client):
             judged = grade_lesson(client, what.lesson, what.file, what.settings)
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)

@@ -8,10 +8,9 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from grader.cli.commands.workspace import Learner
+from grader.cli.commands.workspace import Learner, fresh
 from grader.core.errors import UsageError
 from grader.course.course import Lesson
-from grader.course.notebook.reader import SUFFIX, as_notebook
 from grader.render.terminal import make_console
 
 
@@ -19,11 +18,12 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
     """Put fresh stubs in place of lessons, after a question; what was there is kept beside them."""
     console, files = make_console(), learner.files(*lessons)
     for lesson in lessons:
-        found, stub = files.get(lesson.id), lesson.stub.read_text("utf-8")
-        if found is not None and not (learner.folder / found.path).is_file():
+        found = files.get(lesson.id)
+        if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
             raise UsageError(found.template or found.problem or found.path, **found.facts)
         target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
-        if found is not None and found.problem is None and found.text == stub:
+        beginning = fresh(lesson, target, learner.tr)
+        if found is not None and found.problem is None and same_text(target, beginning):
             console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
             continue
         if (
@@ -39,9 +39,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
             target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
-            target.write_text(
-                as_notebook(stub) if target.suffix == SUFFIX else stub, "utf-8", newline="\n"
-            )
+            target.write_text(beginning, "utf-8", newline="\n")
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
             raise UsageError(
@@ -53,6 +51,13 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             kept = path.with_name(copy.name).as_posix()
             said += " " + learner.tr("What you had is in {file}", file=kept)
         console.print(Text(said))
+
+
+def same_text(path: Path, text: str) -> bool:
+    try:
+        return path.read_text("utf-8") == text
+    except (OSError, ValueError):
+        return False
 
 
 def agreed(question: str, lesson: Lesson) -> bool:

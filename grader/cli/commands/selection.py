@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,13 +12,14 @@ from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.progress_file import FILE, find_workspace
-from grader.course.submission import nearly_named, read_submission
+from grader.course.submission import read_submission
 
 MISSING = (
     "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"
     " {command}"
 )
 ABOVE = "Your work is one folder further down. Go there: cd {folder}"
+ELSEWHERE = "{lesson} is not in this folder. {file} is in {work}. Go there: cd {folder}"
 SEVERAL = "Several work folders are here: {folders}. Go to the one you mean: cd {folder}"
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
 
@@ -46,6 +48,8 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     if named:
         refuse_folders_above(place)
     files = read_submission(place, named) if named else {}
+    if named and words and not files and not paths:
+        refuse_other_folders(place, named, ids)
     at: dict[str, LessonFile] = {}
     places = dict.fromkeys((lesson.id for lesson in wanted), place)
     for path in paths:
@@ -55,7 +59,7 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
                 raise UsageError(TWICE, lesson=lesson, path=other, other=file.path, command=command)
             at[lesson] = file
             places[lesson] = place / path
-    if not words and not files:
+    if not words and all(file.ignored for file in files.values()):
         raise nothing_in(place, ids)
     files |= at
     chosen = wanted + [
@@ -88,6 +92,19 @@ def refuse_folders_above(place: Path) -> None:
         raise UsageError(SEVERAL, folders=", ".join(below), folder=shlex.quote(below[0]))
 
 
+def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:
+    """Raise UsageError if lessons that are not here lie elsewhere in the work folder, or if no
+    lesson is here at all.
+    """
+    work = find_workspace(place)
+    if work is not None and place.is_dir() and (files := read_submission(work, named)):
+        folder = shlex.quote(os.path.relpath(work, place.resolve()))
+        lesson, file = next(iter(files.items()))
+        raise UsageError(ELSEWHERE, lesson=lesson, file=file.path, work=work.name, folder=folder)
+    if work is None and not read_submission(place, ids):
+        raise nothing_in(place, named)
+
+
 def is_path(place: Path, word: str) -> bool:
     """Return whether a word is a path that exists; raises SubmissionError if it can only be one.
 
@@ -111,14 +128,15 @@ def is_there(path: Path) -> bool:
 def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
     """Return the lessons at a path, with paths as typed; raises UsageError if none."""
     files = read_submission(path, ids, below=typed.as_posix())
-    if not files:
+    if all(file.ignored for file in files.values()):
         raise nothing_in(path, ids)
     return files
 
 
 def nothing_in(place: Path, ids: list[str]) -> UsageError:
-    if near := nearly_named(place, ids):
-        return near
+    for file in read_submission(place, ids).values() if place.is_dir() else ():
+        if file.ignored:
+            return UsageError(file.template, **file.facts)
     message = (
         "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of"
         " them: grade init my-work"

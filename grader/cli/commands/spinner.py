@@ -5,18 +5,23 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator
+from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
 
-IMPORT_SECONDS = 5
-"""By then torch is imported, and what takes long is the student's code."""
+
+class Host(Protocol):
+    """What judges; ``judging`` says whether torch is imported, None if that is unknown."""
+
+    @property
+    def judging(self) -> bool | None: ...
 
 
 @contextlib.contextmanager
-def waiting(console: Console, tr: Catalogue) -> Iterator[None]:
+def waiting(console: Console, tr: Catalogue, host: Host) -> Iterator[None]:
     """Say that grading has begun until the block ends; nothing without a terminal.
 
     A first run reads torch from a cold disk for seconds. Jupyter, which wants colors without a
@@ -25,21 +30,27 @@ def waiting(console: Console, tr: Catalogue) -> Iterator[None]:
     if not (console.is_terminal and console.file.isatty()):
         yield
         return
-    with console.status(Elapsed(tr), spinner="line"):  # ASCII: any console has it
+    with console.status(Elapsed(tr, host), spinner="line"):  # ASCII: any console has it
         yield
 
 
 class Elapsed:
-    """What is waited for, as it is drawn: torch at first, then for how long the code has run."""
+    """What is waited for, as it is drawn: torch at first, then for how long the checks have run."""
 
-    def __init__(self, tr: Catalogue) -> None:
-        self.tr = tr
+    def __init__(self, tr: Catalogue, host: Host) -> None:
+        self.tr, self.host = tr, host
         self.began = time.monotonic()
+        self.imported_at: float | None = None
 
     def __rich__(self) -> Text:
-        seconds = int(time.monotonic() - self.began)
-        if seconds < IMPORT_SECONDS:
-            return Text(self.tr("Grading … importing torch takes a few seconds"), "dim")
-        return Text(
-            self.tr("Grading … your code has been running for {seconds} s", seconds=seconds), "dim"
-        )
+        judging, now = self.host.judging, time.monotonic()
+        if judging and self.imported_at is None:
+            self.imported_at = now
+        if self.imported_at is not None:
+            seconds = int(now - self.imported_at)
+            said = self.tr("Grading … running your code, {seconds} s", seconds=seconds)
+        elif judging is None:
+            said = self.tr("Grading … {seconds} s", seconds=int(now - self.began))
+        else:
+            said = self.tr("Grading … importing torch takes a few seconds")
+        return Text(said, "dim")

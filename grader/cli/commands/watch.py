@@ -27,7 +27,8 @@ from grader.cli.commands.watch_screen import (
 from grader.cli.commands.workspace import Learner, record
 from grader.cli.file_events import folder_saves, remote_kind
 from grader.cli.keyboard import END_OF_INPUT, single_keys
-from grader.cli.watch_loop import Saves, Watcher, WatchResult, change
+from grader.cli.watch_change import change_text
+from grader.cli.watch_loop import Saves, Watcher, WatchResult
 from grader.core.errors import ExitCode, UsageError
 from grader.core.report import Report
 from grader.course.course import Course, Lesson
@@ -190,24 +191,10 @@ class WatchSession:
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
-        self.screen.show(body, self.notes, last=self.changed(verdict))
-
-    def changed(self, verdict: WatchResult) -> Text | None:
-        """Return a line with the changes since the last run; None if there are none."""
-        tr = self.learner.tr
-        if verdict.before is None:
-            return None
-        differs = change(verdict.before, verdict.result)
-        parts = []
-        if differs.gained:
-            parts.append(Text(tr("{count} more right", count=differs.gained), "green"))
-        if differs.lost:
-            parts.append(Text(tr("{count} no longer right", count=differs.lost), "red"))
-        if not parts:
-            return Text(tr("nothing changed since the last run"), "dim")
-        if differs.points:
-            parts.append(Text(tr("{points} points", points=f"{differs.points:+g}"), "bold"))
-        return Text(" · ").join(parts)
+        before, tr = verdict.before, self.learner.tr
+        last = change_text(before, verdict.result, tr) if before else None
+        self.screen.show(body, self.notes, last=last)
+        self.screen.keep()
 
     def pressed(self, key: str) -> None:
         assert self.watcher is not None
@@ -228,7 +215,8 @@ class WatchSession:
         elif key.lower() in (*FORWARD_KEYS, *BACK_KEYS):
             self.screen.scroll(1 if key.lower() in FORWARD_KEYS else -1)
         elif key in (NEXT_FAILURE, PREVIOUS_FAILURE):
-            self.screen.jump(forward=key == NEXT_FAILURE)
+            if not self.screen.back():
+                self.screen.jump(forward=key == NEXT_FAILURE)
         elif key.lower() == "r":
             self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
@@ -269,7 +257,8 @@ class WatchSession:
         for key, (_, what) in KEYS.items():
             console.print(Text.assemble((f"  {key}  ", "bold"), self.learner.tr(what)))
         scrolling = self.learner.tr(
-            "space and b scroll; a dot goes to the next failure, a comma to the previous one"
+            "space and b scroll; a dot goes back to the result and to the next failure, a comma to"
+            " the previous one"
         )
         console.print(Text(f"     {scrolling}", "dim"))
 

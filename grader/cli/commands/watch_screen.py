@@ -47,6 +47,7 @@ class Screen:
         self._notes: list[str] = []
         self._last: Text | None = None
         self._top = 0
+        self._kept: tuple[list[list[Segment]], list[str], Text | None] | None = None
 
     @contextlib.contextmanager
     def cursor_hidden(self) -> Iterator[None]:
@@ -67,6 +68,18 @@ class Screen:
         """Show what ``body`` prints, as much as fits; then notes, a last line and the keys."""
         self._lines, self._notes, self._last, self._top = self.lines(body), notes, last, 0
         self.draw()
+
+    def keep(self) -> None:
+        """Keep what is shown, for ``back``."""
+        self._kept = self._lines, self._notes, self._last
+
+    def back(self) -> bool:
+        """Show what was kept if something else is shown; return whether that was so."""
+        if self._kept is None or self._kept[0] is self._lines:
+            return False
+        (self._lines, self._notes, self._last), self._top = self._kept, 0
+        self.draw()
+        return True
 
     def scroll(self, screenfuls: int) -> None:
         """Show the next part of what is shown, or with -1 the previous one."""

@@ -20,13 +20,18 @@ from grader.core.i18n import Catalogue, engine_catalogue, load, wanted_language
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.notebook.reader import SUFFIX, as_notebook
+from grader.course.notebook.reader import SUFFIX
+from grader.course.notebook.writer import lesson_notebook
 from grader.course.progress import Progress
 from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
 from grader.course.roadmap import course_summary, next_lesson, opened_by
+from grader.course.stubs import runnable
 from grader.course.submission import read_submission
 from grader.render.lesson_table import show_finish
 from grader.render.terminal import make_console
+
+IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
+"""The environment variable that says that a command was typed in a notebook."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +90,8 @@ def make_workspace(
         for lesson in course.lessons:
             target = folder / lesson.id
             target.mkdir(parents=True, exist_ok=True)
-            stub = lesson.stub.read_text("utf-8")
             beginning = target / (f"{lesson.id}{SUFFIX}" if notebook else lesson.filename)
-            beginning.write_text(as_notebook(stub) if notebook else stub, "utf-8", newline="\n")
+            beginning.write_text(fresh(lesson, beginning, tr), "utf-8", newline="\n")
             for source in lesson.readmes:
                 (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
         steps = first_steps(course, tr, notebook=notebook)
@@ -101,6 +105,19 @@ def make_workspace(
             tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
     show_first_steps(course, folder, tr, steps)
+
+
+def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
+    """Return what a lesson's file begins as: its stub, or a notebook that teaches it."""
+    stub = lesson.stub.read_text("utf-8")
+    if path.suffix != SUFFIX:
+        how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
+        return runnable(stub, how)
+    # The course in a students' bundle has no READMEs; they lie beside the notebook.
+    readmes = [folder / readme_name(folder, tr.lang) for folder in (lesson.folder, path.parent)]
+    readme = next((one for one in readmes if one.exists()), None)
+    text = readme.read_text("utf-8") if readme else lesson.summary
+    return lesson_notebook(lesson.id, stub, text, tr)
 
 
 def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from grader.core.errors import SubmissionError
 from grader.course.notebook.magics import CELL_MAGIC, FOREIGN, TAGGED, without_magics
+from grader.course.notebook.scratch import is_scratch, kept_lines
 
 SUFFIX = ".ipynb"
 MAX_NOTEBOOK_BYTES = 20 << 20
@@ -54,19 +55,29 @@ class Notebook:
 
 def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
     """Return the code of a lesson's notebook; raises SubmissionError."""
-    text: list[str] = []
-    cells: list[tuple[int, int]] = []
     left_out: list[LeftOut] = []
     features: list[str] = []
+    graded: list[tuple[int, list[str]]] = []
+    scratch: list[tuple[int, list[str]]] = []
     for number, code, tags in _code_cells(path, _parsed(lesson, path, data), code_bytes):
         if reason := _reason_to_leave_out(lesson, code, tags):
             left_out.append(LeftOut(reason, number, None))
             continue
         kept = without_magics(code)
-        cells.append((number, len(text) + 1))
+        if is_scratch(code, tags):
+            scratch.append((number, kept.lines))
+            continue
         features += _taken_out(kept.lines)
-        text += kept.lines
+        graded.append((number, kept.lines))
         left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
+    if scratch:
+        needed = kept_lines([lines for _, lines in graded], [lines for _, lines in scratch])
+        graded += [(number, lines) for (number, _), lines in zip(scratch, needed, strict=True)]
+    text: list[str] = []
+    cells: list[tuple[int, int]] = []
+    for number, lines in sorted(graded):
+        cells.append((number, len(text) + 1))
+        text += lines
     if not _any_code(text):
         raise SubmissionError(
             "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save"
@@ -100,20 +111,6 @@ def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
         (),
         tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out),
     )
-
-
-def as_notebook(text: str) -> str:
-    cell: dict[str, object] = {
-        "cell_type": "code",
-        "execution_count": None,
-        "id": "lesson",
-        "metadata": {},
-        "outputs": [],
-        "source": text.rstrip("\n"),
-    }
-    metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
-    notebook = {"cells": [cell], "metadata": metadata, "nbformat": FORMAT, "nbformat_minor": 5}
-    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:

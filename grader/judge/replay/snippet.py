@@ -23,10 +23,16 @@ MAX_CHARACTERS = 4000
 
 
 def snippet(
-    call: LastCall | None, *, module: str, inputs: Mapping[str, Any], gradcheck: bool
+    call: LastCall | None,
+    *,
+    module: str,
+    inputs: Mapping[str, Any],
+    gradcheck: bool,
+    in_notebook: bool = False,
 ) -> str | None:
     """Return the lines, or None if there are none. Tensors are named as in ``inputs``.
-    ``gradcheck`` says that a gradcheck failed.
+    ``gradcheck`` says that a gradcheck failed. ``in_notebook``: no file can be imported, and the
+    kernel's own namespace has the functions.
     """
     if call is None:
         return None
@@ -35,7 +41,8 @@ def snippet(
         lines = writer.write(gradcheck=checker_of(call) if gradcheck else None)
     except (NoLiteral, RuntimeError, RecursionError):
         return None
-    text = "\n".join(["import torch", f"import {module}", *lines])
+    where = f"import __main__ as {module}" if in_notebook else f"import {module}"
+    text = "\n".join(["import torch", where, *lines])
     return text if len(text) <= MAX_CHARACTERS else None
 
 

@@ -30,6 +30,7 @@ from grader.cli.commands.workspace import quoted
 from grader.cli.help import MARK, peek_language
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
+from grader.course.stubs import runnable
 from grader.course.submission import read_submission
 from grader.verify.summary import LessonSummary
 from grader.verify.verify import VerifyResult
@@ -467,7 +468,9 @@ def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course
     assert contents(workspace.folder) == {
         ".gradlings.json": '{\n "version": 1,\n "lessons": {},\n "latest": []\n}\n',
         "tiny": None,
-        "tiny/tiny.py": lesson.stub.read_text("utf-8"),
+        "tiny/tiny.py": runnable(
+            lesson.stub.read_text("utf-8"), "To grade this file, type: grade tiny"
+        ),
         "tiny/README.md": (lesson.folder / "README.md").read_text("utf-8"),
         "README.md": ABOUT,
     }
@@ -529,8 +532,8 @@ def test_init_makes_stubs_as_notebooks_that_are_lessons_not_started(
         == ExitCode.OK
     )
     assert [path.name for path in (tmp_path / "work" / "tiny").glob("tiny.*")] == ["tiny.ipynb"]
-    stub = (small_course.root / "exercises" / "tiny" / "tiny.py").read_text("utf-8")
-    assert read_submission(tmp_path / "work", ["tiny"])["tiny"].text == stub
+    (file,) = read_submission(tmp_path / "work", ["tiny"]).values()
+    assert not file.problem and "raise NotImplementedError" in file.text
 
 
 def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_course: Course) -> None:
@@ -860,6 +863,7 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     ("word", "said"),
     [
         ("nxt", "Did you mean grade next?"),
+        ("hnit", "Did you mean grade hint?"),
         ("watchh", "Did you mean grade watch?"),
         ("helpp", "Did you mean grade help?"),
         ("hook", "Did you mean hooks?"),

@@ -8,6 +8,8 @@ import ast
 import io
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +29,7 @@ from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import LessonProgress, Progress
 from grader.course.progress_file import FILE, read_progress, update_progress
-from grader.course.stubs import without_markers
+from grader.course.stubs import runnable, without_markers
 from grader.course.submission import read_submission
 from grader.render.diff import compare
 from grader.render.html import render_page
@@ -474,7 +476,26 @@ def test_reset_keeps_every_copy(
         assert code == ExitCode.OK
         assert f"tiny/tiny.py.{number}" in said
         assert (workspace_folder / "tiny" / f"tiny.py.{number}").read_text() == f"mine = {number}\n"
-        assert file.read_text("utf-8") == small_course.lesson("tiny").stub.read_text("utf-8")
+        stub = small_course.lesson("tiny").stub.read_text("utf-8")
+        assert file.read_text("utf-8").startswith(stub)
+
+
+def test_a_fresh_stub_run_as_a_script_says_how_to_grade_it(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
+    """Without the grader on its path, and without anything to grade."""
+    file = workspace_folder / "tiny" / "tiny.py"
+    grade("reset", "tiny", "--yes")
+    code = file.read_text("utf-8").replace("from torch import Tensor", "Tensor = float")
+    ran = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert ran.stdout == "To grade this file, type: grade tiny\n"
+
+
+def test_a_stub_with_a_demonstration_of_its_own_keeps_it() -> None:
+    stub = 'x = 1\n\nif __name__ == "__main__":\n    print(x)\n'
+    assert runnable(stub, "how") == stub
 
 
 @pytest.mark.parametrize(("answer", "text"), [(False, "mine\n"), (True, None)], ids=["no", "yes"])

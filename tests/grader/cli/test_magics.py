@@ -17,13 +17,12 @@ from typing import Any
 import pytest
 from browser import Browser
 from nbclient import NotebookClient
-from nbformat import v4
+from nbformat import v4, writes
 
 from grader.cli.commands.notebook import Kernel, MagicOptions, Shown, greeting
 from grader.cli.magics import GradeMagic, asked, unregister
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
-from grader.course.notebook.reader import as_notebook
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork
@@ -159,7 +158,9 @@ def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(
 
 
 def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
-    (tmp_path / "hooks.ipynb").write_text(as_notebook("x = 1\n"))
+    (tmp_path / "hooks.ipynb").write_text(
+        writes(v4.new_notebook(cells=[v4.new_code_cell("x = 1")]))
+    )
     assert "init" not in greeting(tmp_path)
 
 
@@ -271,8 +272,10 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
         "line": {"grade": GradeMagic().grade, "time": None},
         "cell": {},
     }
-    unregister(type("Shell", (), {"magics_manager": type("Manager", (), {"magics": magics})})())
-    assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [True])
+    manager = type("Manager", (), {"magics": magics})
+    events = type("Events", (), {"unregister": lambda *_: closed.append(False)})()
+    unregister(type("Shell", (), {"magics_manager": manager, "events": events})())
+    assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [False, True])
     assert asked.name == "grade"
 
 

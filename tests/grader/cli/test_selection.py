@@ -118,9 +118,9 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         ),
         (
             ["../bob/Tiny (1).py"],
-            "Tiny (1).py is not called tiny.py, so it doesn't count. Call it that",
+            "Tiny (1).py is not called tiny.py, so it was not graded. Rename it:\nmv",
         ),
-        (["../copies"], "tiny (1).ipynb is not called tiny.ipynb, so it doesn't count"),
+        (["../copies"], "tiny (1).ipynb is not called tiny.ipynb, so it was not graded"),
         (["../empty"], "empty holds no lesson: no tiny.py or .ipynb"),
         (
             ["../bob", "../bob.zip"],

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from grader.cli.file_events import folder_saves, remote_kind
-from grader.cli.watch_loop import Watcher, WatchResult, change, half_written
+from grader.cli.watch_change import change
+from grader.cli.watch_loop import Watcher, WatchResult, half_written
 from grader.core.report import (
     CheckResult,
     CourseIdentity,

@@ -117,6 +117,10 @@ def test_a_session_from_wrong_to_right(
     assert "Looks like: x is squared." in screen
     terminal.child.send("h")
     assert terminal.until(" quit").startswith("double  hint 1 of 3")
+    terminal.child.send("g")
+    assert "There is nothing to draw" in terminal.until(" quit")
+    terminal.child.send(".")
+    assert "Looks like: x is squared." in terminal.until(" quit")
     terminal.child.send("?")
     assert "nothing moves on by itself" in terminal.until(" quit")
     (tmp_path / "work" / "tiny" / "tiny.py").write_text(RIGHT)

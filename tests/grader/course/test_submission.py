@@ -9,6 +9,7 @@ import json
 import os
 import random
 import re
+import shlex
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
@@ -96,15 +97,27 @@ def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path, depth
 
 
 def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:
-    files = {
-        "Tiny.py": "",
-        "tiny.py.bak": "",
-        "tiny.txt": "",
-        "my_tiny.py": "",
-        "conftest.py": "",
-        "tiny.py/readme": "",
-    }
+    files = {"tiny.py.bak": "", "my_tiny.py": "", "conftest.py": "", "tiny.py/readme": ""}
     assert read_submission(write_folder(tmp_path, files), LESSONS) == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["Tiny.py", "tiny (1).py", "tiny.py.txt", "tiny.txt", "ti-ny.py", "tiny"]
+)
+def test_a_file_with_almost_the_name_is_ignored_and_comes_with_the_command_that_renames_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (file,) = read_submission(write_folder(Path("in"), {name: "x"}), LESSONS).values()
+    assert (file.ignored, file.meant, file.text) == (True, "tiny.py", "")
+    run = file.facts["command"]
+    assert file.problem is not None and file.problem.endswith(f"Rename it:\n{run}")
+    assert shlex.split(run) == ["mv", f"in/{name}", "in/tiny.py"]
+
+
+def test_almost_the_name_of_a_lesson_that_is_there_means_nothing(tmp_path: Path) -> None:
+    files = {"tiny.py": "mine\n", "tiny (1).py": "old\n"}
+    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
 
 
 @pytest.mark.parametrize(

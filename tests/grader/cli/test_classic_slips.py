@@ -1,0 +1,218 @@
+"""Ten slips that beginners make. Each ends in a message that names the slip and the line, on a
+terminal of 24 lines and 80 columns.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from nbformat import v4, writes
+from rich.console import Console
+
+from grader.cli.commands.selection import select
+from grader.cli.unsaved import RunDefinitions
+from grader.core.errors import UsageError
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.limits import Limits
+from grader.course.course import Course
+from grader.course.manifest import find_course, load_course
+from grader.course.progress_file import FILE
+from grader.course.stubs import without_markers
+from grader.render.terminal import show_report
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
+
+ROWS, COLUMNS = 24, 80
+COURSE = load_course(find_course(None, here=Path(__file__).parent))
+SECOND = """    x = x.detach().requires_grad_()
+    return differentiable_gradient(differentiable_gradient(f(x), x), x)
+"""
+HIDDEN = """    x = x.detach().requires_grad_()
+    (g,) = torch.autograd.grad(f(x).sum(), x)
+    g = g.{hiding}
+    (h,) = torch.autograd.grad(g.sum(), x{option})
+    return {result}
+"""
+UNUSED = {"option": ", allow_unused=True", "result": "torch.zeros_like(x) if h is None else h"}
+BACKWARD = "return grad_output * y * (1 - y)"
+APPLY = "return Sigmoid.apply(x)"
+
+
+@dataclass(frozen=True)
+class Slip:
+    """An edit of a lesson's solution; the texts that name it, in the report; the line it shows."""
+
+    lesson: str
+    old: str
+    new: str
+    named: tuple[str, ...]
+    line: str
+
+
+SLIPS = {
+    "missing colon": Slip(
+        "custom_sigmoid",
+        "def sigmoid(x: Tensor) -> Tensor:",
+        "def sigmoid(x: Tensor) -> Tensor",
+        ("A colon is missing at the end of this line",),
+        "def sigmoid(x: Tensor) -> Tensor",
+    ),
+    "forgotten return": Slip(
+        "custom_sigmoid",
+        APPLY,
+        "Sigmoid.apply(x)",
+        ("sigmoid has no return",),
+        "def sigmoid(x: Tensor) -> Tensor:",
+    ),
+    "print for return": Slip(
+        "custom_sigmoid",
+        APPLY,
+        "print(Sigmoid.apply(x))",
+        ("sigmoid has no return", "It printed, which returns nothing"),
+        "def sigmoid(x: Tensor) -> Tensor:",
+    ),
+    "forgotten grad_output": Slip(
+        "custom_sigmoid",
+        BACKWARD,
+        "return y * (1 - y)",
+        ("grad_output is not used",),
+        "return y * (1 - y)",
+    ),
+    "endless loop": Slip(
+        "custom_sigmoid",
+        APPLY,
+        "while True:\n        pass",
+        ("still running after", "on this line"),
+        "while True:",
+    ),
+    "forgotten create_graph": Slip(
+        "second_derivative",
+        SECOND,
+        HIDDEN.format(hiding="view_as(x)", option="", result="h"),
+        ("without create_graph=True",),
+        "(h,) =",
+    ),
+    "create_graph hidden by detach()": Slip(
+        "second_derivative",
+        SECOND,
+        HIDDEN.format(hiding="detach().requires_grad_()", **UNUSED),
+        ("create_graph",),
+        "",
+    ),
+    "create_graph hidden by clone().requires_grad_()": Slip(
+        "second_derivative",
+        SECOND,
+        HIDDEN.format(hiding="clone().requires_grad_()", **UNUSED),
+        ("without create_graph=True",),
+        "",
+    ),
+    "records that share memory": Slip(
+        "hooks",
+        "records[name] = grad.detach().clone()",
+        "records[name] = grad.detach()",
+        ("The records hold the gradients themselves, not copies", "clone() makes a copy"),
+        "",
+    ),
+}
+
+
+def screen(
+    host: ForkServerClient, folder: Path, lesson: str, limits: Limits = COURSE.limits
+) -> str:
+    """Return what `grade LESSON` shows in a terminal of 80 columns, without the host's limits."""
+    chosen = select(COURSE, (lesson,), folder)
+    settings = Settings(7, "off", limits, lang="en")
+    report = grade_submission(host, COURSE, chosen.lessons, chosen.files, settings, name="work")
+    console = Console(width=COLUMNS, height=ROWS, markup=False, highlight=False, emoji=False)
+    with console.capture() as shown:
+        show_report(console, report, html="report.html", tr=engine_catalogue("en"))
+    return shown.get().split("\nThis system")[0]
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / FILE).write_text('{"version": 1, "lessons": {}, "latest": []}')
+    return tmp_path / "work"
+
+
+def solution(course: Course, lesson: str) -> str:
+    return without_markers(course.lesson(lesson).solution.read_text("utf-8"))
+
+
+@pytest.mark.fork
+@pytest.mark.parametrize("name", SLIPS)
+def test_a_slip_in_the_code_is_named_with_its_line_on_one_screen(
+    name: str, host: ForkServerClient, work: Path
+) -> None:
+    slip = SLIPS[name]
+    text = solution(COURSE, slip.lesson)
+    assert text.count(slip.old) == 1
+    wrong = text.replace(slip.old, slip.new)
+    (work / f"{slip.lesson}.py").write_text(wrong, "utf-8")
+    endless = replace(COURSE.limits, call_seconds=2.0)
+    limits = endless if name == "endless loop" else COURSE.limits
+    shown = screen(host, work, slip.lesson, limits)
+    assert len(shown.splitlines()) <= ROWS
+    as_one = " ".join(shown.split())
+    assert all(named in as_one for named in slip.named), shown
+    assert f"{slip.lesson}.py:" in shown
+    if slip.line:
+        number = 1 + next(
+            number
+            for number, line in enumerate(wrong.split("\n"))
+            if line.strip().startswith(slip.line)
+        )
+        assert f"{slip.lesson}.py:{number}" in shown, shown
+
+
+@pytest.mark.parametrize("name", ["hooks (1).py", "Hooks.py", "hooks.py.txt", "hook.py"])
+def test_a_wrong_file_name_comes_with_the_command_that_renames_it(
+    name: str, host: ForkServerClient, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (work / name).write_text(solution(COURSE, "hooks"), "utf-8")
+    monkeypatch.chdir(work)
+    shown = screen(host, Path(), "hooks")
+    assert len(shown.splitlines()) <= ROWS
+    assert f"{name} is not called hooks.py, so it was not graded. Rename it:" in shown
+    (command,) = [line for line in shown.splitlines() if line.strip().startswith("mv ")]
+    assert os.system(command) == 0
+    assert (work / "hooks.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("place", "told"),
+    [
+        ("..", "Your work is one folder further down. Go there: cd work"),
+        ("other", "hooks is not in this folder. hooks.py is in work. Go there: cd .."),
+    ],
+)
+def test_a_wrong_folder_is_one_sentence_that_says_where_to_go(
+    place: str, told: str, work: Path
+) -> None:
+    (work / "other").mkdir()
+    (work / "hooks.py").write_text("x = 1\n")
+    with pytest.raises(UsageError) as refused:
+        select(COURSE, ("hooks",), work / place)
+    assert str(refused.value) == told
+
+
+def test_a_folder_without_any_lesson_is_told_so_and_nothing_is_graded(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds no lesson: no hooks\.py or \.ipynb"):
+        select(COURSE, ("hooks",), tmp_path)
+
+
+def test_a_notebook_that_was_not_saved_is_named_with_the_line(work: Path) -> None:
+    book = v4.new_notebook(cells=[v4.new_code_cell("def cut(y):\n    raise NotImplementedError")])
+    path = work / "no_grad_and_detach.ipynb"
+    path.write_text(writes(book))
+    os.utime(path, (1e9, 1e9))
+    ran = RunDefinitions()
+    ran.note("def cut(y):\n    return y.detach()", 4)
+    files = select(COURSE, ("no_grad_and_detach",), work).files
+    (told,) = ran.unsaved(work, files, Catalogue())
+    assert "no_grad_and_detach.ipynb was not saved since you ran cut in [4]" in told
+    assert "Line 2 of that cell is not in the file: return y.detach()" in told
