@@ -54,8 +54,8 @@ class LessonSpec(Record):
     """What judging a lesson takes, whoever the submission is from.
 
     Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle. ``mistakes`` and ``near_misses`` are the paths of the catalogues of wrong
-    answers, which such a bundle does not have.
+    in a students' bundle. ``mistakes``, ``near_misses`` and ``accepted`` are the paths of the
+    catalogues of answers, which such a bundle does not have.
     """
 
     lesson: str
@@ -71,6 +71,7 @@ class LessonSpec(Record):
     texts: tuple[str, ...]
     mistakes: str | None = None
     near_misses: str | None = None
+    accepted: str | None = None
 
     @property
     def check_files(self) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
         texts=tuple(str(path) for path in lesson.texts(settings.lang)),
         mistakes=None if lesson.held else str(lesson.mistakes_file),
         near_misses=None if lesson.held else str(lesson.near_misses_file),
+        accepted=None if lesson.held else str(lesson.accepted_file),
     )
 
 

@@ -32,3 +32,11 @@ class TextRanges:
         """Return the line and the column of a character, both from 1."""
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - self._starts[line - 1] + 1
+
+    def indentation(self, offset: int) -> str:
+        """Return what is before a character in its line."""
+        return self.text[self.text.rfind("\n", 0, offset) + 1 : offset]
+
+    def indented(self, code: str, offset: int) -> str:
+        """Return code whose further lines begin below a character."""
+        return code.replace("\n", f"\n{self.indentation(offset)}")

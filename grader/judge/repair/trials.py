@@ -26,13 +26,15 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
-from grader.judge.repair.operators import Edit, edits_in
+from grader.judge.repair.donors import donors_of
+from grader.judge.repair.edits import Edit
+from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import SECONDS, Search, search
 from grader.judge.repair.text_ranges import TextRanges
 from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
-CALL_SECONDS, CANDIDATE_SECONDS = 1.0, 3.0
+CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """How long a candidate may take for one call, and in all: an edit can make a loop endless."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
@@ -66,7 +68,7 @@ class Trials:
         first = [item for item in mine if self.plugin.id_of(item) in failed]
         passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
         every = [*mine, *(item for item in passed if item not in mine)]
-        edits = edits_in(source, function, sound=self._sound())
+        edits = edits_in(source, function, sound=self._sound(), donors=donors_of(self.spec))
         seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
         with contextlib.closing(self._session(source.text, seconds)) as shared:
 
@@ -94,7 +96,7 @@ class Trials:
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
         place = None if result.edit is None else wrong_expression(result.edit, source)
-        new = None if result.edit is None else plain(result.edit.new)[:MAX_TEXT]
+        new = None if result.edit is None else shown_edit(result.edit)
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
     def _pass_again(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
@@ -145,17 +147,25 @@ def plain(code: str) -> str:
         return code
 
 
+def shown_edit(edit: Edit) -> str:
+    """Return what to write instead: the change at the place that is shown."""
+    return plain(edit.first.new.strip())[:MAX_TEXT]
+
+
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
-    """Return the place of an edit; in a notebook lines count in the cell."""
+    """Return the first place of an edit; in a notebook lines count in the cell."""
     ranges = TextRanges(source.text)
-    (line, column), (end_line, end_column) = ranges.place(edit.start), ranges.place(edit.end)
+    start, end = edit.first.shown
+    (line, column), (end_line, end_column) = ranges.place(start), ranges.place(end)
     cell, shown = source.in_cell(line)
     return WrongExpression(
         line=shown,
         column=column,
         end_line=shown + end_line - line,
         end_column=end_column,
-        text=source.text[edit.start : edit.end][:MAX_TEXT],
+        text=source.text[start:end][:MAX_TEXT],
         source_text=source.text.split("\n")[line - 1][:MAX_TEXT],
         cell=cell,
+        places=len(edit.changes),
+        missing=edit.first.beside is not None,
     )
