@@ -33,6 +33,7 @@ from grader.core.value_text import text
 from grader.course.analysis.source import Source
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
 
 if TYPE_CHECKING:
@@ -46,7 +47,9 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised."""
+    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised,
+    ``call`` its last call, None where there is none that could be repeated.
+    """
 
     check: str
     about: str
@@ -58,6 +61,7 @@ class Failure:
     inputs: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     error: StudentCodeError | None = None
+    call: LastCall | None = None
 
     @classmethod
     def of(
@@ -75,6 +79,7 @@ class Failure:
             inputs=verdict.inputs,
             facts=verdict.facts,
             error=verdict.error,
+            call=check.traffic.last_call,
         )
 
     def raised(self, *fragments: str) -> bool:

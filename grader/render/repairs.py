@@ -14,12 +14,12 @@ ONLY_THIS_IN_CELL = (
     " every check of {function} pass."
 )
 WITH_OTHERS = (
-    "This is wrong: `{text}` in line {line}. Changing it and {others} more makes every check of"
-    " {function} pass."
+    "This is wrong: `{text}` in line {line}, together with line {others}. Changing all of it makes"
+    " every check of {function} pass."
 )
 WITH_OTHERS_IN_CELL = (
-    "This is wrong: `{text}` in cell {cell}, line {line}. Changing it and {others} more makes"
-    " every check of {function} pass."
+    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all of it"
+    " makes every check of {function} pass."
 )
 MISSING = (
     "Something is missing beside `{text}` in line {line}. One addition there makes every check of"
@@ -36,7 +36,7 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
     wrong = check.wrong_expression
     assert wrong is not None
     first, *rest = wrong.text.split("\n")
-    if wrong.places > 1:
+    if wrong.other_lines:
         templates = WITH_OTHERS, WITH_OTHERS_IN_CELL
     elif wrong.missing:
         templates = MISSING, MISSING_IN_CELL
@@ -49,7 +49,7 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
         cell=wrong.cell,
         line=wrong.line,
         function=check.function,
-        others=wrong.places - 1,
+        others=", ".join(map(str, wrong.other_lines)),
     )
 
 

@@ -152,7 +152,10 @@ def _commutative(mine: ast.BinOp, theirs: ast.AST) -> list[Unit] | None:
 
 def align(mine: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[Unit]:
     """Return what differs between two blocks, at the least cost."""
-    rows, columns = ([one for one in block if not is_docstring(one)] for block in (mine, theirs))
+    rows, columns = (
+        [one for one in block if not (isinstance(one, ast.stmt) and is_docstring(one))]
+        for block in (mine, theirs)
+    )
     pairs = {
         (i, j): compare(one, other)
         for i, one in enumerate(rows)
@@ -189,7 +192,7 @@ def _may_match(mine: ast.AST, theirs: ast.AST) -> bool:
 
 
 def _distances(
-    rows: list[ast.AST], columns: list[ast.AST], pairs: dict[tuple[int, int], list[Unit]]
+    rows: Sequence[ast.AST], columns: Sequence[ast.AST], pairs: dict[tuple[int, int], list[Unit]]
 ) -> list[list[int]]:
     """Return for each pair of positions what it costs to align what is left."""
     best = [[0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
@@ -207,7 +210,10 @@ def _distances(
 
 
 def _gap(
-    rows: list[ast.AST], columns: list[ast.AST], start: tuple[int, int] | None, end: tuple[int, int]
+    rows: Sequence[ast.AST],
+    columns: Sequence[ast.AST],
+    start: tuple[int, int] | None,
+    end: tuple[int, int],
 ) -> Iterator[Unit]:
     """Yield what has no partner from one pair of positions to another, as one difference."""
     if start is None:

@@ -80,9 +80,14 @@ def donated_edits(
             found[key] = Aligned(tuple(itertools.chain.from_iterable(units)))
     nearest = sorted(found.values(), key=lambda one: one.cost)[:NEAREST]
     most = max(SMALL, sum(map(size, definitions)) // 2)
-    writer = _Writer(source, most, calls_in(*definitions))
+    helpers = {name for one in definitions[1:] for name in defined_names(one)}
+    writer = _Writer(source, most, calls_in(*definitions), helpers)
     for number, aligned in enumerate(nearest, 1):
         yield from writer.edits(aligned, number)
+
+
+def names_in(*nodes: ast.AST) -> set[str]:
+    return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def calls_in(*nodes: ast.AST) -> Counter[str]:
@@ -94,10 +99,11 @@ def calls_in(*nodes: ast.AST) -> Counter[str]:
 class _Writer:
     """Turns differences into edits of one text."""
 
-    def __init__(self, source: Source, most: int, calls: Counter[str]) -> None:
+    def __init__(self, source: Source, most: int, calls: Counter[str], helpers: set[str]) -> None:
         self.ranges = TextRanges(source.text)
         self.most = most
         self.calls = calls
+        self.helpers = helpers
 
     def edits(self, aligned: Aligned, number: int) -> Iterator[Edit]:
         units = aligned.units
@@ -136,9 +142,11 @@ class _Writer:
             return None
         if isinstance(next(iter(mine), None), FUNCTIONS) and replaced > self.most:
             return None
+        if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # what is wrong may be in there
+            return None
         if not mine:
             return self._added(difference)
-        start, end = self.ranges.of(mine[0])[0], self.ranges.of(mine[-1])[1]
+        (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
         if isinstance(mine[0], ast.expr):
             text = ast.unparse(theirs[0])
             return Change(start, end, f"({text})" if isinstance(theirs[0], COMPOUND) else text)
@@ -199,10 +207,25 @@ def _helpers_used(tree: ast.Module) -> set[str]:
 
 
 def _idle(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield for each function or method the variables that it sets and never reads."""
+    """Yield for each function or method the variables that it fills and never reads."""
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
             if isinstance(node, FUNCTIONS):
                 names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
-                read = {one.id for one in names if isinstance(one.ctx, ast.Load)}
+                filled = {id(one) for one in _filled(node)}
+                read = {
+                    one.id
+                    for one in names
+                    if isinstance(one.ctx, ast.Load) and id(one) not in filled
+                }
                 yield (definition.name, node.name), {one.id for one in names} - read  # type: ignore[attr-defined]
+
+
+def _filled(function: ast.AST) -> Iterator[ast.expr]:
+    """Yield the names in ``rows[i] = row`` and ``rows.append(row)``: nothing is read there."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=value, ctx=ast.Store()):
+                yield value
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
+                yield value

@@ -50,12 +50,13 @@ class Edit:
         return cls((Change(start, end, new, beside),), rank)
 
     @property
-    def first(self) -> Change:
-        return self.changes[0]
+    def main(self) -> Change:
+        """The change that a report shows: the last, as what comes before may only prepare it."""
+        return self.changes[-1]
 
     @property
     def start(self) -> int:
-        return self.first.start
+        return self.changes[0].start
 
     @property
     def extent(self) -> tuple[int, int]:

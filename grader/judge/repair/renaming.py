@@ -12,6 +12,7 @@ from grader.course.analysis.scopes import FUNCTIONS, arguments_of
 ALIKE = 0.25
 """How alike the uses of two variables have to be, from 0 to 1, to be taken for the same."""
 SAME_NAME = 0.3
+NAMED = (*FUNCTIONS, ast.ExceptHandler)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -25,9 +26,7 @@ def renamed(theirs: ast.stmt, mine: ast.stmt) -> ast.stmt:
                 node.id = names.get(node.id, node.id)
             elif isinstance(node, ast.arg):
                 node.arg = names.get(node.arg, node.arg)
-            elif (isinstance(node, FUNCTIONS) and node is not other) or (
-                isinstance(node, ast.ExceptHandler) and node.name
-            ):
+            elif isinstance(node, NAMED) and node is not other and node.name:
                 node.name = names.get(node.name, node.name)
             elif isinstance(node, ast.Global | ast.Nonlocal):
                 node.names = [names.get(name, name) for name in node.names]
@@ -75,9 +74,7 @@ def uses_of(function: Function) -> dict[str, Counter[object]]:
             bound.add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
-        elif (isinstance(node, FUNCTIONS) and node is not function) or (
-            isinstance(node, ast.ExceptHandler) and node.name
-        ):
+        elif isinstance(node, NAMED) and node is not function and node.name:
             bound.add(node.name)
     uses: dict[str, Counter[object]] = {name: Counter() for name in bound}
     for parent in ast.walk(function):

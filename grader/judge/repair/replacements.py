@@ -11,6 +11,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 LIKELY, USUAL, POSSIBLE, UNLIKELY = range(0, 40, 10)
+RENAMED = POSSIBLE + 9
+"""Another name of the same function: there are many, so they come late."""
 Replacement = tuple[int, ast.AST]
 
 SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -120,7 +122,7 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
         case ast.Name():
             yield from ((USUAL, ast.Name(name)) for name in _family(node.id))
             if node.id in names:  # no module, no function that is called
-                yield from ((USUAL, ast.Name(name)) for name in names if name != node.id)
+                yield from ((RENAMED, ast.Name(name)) for name in names if name != node.id)
     yield from _steps_added(node, names)
 
 
@@ -173,9 +175,9 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
     if len(arguments) == 1:  # a wrapper: float(x), torch.abs(x)
         yield USUAL, arguments[0]
     for index, one in enumerate(arguments):
-        other = one.value if isinstance(one, ast.Starred) else ast.Starred(one, ast.Load())
+        toggled = one.value if isinstance(one, ast.Starred) else ast.Starred(one, ast.Load())
         if isinstance(one, ast.Name | ast.Starred):
-            starred = [*arguments[:index], other, *arguments[index + 1 :]]
+            starred = [*arguments[:index], toggled, *arguments[index + 1 :]]
             yield POSSIBLE, ast.Call(node.func, starred, keywords)
     if isinstance(node.func, ast.Name) and node.func.id == "range" and arguments:
         for last in _shifted(arguments[-1]):
@@ -196,7 +198,9 @@ def _keywords_added(node: ast.Call, names: Sequence[str]) -> Iterator[Replacemen
         return
     name, given = node.func.attr, {keyword.arg for keyword in node.keywords}
     true = ast.Constant(True)
-    added = [(UNLIKELY, flag, true) for flag in DIFFERENTIATES.get(name, ())]
+    added: list[tuple[int, str, ast.expr]] = [
+        (UNLIKELY, flag, true) for flag in DIFFERENTIATES.get(name, ())
+    ]
     if name in REDUCTIONS and (len(node.args) or "dim" in given):
         added.append((POSSIBLE, "keepdim", true))
     if name in MAKERS:
@@ -212,7 +216,7 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Replacement]:
     """Yield another index or bound, and the value without an index."""
     match node.slice:
         case ast.Slice(lower, upper, step):
-            slices = [ast.Slice(None, upper, step), ast.Slice(lower, None, step)]
+            slices: list[ast.expr] = [ast.Slice(None, upper, step), ast.Slice(lower, None, step)]
             slices += [ast.Slice(other, upper, step) for other in _shifted(lower)]
             slices += [ast.Slice(lower, other, step) for other in _shifted(upper)]
         case index:

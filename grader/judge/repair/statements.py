@@ -13,6 +13,7 @@ from grader.judge.repair.replacements import LIKELY, POSSIBLE, SWAPPED, UNLIKELY
 from grader.judge.repair.text_ranges import TextRanges
 
 Block = list[ast.stmt]
+LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 IN_TRY = 3
 """How many statements may come into the try whose finally a statement becomes."""
 KEPT_DECORATORS = ("staticmethod", "classmethod", "property")
@@ -46,7 +47,8 @@ def _written(
     old: Sequence[ast.stmt], new: Block, ranges: TextRanges, rank: int, *, beside: bool = False
 ) -> Edit:
     start, end = ranges.of(old[0])[0], ranges.of(old[-1])[1]
-    text = ranges.indented("\n".join(map(ast.unparse, new)), start)
+    code = "\n".join(ast.unparse(ast.fix_missing_locations(one)) for one in new)
+    text = ranges.indented(code, start)
     return Edit.of(start, end, text, rank, beside=ranges.of(old[-1]) if beside else None)
 
 
@@ -65,7 +67,8 @@ def _instead(node: ast.stmt) -> Iterator[tuple[int, Block]]:
         case ast.Expr() | ast.Break() | ast.Continue() | ast.Delete():
             yield POSSIBLE, [ast.Pass()]
         case ast.If():
-            yield POSSIBLE, [ast.Pass()]
+            guard = not node.orelse and isinstance(node.body[-1], LEAVING)
+            yield USUAL if guard else POSSIBLE, [ast.Pass()]
             yield POSSIBLE, node.body
             yield POSSIBLE, node.orelse or [ast.Pass()]
         case ast.With() | ast.While() | ast.For():

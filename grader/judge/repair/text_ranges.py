@@ -16,8 +16,9 @@ class TextRanges:
         lengths = (len(line) + 1 for line in self._lines)
         self._starts = [0, *itertools.accumulate(lengths)]
 
-    def of(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def of(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node begins and ends."""
+        assert isinstance(node, ast.expr | ast.stmt)
         assert node.end_lineno is not None and node.end_col_offset is not None
         return (
             self._offset(node.lineno, node.col_offset),

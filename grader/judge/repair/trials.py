@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.protocol import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.analysis.source import Source
@@ -28,6 +28,7 @@ from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.donors import donors_of
 from grader.judge.repair.edits import Edit
+from grader.judge.repair.hurried_session import HurriedSession
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import SECONDS, Search, search
 from grader.judge.repair.text_ranges import TextRanges
@@ -70,13 +71,15 @@ class Trials:
         every = [*mine, *(item for item in passed if item not in mine)]
         edits = edits_in(source, function, sound=self._sound(), donors=donors_of(self.spec))
         seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        times: dict[str, float] = {}
         with contextlib.closing(self._session(source.text, seconds)) as shared:
 
             def repairs(edit: Edit) -> bool:
                 text = edit.applied(source.text)
-                with contextlib.suppress(StudentCodeError, WorkerLost):
+                with contextlib.suppress(StudentCodeError, WorkerLost, EngineFault):
                     shared.reload(Source(text, source.filename))
-                if not self._pass(shared, first, seeds):
+                first.sort(key=lambda item: times.get(item.name, 0.0))
+                if not self._pass(shared, first, seeds, times):
                     return False
                 shared.close()  # of the workers of a submission one is alive
                 return self._pass_again(text, every, seeds) and self._pass_again(
@@ -103,16 +106,31 @@ class Trials:
         with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
             return self._pass(session, items, seeds)
 
-    def _pass(self, session: StudentSession, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
-        """Return whether all of these checks pass. A check that one needs counts as passed."""
+    def _pass(
+        self,
+        session: StudentSession,
+        items: Sequence[pytest.Item],
+        seeds: Seeds,
+        times: dict[str, float] | None = None,
+    ) -> bool:
+        """Return whether all of these checks pass. A check that one needs counts as passed. Note in
+        ``times`` how long each that was run took.
+        """
         run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
         run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
         with self.plugin.judging(run):
-            return all(self._passes(item, run) for item in items)
+            for item in items:
+                began = time.monotonic()
+                passes = self._passes(item, run)
+                if times is not None:
+                    times[item.name] = time.monotonic() - began
+                if not passes:
+                    return False
+        return True
 
     def _session(self, text: str, seconds: float) -> StudentSession:
         limits = self.task.limits
-        return StudentSession(
+        return HurriedSession(
             self.workers,
             source=Source(text, self.task.filename),
             scenarios=self.spec.scenarios,
@@ -149,13 +167,13 @@ def plain(code: str) -> str:
 
 def shown_edit(edit: Edit) -> str:
     """Return what to write instead: the change at the place that is shown."""
-    return plain(edit.first.new.strip())[:MAX_TEXT]
+    return plain(edit.main.new.strip())[:MAX_TEXT]
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
-    """Return the first place of an edit; in a notebook lines count in the cell."""
+    """Return the main place of an edit; in a notebook lines count in the cell."""
     ranges = TextRanges(source.text)
-    start, end = edit.first.shown
+    start, end = edit.main.shown
     (line, column), (end_line, end_column) = ranges.place(start), ranges.place(end)
     cell, shown = source.in_cell(line)
     return WrongExpression(
@@ -166,6 +184,8 @@ def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
         text=source.text[start:end][:MAX_TEXT],
         source_text=source.text.split("\n")[line - 1][:MAX_TEXT],
         cell=cell,
-        places=len(edit.changes),
-        missing=edit.first.beside is not None,
+        missing=edit.main.beside is not None,
+        other_lines=tuple(
+            source.in_cell(ranges.place(one.shown[0])[0])[1] for one in edit.changes[:-1]
+        ),
     )
