@@ -12,7 +12,7 @@ import builtins
 import functools
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from grader.course.catalogue import read_catalogue
 from grader.course.stubs import compose, without_markers
 from grader.judge.repair.alignment import Difference, Unit, compare, size
 from grader.judge.repair.edits import Change, Edit
+from grader.judge.repair.inlining import inlined
 from grader.judge.repair.renaming import renamed
 from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
 from grader.judge.repair.text_ranges import TextRanges
@@ -34,7 +35,7 @@ NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
 LONG_CALL = 4
 """How many nodes a call has at least that is more than f(x)."""
 SMALL = 12
-"""How many nodes may always be replaced, however small the definition is."""
+"""How many nodes one place may always have, however small the definition is."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
 
 
@@ -57,6 +58,10 @@ class Aligned:
 
     units: tuple[Unit, ...]
 
+    @classmethod
+    def of(cls, pairs: Iterable[tuple[ast.stmt, ast.stmt]]) -> Aligned:
+        return cls(tuple(unit for mine, theirs in pairs for unit in compare(mine, theirs)))
+
     @property
     def cost(self) -> int:
         return sum(unit.cost for unit in self.units)
@@ -68,18 +73,24 @@ def donated_edits(
     """Yield edits of a student's definitions towards the nearest donors."""
     found: dict[str, Aligned] = {}
     for donor in donors:
-        others = [
+        pairs = [
             (mine, theirs)
             for mine in definitions
             for name in defined_names(mine)[:1]
             if type(theirs := donor.definitions.get(name)) is type(mine) and theirs is not None
         ]
-        key = "".join(ast.dump(theirs) for _, theirs in others)
-        if others and key not in found:
-            units = (compare(mine, renamed(theirs, mine)) for mine, theirs in others)
-            found[key] = Aligned(tuple(itertools.chain.from_iterable(units)))
+        key = "".join(ast.dump(theirs) for _, theirs in pairs)
+        if pairs and key not in found:
+            alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
+            found[key] = Aligned.of(alike)
+            short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
+            if any(one is not None for pair in short for one in pair):
+                ways = zip(alike, short, strict=True)
+                found[f"inlined {key}"] = Aligned.of(
+                    [(a or mine, b or theirs) for (mine, theirs), (a, b) in ways]
+                )
     nearest = sorted(found.values(), key=lambda one: one.cost)[:NEAREST]
-    most = max(SMALL, sum(map(size, definitions)) // 2)
+    most = sum(map(size, definitions)) // 2
     helpers = {name for one in definitions[1:] for name in defined_names(one)}
     writer = _Writer(source, most, calls_in(*definitions), helpers)
     for number, aligned in enumerate(nearest, 1):
@@ -119,6 +130,8 @@ class _Writer:
             return
         for places in range(2, MOST_PLACES + 1):
             for chosen in itertools.combinations(units, places):
+                if sum(size(one) for unit in chosen for one in unit.whole.mine) > self.most:
+                    continue
                 changes = [self.change(unit.whole) for unit in chosen]
                 written = sorted(filter(None, changes), key=lambda one: one.start)
                 if len(written) == places and not any(
@@ -138,9 +151,8 @@ class _Writer:
         """Return a difference as a change; None if it is too large to say which place is wrong."""
         mine, theirs = difference.mine, difference.theirs
         replaced = sum(map(size, mine))
-        if len(mine) > 1 and replaced > self.most:
-            return None
-        if isinstance(next(iter(mine), None), FUNCTIONS) and replaced > self.most:
+        several = len(mine) > 1 or isinstance(next(iter(mine), None), FUNCTIONS)
+        if several and replaced > max(SMALL, self.most):
             return None
         if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # what is wrong may be in there
             return None

@@ -37,6 +37,8 @@ from grader.judge.submission_run import SubmissionRun
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+OVERTIME = 0.5
+"""How long a candidate that passed may be judged again after the time for a search is up."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
 
@@ -82,9 +84,8 @@ class Trials:
                 if not self._pass(shared, first, seeds, times):
                     return False
                 shared.close()  # of the workers of a submission one is alive
-                return self._pass_again(text, every, seeds) and self._pass_again(
-                    text, every, others
-                )
+                end = began + seconds + OVERTIME
+                return all(self._pass_again(text, every, way, end) for way in (seeds, others))
 
             result = search(edits, repairs, seconds=seconds)
         return self._found(result, source, function, time.monotonic() - began)
@@ -102,8 +103,13 @@ class Trials:
         new = None if result.edit is None else shown_edit(result.edit)
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
-    def _pass_again(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
-        with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
+    def _pass_again(
+        self, text: str, items: Sequence[pytest.Item], seeds: Seeds, end: float
+    ) -> bool:
+        seconds = min(CANDIDATE_SECONDS, end - time.monotonic())
+        if seconds <= 0:
+            return False
+        with contextlib.closing(self._session(text, seconds)) as session:
             return self._pass(session, items, seeds)
 
     def _pass(
