@@ -17,7 +17,8 @@ def inlined(definition: ast.stmt) -> ast.stmt | None:
     """Return a copy of a definition without variables that are read once; None if it has none."""
     definition = copy.deepcopy(definition)
     functions = [one for one in ast.walk(definition) if isinstance(one, FUNCTIONS)]
-    return definition if any([_inline(one) for one in functions]) else None
+    changed = [_inline(one) for one in functions]
+    return definition if any(changed) else None
 
 
 def _inline(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

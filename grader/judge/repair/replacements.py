@@ -78,7 +78,6 @@ MAKERS = frozenset("tensor zeros ones full empty arange linspace eye rand randn 
 """Functions of torch whose result has the default dtype."""
 REDUCTIONS = frozenset("sum mean prod amax amin max min norm".split())
 WITHOUT = frozenset("data T mT".split())
-OFFSETS = (1, -1)
 PARAMETERS = 3
 """Of how many names, the parameters first, a dtype is taken."""
 DIFFERENTIATES = {
@@ -228,7 +227,7 @@ def _of_subscript(node: ast.Subscript) -> Iterator[Replacement]:
 def _shifted(index: ast.expr | None) -> Iterator[ast.expr]:
     if index is None or isinstance(index, ast.Constant | ast.Slice | ast.Tuple):
         return
-    yield from (ast.BinOp(index, ast.Add(), ast.Constant(one)) for one in OFFSETS)
+    yield from (ast.BinOp(index, op, ast.Constant(1)) for op in (ast.Add(), ast.Sub()))
 
 
 def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[Replacement]:

@@ -100,7 +100,7 @@ class Trials:
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
         place = None if result.edit is None else wrong_expression(result.edit, source)
-        new = None if result.edit is None else shown_edit(result.edit)
+        new = None if result.edit is None else shown_edit(result.edit, source)
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
     def _pass_again(
@@ -171,9 +171,15 @@ def plain(code: str) -> str:
         return code
 
 
-def shown_edit(edit: Edit) -> str:
-    """Return what to write instead: the change at the place that is shown."""
-    return plain(edit.main.new.strip())[:MAX_TEXT]
+def shown_edit(edit: Edit, source: Source) -> str:
+    """Return what to write instead; if there are several places, each with its line."""
+    codes = [plain(change.new.strip()) for change in edit.changes]
+    if len(codes) > 1:
+        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
+        codes = [
+            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
+        ]
+    return "\n".join(codes)[:MAX_TEXT]
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
