@@ -34,6 +34,8 @@ NEAREST = 8
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
 LONG_CALL = 4
 """How many nodes a call has at least that is more than f(x)."""
+LARGE = 8
+"""How many nodes at most take the place of a constant: an answer for one case is not a slip."""
 SMALL = 12
 """How many nodes one place may always have, however small the definition is."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
@@ -123,9 +125,7 @@ class _Writer:
             parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
             for part in parts:
                 if change := self.change(part):
-                    rank = LIKELY if near else POSSIBLE
-                    rank = number + (UNLIKELY if self.computes_again(part) else rank)
-                    yield Edit((change,), rank, donated=True)
+                    yield Edit((change,), self.rank(part, near=near) + number, donated=True)
         if len(units) > MOST_UNITS:
             return
         for places in range(2, MOST_PLACES + 1):
@@ -140,6 +140,12 @@ class _Writer:
                     rank = UNLIKELY + 10 * (places - 1) + number
                     yield Edit(tuple(written), rank, donated=True)
 
+    def rank(self, part: Difference, *, near: bool) -> int:
+        """Return the rank of one place, without the number of its donor."""
+        if self.computes_again(part):
+            return UNLIKELY
+        return LIKELY if near and part.mine else POSSIBLE
+
     def computes_again(self, difference: Difference) -> bool:
         """Return whether a call in it is in the student's code too, at another place. It may be
         there that something is wrong.
@@ -153,6 +159,8 @@ class _Writer:
         replaced = sum(map(size, mine))
         several = len(mine) > 1 or isinstance(next(iter(mine), None), FUNCTIONS)
         if several and replaced > max(SMALL, self.most):
+            return None
+        if isinstance(next(iter(mine), None), ast.Constant) and size(theirs[0]) > LARGE:
             return None
         if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # what is wrong may be in there
             return None
