@@ -41,6 +41,14 @@ class Difference:
     def cost(self) -> int:
         return sum(map(size, self.mine)) + sum(map(size, self.theirs))
 
+    @property
+    def adds_a_step(self) -> bool:
+        """Return whether the expression stays, and something is done with it."""
+        if len(self.mine) != 1 or not isinstance(self.mine[0], ast.expr):
+            return False
+        dumped = ast.dump(self.mine[0])
+        return any(ast.dump(one) == dumped for one in ast.walk(self.theirs[0]))
+
 
 @dataclass(frozen=True)
 class Unit:

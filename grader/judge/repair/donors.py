@@ -144,7 +144,7 @@ class _Writer:
         """Return the rank of one place, without the number of its donor."""
         if self.computes_again(part):
             return UNLIKELY
-        return LIKELY if near and part.mine else POSSIBLE
+        return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
     def computes_again(self, difference: Difference) -> bool:
         """Return whether a call in it is in the student's code too, at another place. It may be

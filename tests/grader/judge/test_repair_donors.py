@@ -145,3 +145,16 @@ def test_donors_are_the_solution_and_the_accepted_answers(tmp_path: Path) -> Non
     texts = [donor.text for donor in donors_of(spec(solution, path))]
     assert texts == ["def f(x):\n    return 2 * x\n", "def f(x):\n    return x * 2\n"]
     assert donors_of(spec(None, path)) == ()
+
+
+def test_one_step_more_is_less_plausible_than_another_expression() -> None:
+    wrong = "def f(x):\n    return x.exp()\n"
+    (more,) = donated(wrong, "def f(x):\n    return x.exp() + 0 * x.sum()\n").values()
+    assert more.rank > LIKELY + 9
+
+
+def test_an_answer_for_one_case_does_not_replace_a_constant() -> None:
+    wrong = "def f(x):\n    y = None\n    return y\n"
+    assert not donated(
+        wrong, "def f(x):\n    y = x.grad.detach().clone() if x.is_leaf else None\n    return y\n"
+    )
