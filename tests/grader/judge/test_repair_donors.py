@@ -121,8 +121,9 @@ def test_the_answer_in_disguise_is_not_tried(wrong: str, right: str) -> None:
 
 
 def test_a_helper_of_the_students_is_not_passed_by() -> None:
-    wrong = "def g(x):\n    return x + 1\n\n\ndef f(x):\n    return g(x)\n"
-    assert not donated(wrong, "def f(x):\n    return x.exp()\n")
+    helper = "def g(x):\n    return x + 1\n\n\n"
+    wrong = f"{helper}def f(x):\n    return g(x) - g(x + 1)\n"
+    assert not donated(wrong, f"{helper}def f(x):\n    return x.exp() - g(x + 1)\n")
 
 
 def test_what_the_student_computes_elsewhere_comes_late() -> None:
