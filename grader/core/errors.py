@@ -79,7 +79,8 @@ class StudentCodeError(Exception):
 
     ``type_name`` is the exception's class, ``ancestors`` its bases, ``message`` its text (cut),
     ``line`` the last line of the student's file on the way or None, ``bare`` whether that is the
-    stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``.
+    stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``. ``wanted`` is the
+    class of another exception that a check expects in its place.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class StudentCodeError(Exception):
         self.ancestors = ancestors
         self.raised_here = raised_here
         self.figures: tuple[Callable[[], Any], ...] = ()
+        self.wanted: str | None = None
 
     def is_a(self, name: str) -> bool:
         """Whether the exception is of the class ``name`` or of one derived from it."""

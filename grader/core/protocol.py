@@ -54,9 +54,9 @@ class LessonSpec(Record):
     """What judging a lesson takes, whoever the submission is from.
 
     Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle. ``names`` are what the student writes, bonus included. ``mistakes`` and
-    ``near_misses`` are the paths of the catalogues of wrong answers, which such a bundle does not
-    have. ``diagnosis`` is the path of the texts; the rules are beside it.
+    in a students' bundle. ``names`` are what the student writes, bonus included. ``mistakes``,
+    ``near_misses`` and ``accepted`` are the paths of the catalogues of answers, which such a bundle
+    does not have. ``diagnosis`` is the path of the texts; the rules are beside it.
     """
 
     lesson: str
@@ -73,6 +73,7 @@ class LessonSpec(Record):
     mistakes: str | None = None
     near_misses: str | None = None
     names: tuple[str, ...] = ()
+    accepted: str | None = None
 
     @property
     def check_files(self) -> tuple[str, ...]:

@@ -48,6 +48,9 @@ class LessonStatus(enum.StrEnum):
 class WrongExpression(Record):
     """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
     first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
+
+    ``other_lines`` have to change with it. If something is ``missing``, it is missing beside this
+    statement, which is right.
     """
 
     line: int
@@ -57,6 +60,8 @@ class WrongExpression(Record):
     text: str
     source_text: str
     cell: int | None = None
+    missing: bool = False
+    other_lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

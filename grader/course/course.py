@@ -128,7 +128,11 @@ class Lesson:
 
     @property
     def accepted(self) -> tuple[CatalogueCell, ...]:
-        return read_catalogue(self.root / "tests" / "accepted" / self.filename, unique=True)
+        return read_catalogue(self.accepted_file, unique=True)
+
+    @property
+    def accepted_file(self) -> Path:
+        return self.root / "tests" / "accepted" / self.filename
 
     def texts(self, lang: str) -> tuple[Path, ...]:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")

@@ -134,6 +134,7 @@ def assert_raises(
             error.type_name == "NotImplementedError" and error.raised_here
         ):
             return error.message
+        error.wanted = name
         raise
     except Exception as error:
         if name in [base.__name__ for base in type(error).__mro__]:

@@ -12,14 +12,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.core.i18n import phrase
+from grader.course.analysis.scopes import arguments_of
 from grader.judge.diagnosis import Failure, Mistake, mistake
 from grader.judge.exception_verdicts import WROTE
+from grader.judge.input_mistakes import INPUTS
 from grader.judge.raised_mistakes import RAISED
 from grader.judge.remote.session import Student
 from grader.judge.value_mistakes import VALUES
 from grader.worker.wire.placeholders import Opaque
 
 Facts = dict[str, Any]
+SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
+"""Methods whose result shares memory with the tensor."""
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
@@ -82,20 +86,47 @@ def no_return(failure: Failure, student: Student) -> Facts | None:
 def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
     """A write that was noticed, at the one place in the function where a parameter is changed."""
     node = definition(failure, student)
-    if failure.message != WROTE or not isinstance(node, ast.FunctionDef):
+    if failure.message != WROTE or node is None:
         return None
-    arguments = {one.arg for one in (*node.args.posonlyargs, *node.args.args)}
-    places = {
-        (name, one.lineno)
-        for one in ast.walk(node)
-        if isinstance(one, ast.stmt)
-        for name in written_names(one)
-        if name in arguments
-    }
+    functions = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
+    places = {place for one in functions for place in writes_of(one)}
     if len(places) != 1:
         return None
     ((name, line),) = places
     return {"name": name, "function": failure.about, "line": line}
+
+
+def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """Yield each write into an argument, or into a variable that shares its memory: the argument's
+    name and the line.
+    """
+    shared = {one.arg: one.arg for one in arguments_of(function.args)}
+    own: set[str] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                source = shared_with(value)
+                if source in shared and name not in own:
+                    shared.setdefault(name, shared[source])
+                else:  # it has memory of its own, at least on some way
+                    own.add(name)
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt):
+            for name in written_names(node):
+                if name in shared and name not in own:
+                    yield shared[name], node.lineno
+
+
+def shared_with(value: ast.expr) -> str | None:
+    """Return the variable whose memory a value certainly shares."""
+    match value:
+        case ast.Name(id=name):
+            return name
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if attr in SHARING:
+            return shared_with(inner)
+        case ast.Attribute(value=inner, attr="data" | "T" | "mT"):
+            return shared_with(inner)
+    return None
 
 
 def written_names(node: ast.stmt) -> Iterator[str]:
@@ -144,9 +175,29 @@ def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
     )
 
 
+@mistake(
+    "common_other_exception",
+    about=(),
+    title="Another exception than the one asked for",
+    explanation="{wanted} is asked for here, and the code raises {got} in line {line}.",
+)
+def other_exception(failure: Failure, student: Student) -> Facts | None:
+    """A raise of the student's own, of another class than the check wants."""
+    error = failure.error
+    if error is None or error.wanted is None or error.line is None:
+        return None
+    raising = (ast.Raise, ast.Assert)
+    lines = {one.lineno for one in ast.walk(student.source.tree) if isinstance(one, raising)}
+    if error.line not in lines:
+        return None
+    return {"wanted": error.wanted, "got": error.type_name, "line": error.line}
+
+
 COMMON: tuple[Mistake, ...] = (
     no_return,
+    other_exception,
     *VALUES,
+    *INPUTS,
     writes_into_argument,
     swallowed_exception,
     *RAISED,

@@ -40,6 +40,7 @@ from grader.course.analysis.source import Source
 from grader.course.mistake_texts import MistakeText
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
 
 if TYPE_CHECKING:
@@ -53,7 +54,9 @@ Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised."""
+    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised,
+    ``call`` its last call, None where there is none that could be repeated.
+    """
 
     check: str
     about: str
@@ -65,6 +68,7 @@ class Failure:
     inputs: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     error: StudentCodeError | None = None
+    call: LastCall | None = None
 
     @classmethod
     def of(
@@ -82,6 +86,7 @@ class Failure:
             inputs=verdict.inputs,
             facts=verdict.facts,
             error=verdict.error,
+            call=check.traffic.last_call,
         )
 
     def raised(self, *fragments: str) -> bool:

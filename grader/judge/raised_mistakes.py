@@ -154,4 +154,63 @@ RAISED: tuple[Mistake, ...] = (
             r" but expected shape compatible with (?P<wanted>\[.*?\])"
         ],
     ),
+    raised(
+        "common_empty_input",
+        "An input without elements is not handled",
+        "A maximum, a first element and a stack exist only where there is an element. This input"
+        " has none: use operations that also work then, or give the empty result first.",
+        [
+            "Expected reduction dim to be specified for input.numel\\(\\) == 0",
+            "expects a non-empty TensorList",
+            "expected a non-empty list of Tensors",
+            r"index -?\d+ is out of bounds for dimension \d+ with size 0",
+            r"(?:iterable argument|arg) is (?:an )?empty",
+            r"reduce\(\) of empty",
+        ],
+    ),
+    raised(
+        "common_flag_of_a_result",
+        "requires_grad of a result is changed",
+        "Only a leaf can switch requires_grad off or on. This tensor was computed, so it is not a"
+        " leaf: detach it first, and work with what detach returns.",
+        ["you can only change requires_grad flags of leaf variables"],
+    ),
+    raised(
+        "common_numpy_of_graph",
+        "NumPy is asked for a tensor that requires grad",
+        "NumPy records nothing, so torch hands over only what does not require grad. Use torch's"
+        " own functions, or detach() the tensor first where no gradient is needed.",
+        ["call numpy\\(\\) on Tensor that requires grad"],
+    ),
+    raised(
+        "common_inference_tensor",
+        "A tensor from inference mode is used in a graph",
+        "What inference_mode() makes can never be part of a graph. torch.no_grad() and detach()"
+        " give tensors that can.",
+        ["[Ii]nference tensor"],
+    ),
+    raised(
+        "common_copy_of_result",
+        "A tensor with a graph is copied by deepcopy",
+        "deepcopy takes only tensors without a graph. Use detach().clone(), or clone() to stay in"
+        " the graph.",
+        ["Only Tensors created explicitly by the user"],
+    ),
+    raised(
+        "common_too_many_levels",
+        "The recursion is too deep",
+        "The function calls itself for each level, and Python allows about 1,000 levels. Keep a"
+        " list of what is still to do, and work in a loop.",
+        ["maximum recursion depth exceeded"],
+    ),
+    raised(
+        "common_argument_count",
+        "A function gets the wrong number of arguments",
+        "Python said: {call}. Compare the call with the definition.",
+        [
+            r"(?P<call>[\w.<>]+\(\) takes .*positional arguments? but .* (?:was|were) given)",
+            r"(?P<call>[\w.<>]+\(\) missing \d+ required positional arguments?: .*)",
+            r"(?P<call>[\w.<>]+\(\) got an unexpected keyword argument .*)",
+        ],
+    ),
 )

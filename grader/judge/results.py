@@ -159,7 +159,7 @@ def column_of(line: int | None, source: Source) -> int | None:
 def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
     """Translate the texts of a figure's rows, and of a plot all phrases."""
     if figure.get("kind") == "plot":
-        return translate_phrases(figure, tr)
+        return {key: translate_phrases(value, tr) for key, value in figure.items()}
     if "rows" not in figure:
         return figure
     rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]

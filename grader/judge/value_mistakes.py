@@ -15,6 +15,7 @@ from torch import Tensor
 from grader.core.i18n import phrase
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
+from grader.worker.wire.placeholders import Opaque
 
 Facts = dict[str, Any]
 MOST_DIMENSIONS = 4
@@ -150,6 +151,65 @@ def wrong_type(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
+    "common_numpy_array",
+    about=(),
+    title="A NumPy value comes back",
+    explanation="A {type} of NumPy came back where a tensor is promised. Turn it into a tensor.",
+)
+def numpy_array(failure: Failure, student: Student) -> Facts | None:
+    """An array or a scalar of NumPy in place of a tensor."""
+    actual, expected = failure.actual, failure.expected
+    if not isinstance(actual, Opaque) or not isinstance(expected, Tensor):
+        return None
+    kinds = ("ndarray", "float16", "float32", "float64", "int64", "bool_")
+    return {"type": actual.type_name} if actual.type_name in kinds else None
+
+
+@mistake(
+    "common_result_without_graph",
+    about=(),
+    title="The result has no graph",
+    explanation=(
+        "The values are right, but the result does not require grad: no gradient gets back to the"
+        " input. Look for detach, .data, item, no_grad or a new tensor made from numbers."
+    ),
+)
+def result_without_graph(failure: Failure, student: Student) -> Facts | None:
+    """The right values, cut from the graph that the expected tensor has."""
+    actual, expected = failure.actual, failure.expected
+    if not isinstance(actual, Tensor) or not isinstance(expected, Tensor) or failure.error:
+        return None
+    cut = expected.requires_grad and not actual.requires_grad
+    return {} if cut and actual.dtype == expected.dtype and same(actual, expected) else None
+
+
+@mistake(
+    "common_rounded_to_float32",
+    about=(),
+    title="float64 values are rounded to float32",
+    explanation=(
+        "The result is float64, but every value is a float32 number: the largest error is {error}."
+        " Look for .float(), or for a tensor that is created without a dtype."
+    ),
+)
+def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
+    """Values that are wrong from the eighth digit on, and that float32 holds exactly."""
+    both = pair(failure)
+    if both is None or {t.dtype for t in both} != {torch.float64} or both[1].numel() < 2:
+        return None
+    actual, expected = both
+    if not same(actual, expected, rtol=1e-5, atol=1e-6) or same(
+        actual, expected, rtol=1e-9, atol=1e-12
+    ):
+        return None
+    if not torch.equal(actual, actual.float().double()):
+        return None
+    if torch.equal(expected, expected.float().double()):
+        return None
+    return {"error": float((actual - expected).abs().max())}
+
+
+@mistake(
     "common_not_finite",
     about=(),
     title="NaN or infinity where the result is finite",
@@ -227,9 +287,12 @@ def factor_of(failure: Failure) -> float | None:
 VALUES: tuple[Mistake, ...] = (
     wrong_dtype,
     wrong_type,
+    numpy_array,
     swapped_dimensions,
     wrong_shape,
     not_finite,
     wrong_sign,
     constant_factor,
+    rounded_to_float32,
+    result_without_graph,
 )

@@ -13,6 +13,22 @@ ONLY_THIS_IN_CELL = (
     "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this expression alone makes"
     " every check of {function} pass."
 )
+WITH_OTHERS = (
+    "This is wrong: `{text}` in line {line}, together with line {others}. Changing all of it makes"
+    " every check of {function} pass."
+)
+WITH_OTHERS_IN_CELL = (
+    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all of it"
+    " makes every check of {function} pass."
+)
+MISSING = (
+    "Something is missing beside `{text}` in line {line}. One addition there makes every check of"
+    " {function} pass."
+)
+MISSING_IN_CELL = (
+    "Something is missing beside `{text}` in cell {cell}, line {line}. One addition there makes"
+    " every check of {function} pass."
+)
 
 
 def repair_message(check: CheckResult, tr: Catalogue) -> str:
@@ -20,13 +36,20 @@ def repair_message(check: CheckResult, tr: Catalogue) -> str:
     wrong = check.wrong_expression
     assert wrong is not None
     first, *rest = wrong.text.split("\n")
-    template = ONLY_THIS if wrong.cell is None else ONLY_THIS_IN_CELL
+    if wrong.other_lines:
+        templates = WITH_OTHERS, WITH_OTHERS_IN_CELL
+    elif wrong.missing:
+        templates = MISSING, MISSING_IN_CELL
+    else:
+        templates = ONLY_THIS, ONLY_THIS_IN_CELL
+    template = templates[wrong.cell is not None]
     return tr(
         template,
         text=f"{first} …" if rest else first,
         cell=wrong.cell,
         line=wrong.line,
         function=check.function,
+        others=", ".join(map(str, wrong.other_lines)),
     )
 
 

@@ -78,6 +78,7 @@ def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
         mistakes=None if lesson.held else str(lesson.mistakes_file),
         near_misses=None if lesson.held else str(lesson.near_misses_file),
         names=(*lesson.names, *lesson.bonus),
+        accepted=None if lesson.held else str(lesson.accepted_file),
     )
 
 

@@ -85,7 +85,9 @@ class Tally:
         if not 0 < len(lines) <= KNOWN_LINES:
             return shown
         self.known += 1
-        right = any(lines & set(range(one.line, one.end_line + 1)) for one in places)
+        right = any(
+            lines & {*range(one.line, one.end_line + 1), *one.other_lines} for one in places
+        )
         self.right += right
         return f"{'right' if right else 'ELSEWHERE'} {sorted(lines)}  {shown}"
 

@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-LIKELY, USUAL, POSSIBLE, UNLIKELY = range(4)
+LIKELY, USUAL, POSSIBLE, UNLIKELY = range(0, 40, 10)
+RENAMED = POSSIBLE + 9
+"""Another name of the same function: there are many, so they come late."""
 Replacement = tuple[int, ast.AST]
 
 SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -23,13 +25,13 @@ SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.MatMult: (ast.Mult,),
 }
 ORDERED: tuple[type[ast.cmpop], ...] = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-EQUAL: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
+EQUAL: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Eq: (ast.NotEq, ast.Is),
+    ast.NotEq: (ast.Eq, ast.IsNot),
+    ast.Is: (ast.IsNot, ast.Eq),
+    ast.IsNot: (ast.Is, ast.NotEq),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
 }
 FAMILIES = tuple(
     names.split()
@@ -46,12 +48,24 @@ FAMILIES = tuple(
         "mul matmul",
         "add sub",
         "detach clone detach_",
-        "no_grad enable_grad",
+        "no_grad enable_grad inference_mode",
         "register_hook register_post_accumulate_grad_hook",
         "clamp_min clamp_max",
         "float double",
         "float32 float64",
-        "append extend",
+        "append extend appendleft insert",
+        "pop popleft",
+        "view reshape",
+        "any all",
+        "floor ceil round trunc",
+        "ge gt",
+        "le lt",
+        "T mT",
+        "is_leaf requires_grad retains_grad",
+        "keys values items",
+        "unsqueeze squeeze",
+        "ValueError TypeError RuntimeError KeyError IndexError Exception",
+        "save_for_backward mark_non_differentiable",
     )
 )
 IN_PLACE = "add sub mul div zero fill clamp copy exp log neg sqrt abs relu".split()
@@ -60,6 +74,12 @@ REMOVABLE = frozenset(
     " tolist numpy t sqrt exp log neg requires_grad_ retain_grad sign round long int to".split()
 )
 SAFE_STEPS, STEPS = ("clone", "detach"), ("sum", "mean", "item")
+MAKERS = frozenset("tensor zeros ones full empty arange linspace eye rand randn as_tensor".split())
+"""Functions of torch whose result has the default dtype."""
+REDUCTIONS = frozenset("sum mean prod amax amin max min norm".split())
+WITHOUT = frozenset("data T mT".split())
+PARAMETERS = 3
+"""Of how many names, the parameters first, a dtype is taken."""
 DIFFERENTIATES = {
     "grad": ("create_graph", "retain_graph", "allow_unused"),
     "backward": ("create_graph", "retain_graph"),
@@ -89,34 +109,20 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
             yield POSSIBLE, node.orelse
         case ast.Call():
             yield from _of_call(node)
+            yield from _keywords_added(node, names)
         case ast.Tuple(elts=parts) | ast.List(elts=parts):
             yield from _of_sequence(node, parts)
         case ast.Attribute():
             yield from ((USUAL, _named(node, name)) for name in _family(node.attr))
+            if node.attr in WITHOUT:
+                yield USUAL, node.value
+        case ast.Subscript():
+            yield from _of_subscript(node)
         case ast.Name():
             yield from ((USUAL, ast.Name(name)) for name in _family(node.id))
             if node.id in names:  # no module, no function that is called
-                yield from ((USUAL, ast.Name(name)) for name in names if name != node.id)
+                yield from ((RENAMED, ast.Name(name)) for name in names if name != node.id)
     yield from _steps_added(node, names)
-
-
-def of_statement(node: ast.stmt) -> Iterator[Replacement]:
-    """Yield what may replace a statement; its removal is a ``pass``."""
-    match node:
-        case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
-            yield POSSIBLE, ast.AugAssign(target, ast.Add(), node.value)
-            yield POSSIBLE, ast.Pass()
-        case ast.AugAssign():
-            for op in SWAPPED.get(type(node.op), ()):
-                yield LIKELY, ast.AugAssign(node.target, op(), node.value)
-            yield POSSIBLE, ast.Assign([node.target], node.value, lineno=0)
-            value = ast.BinOp(node.target, node.op, node.value)
-            yield POSSIBLE, ast.Assign([node.target], value, lineno=0)
-            yield POSSIBLE, ast.Pass()
-        case ast.Expr():
-            yield POSSIBLE, ast.Pass()
-        case ast.If() | ast.While():
-            yield POSSIBLE, ast.Pass()
 
 
 def _constants(value: object) -> Iterator[bool | int | float]:
@@ -134,7 +140,7 @@ def _comparisons(op: ast.cmpop) -> Iterator[type[ast.cmpop]]:
     if type(op) in ORDERED:
         yield from (other for other in ORDERED if not isinstance(op, other))
     elif type(op) in EQUAL:
-        yield EQUAL[type(op)]
+        yield from EQUAL[type(op)]
 
 
 def _of_operation(node: ast.BinOp) -> Iterator[Replacement]:
@@ -167,6 +173,14 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
         yield USUAL, ast.Call(node.func, arguments, rest)
     if len(arguments) == 1:  # a wrapper: float(x), torch.abs(x)
         yield USUAL, arguments[0]
+    for index, one in enumerate(arguments):
+        toggled = one.value if isinstance(one, ast.Starred) else ast.Starred(one, ast.Load())
+        if isinstance(one, ast.Name | ast.Starred):
+            starred = [*arguments[:index], toggled, *arguments[index + 1 :]]
+            yield POSSIBLE, ast.Call(node.func, starred, keywords)
+    if isinstance(node.func, ast.Name) and node.func.id == "range" and arguments:
+        for last in _shifted(arguments[-1]):
+            yield USUAL, ast.Call(node.func, [*arguments[:-1], last], keywords)
     if not isinstance(node.func, ast.Attribute):
         return
     name, inner = node.func.attr, node.func.value
@@ -175,11 +189,45 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
     if name in IN_PLACE or name.removesuffix("_") in IN_PLACE:
         other = name.removesuffix("_") if name.endswith("_") else f"{name}_"
         yield POSSIBLE, ast.Call(_named(node.func, other), arguments, keywords)
-    given = {keyword.arg for keyword in keywords}
-    for flag in DIFFERENTIATES.get(name, ()):
+
+
+def _keywords_added(node: ast.Call, names: Sequence[str]) -> Iterator[Replacement]:
+    """Yield a call with one keyword more: a flag, a dtype like that of another variable."""
+    if not isinstance(node.func, ast.Attribute):
+        return
+    name, given = node.func.attr, {keyword.arg for keyword in node.keywords}
+    true = ast.Constant(True)
+    added: list[tuple[int, str, ast.expr]] = [
+        (UNLIKELY, flag, true) for flag in DIFFERENTIATES.get(name, ())
+    ]
+    if name in REDUCTIONS and (len(node.args) or "dim" in given):
+        added.append((POSSIBLE, "keepdim", true))
+    if name in MAKERS:
+        likes = [ast.Attribute(ast.Name(one), "dtype") for one in names[:PARAMETERS]]
+        added += [(USUAL, "dtype", like) for like in likes]
+    for rank, flag, value in added:
         if flag not in given:
-            added = ast.keyword(flag, ast.Constant(True))
-            yield UNLIKELY, ast.Call(node.func, arguments, [*keywords, added])
+            keywords = [*node.keywords, ast.keyword(flag, value)]
+            yield rank, ast.Call(node.func, node.args, keywords)
+
+
+def _of_subscript(node: ast.Subscript) -> Iterator[Replacement]:
+    """Yield another index or bound, and the value without an index."""
+    match node.slice:
+        case ast.Slice(lower, upper, step):
+            slices: list[ast.expr] = [ast.Slice(None, upper, step), ast.Slice(lower, None, step)]
+            slices += [ast.Slice(other, upper, step) for other in _shifted(lower)]
+            slices += [ast.Slice(lower, other, step) for other in _shifted(upper)]
+        case index:
+            slices = [*_shifted(index)]
+    yield from ((USUAL, ast.Subscript(node.value, one, node.ctx)) for one in slices)
+    yield USUAL, node.value
+
+
+def _shifted(index: ast.expr | None) -> Iterator[ast.expr]:
+    if index is None or isinstance(index, ast.Constant | ast.Slice | ast.Tuple):
+        return
+    yield from (ast.BinOp(index, op, ast.Constant(1)) for op in (ast.Add(), ast.Sub()))
 
 
 def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[Replacement]:

@@ -1,4 +1,4 @@
-"""Search the one edit after which every check of a function passes."""
+"""Search the smallest edit after which every check of a function passes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import groupby
 
-from grader.judge.repair.operators import Edit
+from grader.judge.repair.edits import Edit
 
 SECONDS = 5.0
 """How long a student who waits is kept: a search that is not done by then claims nothing."""
@@ -46,7 +46,7 @@ def search(
                 if not found[0].related(edit):
                     return Search(None, tried)
         if found:
-            smallest = min(found, key=lambda edit: edit.end - edit.start)
+            smallest = min(found, key=lambda edit: edit.extent)
             agreed = all(one.related(smallest) for one in found)
             return Search(smallest if agreed else None, tried)
     return Search(None, tried)

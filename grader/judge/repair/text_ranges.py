@@ -16,8 +16,9 @@ class TextRanges:
         lengths = (len(line) + 1 for line in self._lines)
         self._starts = [0, *itertools.accumulate(lengths)]
 
-    def of(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
+    def of(self, node: ast.AST) -> tuple[int, int]:
         """Return where a node begins and ends."""
+        assert isinstance(node, ast.expr | ast.stmt)
         assert node.end_lineno is not None and node.end_col_offset is not None
         return (
             self._offset(node.lineno, node.col_offset),
@@ -32,3 +33,11 @@ class TextRanges:
         """Return the line and the column of a character, both from 1."""
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - self._starts[line - 1] + 1
+
+    def indentation(self, offset: int) -> str:
+        """Return what is before a character in its line."""
+        return self.text[self.text.rfind("\n", 0, offset) + 1 : offset]
+
+    def indented(self, code: str, offset: int) -> str:
+        """Return code whose further lines begin below a character."""
+        return code.replace("\n", f"\n{self.indentation(offset)}")

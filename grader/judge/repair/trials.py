@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.protocol import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.analysis.source import Source
@@ -26,14 +26,19 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
-from grader.judge.repair.operators import Edit, edits_in
+from grader.judge.repair.donors import donors_of
+from grader.judge.repair.edits import Edit
+from grader.judge.repair.hurried_session import HurriedSession
+from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import SECONDS, Search, search
 from grader.judge.repair.text_ranges import TextRanges
 from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
-CALL_SECONDS, CANDIDATE_SECONDS = 1.0, 3.0
+CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+OVERTIME = 0.5
+"""How long a candidate that passed may be judged again after the time for a search is up."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
 
@@ -64,22 +69,26 @@ class Trials:
         failed = set(self.task.unnamed[function])
         mine = [item for item in self.checks if spec_of(item).about == function]
         first = [item for item in mine if self.plugin.id_of(item) in failed]
+        rest = [item for item in mine if item not in first]
         passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
         every = [*mine, *(item for item in passed if item not in mine)]
-        edits = edits_in(source, function, sound=self._sound())
+        edits = edits_in(source, function, sound=self._sound(), donors=donors_of(self.spec))
         seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        times: dict[str, float] = {}
         with contextlib.closing(self._session(source.text, seconds)) as shared:
 
             def repairs(edit: Edit) -> bool:
                 text = edit.applied(source.text)
-                with contextlib.suppress(StudentCodeError, WorkerLost):
+                with contextlib.suppress(StudentCodeError, WorkerLost, EngineFault):
                     shared.reload(Source(text, source.filename))
-                if not self._pass(shared, first, seeds):
+                first.sort(key=lambda item: times.get(item.name, 0.0))
+                if not self._pass(shared, first, seeds, times):
+                    return False
+                if not self._pass(shared, rest, seeds):  # the worker is there, so this is cheap
                     return False
                 shared.close()  # of the workers of a submission one is alive
-                return self._pass_again(text, every, seeds) and self._pass_again(
-                    text, every, others
-                )
+                end = began + seconds + OVERTIME
+                return all(self._pass_again(text, every, way, end) for way in (seeds, others))
 
             result = search(edits, repairs, seconds=seconds)
         return self._found(result, source, function, time.monotonic() - began)
@@ -94,23 +103,43 @@ class Trials:
 
     def _found(self, result: Search, source: Source, function: str, seconds: float) -> Repair:
         place = None if result.edit is None else wrong_expression(result.edit, source)
-        new = None if result.edit is None else plain(result.edit.new)[:MAX_TEXT]
+        new = None if result.edit is None else shown_edit(result.edit, source)
         return Repair(function, place, new, result.tried, round(seconds, 4))
 
-    def _pass_again(self, text: str, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
-        with contextlib.closing(self._session(text, CANDIDATE_SECONDS)) as session:
+    def _pass_again(
+        self, text: str, items: Sequence[pytest.Item], seeds: Seeds, end: float
+    ) -> bool:
+        seconds = min(CANDIDATE_SECONDS, end - time.monotonic())
+        if seconds <= 0:
+            return False
+        with contextlib.closing(self._session(text, seconds)) as session:
             return self._pass(session, items, seeds)
 
-    def _pass(self, session: StudentSession, items: Sequence[pytest.Item], seeds: Seeds) -> bool:
-        """Return whether all of these checks pass. A check that one needs counts as passed."""
+    def _pass(
+        self,
+        session: StudentSession,
+        items: Sequence[pytest.Item],
+        seeds: Seeds,
+        times: dict[str, float] | None = None,
+    ) -> bool:
+        """Return whether all of these checks pass. A check that one needs counts as passed. Note in
+        ``times`` how long each that was run took.
+        """
         run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
         run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
         with self.plugin.judging(run):
-            return all(self._passes(item, run) for item in items)
+            for item in items:
+                began = time.monotonic()
+                passes = self._passes(item, run)
+                if times is not None:
+                    times[item.name] = time.monotonic() - began
+                if not passes:
+                    return False
+        return True
 
     def _session(self, text: str, seconds: float) -> StudentSession:
         limits = self.task.limits
-        return StudentSession(
+        return HurriedSession(
             self.workers,
             source=Source(text, self.task.filename),
             scenarios=self.spec.scenarios,
@@ -145,17 +174,33 @@ def plain(code: str) -> str:
         return code
 
 
+def shown_edit(edit: Edit, source: Source) -> str:
+    """Return what to write instead; if there are several places, each with its line."""
+    codes = [plain(change.new.strip()) for change in edit.changes]
+    if len(codes) > 1:
+        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
+        codes = [
+            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
+        ]
+    return "\n".join(codes)[:MAX_TEXT]
+
+
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
-    """Return the place of an edit; in a notebook lines count in the cell."""
+    """Return the main place of an edit; in a notebook lines count in the cell."""
     ranges = TextRanges(source.text)
-    (line, column), (end_line, end_column) = ranges.place(edit.start), ranges.place(edit.end)
+    start, end = edit.main.shown
+    (line, column), (end_line, end_column) = ranges.place(start), ranges.place(end)
     cell, shown = source.in_cell(line)
     return WrongExpression(
         line=shown,
         column=column,
         end_line=shown + end_line - line,
         end_column=end_column,
-        text=source.text[edit.start : edit.end][:MAX_TEXT],
+        text=source.text[start:end][:MAX_TEXT],
         source_text=source.text.split("\n")[line - 1][:MAX_TEXT],
         cell=cell,
+        missing=edit.main.beside is not None,
+        other_lines=tuple(
+            source.in_cell(ranges.place(one.shown[0])[0])[1] for one in edit.changes[:-1]
+        ),
     )

@@ -4,6 +4,9 @@ one that resembles it. What torch raises is provoked, so a new version's words a
 
 from __future__ import annotations
 
+import contextlib
+import copy
+import itertools
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -19,10 +22,13 @@ from grader.course.analysis.source import Source
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
 from grader.judge.exception_verdicts import WROTE
+from grader.judge.remote.proxies import LastCall
 from grader.worker.wire.placeholders import Opaque
 
 WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)
 SQUARE = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)
+ROUNDED = torch.tensor([0.1, 0.7, 1 / 3], dtype=torch.float64)
+LEAF = torch.tensor([0.5, 2.0], requires_grad=True)
 PLAIN = "def f(x):\n    return x\n"
 
 
@@ -35,12 +41,22 @@ def named(
     error: StudentCodeError | None = None,
     facts: dict[str, Any] | None = None,
     solution: str = PLAIN,
+    inputs: dict[str, Any] | None = None,
 ) -> tuple[str | None, str]:
     """The id and the words of what the engine says of a failure."""
     nothing: Any = None
     reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
     failure = Failure(
-        "test_f", "f", message, reference, nothing, expected, actual, {}, facts or {}, error
+        "test_f",
+        "f",
+        message,
+        reference,
+        nothing,
+        expected,
+        actual,
+        inputs or {},
+        facts or {},
+        error,
     )
     student: Any = SimpleNamespace(source=Source(source, "f.py"))
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
@@ -65,7 +81,12 @@ def named(
         (2.5, torch.tensor(2.5), "common_wrong_type", "type float, expected Tensor"),
         (torch.tensor(2.5), 2.5, "common_wrong_type", "type Tensor, expected float"),
         ([1.0, 3.0], (1.0, 2.0), None, ""),
-        (Opaque("ndarray"), WANTED, None, ""),
+        (Opaque("ndarray"), WANTED, "common_numpy_array", "A ndarray of NumPy"),
+        (Opaque("Result"), WANTED, None, ""),
+        (ROUNDED.float().double(), ROUNDED, "common_rounded_to_float32", "largest error is"),
+        (ROUNDED + 1e-6, ROUNDED, None, ""),
+        (LEAF.detach(), LEAF * 1, "common_result_without_graph", "does not require grad"),
+        (LEAF * 1, LEAF.detach(), None, ""),
         (WANTED.log() * torch.inf, WANTED.log(), "common_not_finite", "6 of 6 values are NaN, inf"),
         (torch.tensor([1.0, torch.inf]), torch.tensor([1.0, 2.0]), "common_not_finite", "1 of 2"),
         (torch.tensor([9.0, torch.nan]), torch.tensor([1.0, 2.0]), None, ""),
@@ -104,6 +125,76 @@ def test_an_argument_is_written_to() -> None:
     assert named(message=WROTE, source=source.format("x[0] = 2; x += 1\n    x *= 2"))[0] is None
     assert named(message=WROTE, source=source.format("g(x)"))[0] is None
     assert named(message="wrong", source=source.format("x[0] = 2"))[0] is None
+
+
+def test_a_write_reaches_an_argument_through_shared_memory() -> None:
+    source = (
+        "class f:\n    def forward(ctx, x):\n        y = {}\n        y += 1\n        return y\n"
+    )
+    found, words = named(message=WROTE, source=source.format("x.detach()"))
+    assert found == "common_writes_into_argument"
+    assert "x is an argument" in words and "in line 4" in words
+    assert named(message=WROTE, source=source.format("x.view(-1)"))[0] == found
+    assert named(message=WROTE, source=source.format("x.exp()"))[0] is None
+
+
+def test_another_exception_than_wanted() -> None:
+    source = "def f(x):\n    {}\n"
+    error = StudentCodeError("AssertionError", "n", line=2)
+    error.wanted = "ValueError"
+    found, words = named(error=error, source=source.format("assert x"))
+    assert found == "common_other_exception"
+    assert words == "ValueError is asked for here, and the code raises AssertionError in line 2."
+    assert named(error=error, source=source.format("g(x)"))[0] is None
+
+
+def test_an_input_in_the_result() -> None:
+    held = torch.tensor([[5.0, 1.0, 2.0], [0.5, 0.25, 8.0]], dtype=torch.float64)
+    found, words = named(WANTED + held, WANTED, facts={"held": held})
+    assert found == "common_input_added"
+    assert "plus held" in words
+    assert named(WANTED + 2 * held, WANTED, facts={"held": held})[0] is None
+    found, words = named(held, WANTED, inputs={"x": held})
+    assert (found, "What came back is x itself" in words) == ("common_input_returned", True)
+    assert named(held, WANTED, inputs={"x": held, "y": held.clone()})[0] is None  # which of them
+
+
+def test_an_old_gradient_without_a_copy() -> None:
+    source = "def f(x):\n    old = x.grad{}\n    x.sum().backward()\n    return x.grad - old\n"
+    zero = torch.zeros_like(WANTED)
+    found, words = named(zero, WANTED, source=source.format(""))
+    assert found == "common_grad_kept_by_reference"
+    assert words.startswith("old in line 2 is .grad itself")
+    assert named(zero, WANTED, source=source.format(".clone()"))[0] is None
+    assert named(WANTED + 1, WANTED, source=source.format(""))[0] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "path", "found"),
+    [
+        (PLAIN, "f", "common_calls_disagree"),
+        (PLAIN, "g", None),  # not what the check is about
+        ("import random\ndef f(x):\n    return random.random()\n", "f", None),
+    ],
+)
+def test_equal_calls_that_disagree(source: str, path: str, found: str | None) -> None:
+    counted = itertools.count(2)
+    student: Any = SimpleNamespace(
+        source=Source(source, "f.py"),
+        f=lambda x: x * next(counted),
+        g=lambda x: x * next(counted),
+        writing_allowed=contextlib.nullcontext,
+    )
+    reference: Any = SimpleNamespace(
+        source=Source(PLAIN, "f.py"), f=lambda x: x + 1, writing_allowed=contextlib.nullcontext
+    )
+    nothing: Any = None
+    call = LastCall(path, (torch.ones(2),), {}, grad=True)
+    failure = Failure("test_f", "f", "wrong", reference, nothing, call=call)
+    diagnosis, trouble = diagnose(COMMON, failure, student, Catalogue())
+    assert (diagnosis and diagnosis.id, trouble) == (found, None)
+    if diagnosis:
+        assert "returned [2.0, 2.0] float32, then [3.0, 3.0]" in diagnosis.evidence
 
 
 def test_an_exception_is_swallowed() -> None:
@@ -161,6 +252,16 @@ def unset(flag: bool = False) -> object:
     return value
 
 
+def in_inference_mode() -> None:
+    with torch.inference_mode():
+        constant = torch.ones(3)
+    (leaf() * constant).sum().backward()
+
+
+def without_end() -> object:
+    return without_end()
+
+
 NOTHING: Any = None
 RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_no_graph", lambda: torch.ones(()).backward()),
@@ -185,6 +286,19 @@ RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_sizes_differ", lambda: torch.ones(2) + torch.ones(3)),
     ("common_sizes_differ", lambda: torch.ones(2, 3) @ torch.ones(2, 3)),
     ("common_name_before_value", unset),
+    ("common_empty_input", lambda: torch.empty(0).max()),
+    ("common_empty_input", lambda: torch.stack([])),
+    ("common_empty_input", lambda: torch.cat([])),
+    ("common_empty_input", lambda: torch.empty(0)[0]),
+    ("common_empty_input", lambda: max([])),
+    ("common_flag_of_a_result", lambda: setattr(leaf() * 2, "requires_grad", False)),
+    ("common_numpy_of_graph", lambda: leaf().numpy()),
+    ("common_inference_tensor", in_inference_mode),
+    ("common_copy_of_result", lambda: copy.deepcopy(leaf() * 2)),
+    ("common_too_many_levels", without_end),
+    ("common_argument_count", lambda: twice(1)),  # type: ignore[call-arg]
+    ("common_argument_count", lambda: wrong_backward()),  # type: ignore[call-arg]
+    ("common_argument_count", lambda: unset(flags=1)),  # type: ignore[call-arg]
     ("common_gradient_count", wrong_backward((torch.ones(3), None, torch.ones(3)))),
     ("common_gradient_shape", wrong_backward(torch.ones(2))),
 ]

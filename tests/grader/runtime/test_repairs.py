@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import jsonschema
 import pytest
 
 from grader.core.i18n import engine_catalogue
 from grader.core.paths import PACKAGE
-from grader.core.report import Report
+from grader.core.report import CheckResult, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.render.html import render_page
+from grader.render.repairs import repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
@@ -114,3 +117,49 @@ def test_without_the_option_nothing_is_searched(
     report = grade(host, small_course, "def double(x): return 2 + x\n" + TRIPLE, repair=False)
     assert told(report) == {}
     assert all(check.wrong_expression is None for check in report.lessons[0].checks)
+
+
+def test_a_right_answer_lends_its_expression(host: ForkServerClient, small_course: Course) -> None:
+    """No single operator makes 2 * x of this."""
+    report = grade(host, small_course, "def double(x):\n    return abs(x) - len(str(x))\n" + TRIPLE)
+    assert told(report) == {"double": "abs(x) - len(str(x))"}
+
+
+def expression(**details: Any) -> CheckResult:
+    place = {
+        "line": 3,
+        "column": 1,
+        "end_line": 3,
+        "end_column": 2,
+        "text": "x",
+        "source_text": "x",
+    }
+    return replace(BLANK, wrong_expression=WrongExpression(**{**place, **details}))
+
+
+BLANK = CheckResult.from_json(
+    {
+        **dict.fromkeys(
+            ("message", "diagnosis", "diagnosis_title", "evidence", "hint", "expected", "actual")
+        ),
+        **dict.fromkeys(("source_line", "source_text", "note")),
+        **{"id": "a", "title": "a", "function": "f", "outcome": "failed", "output": ""},
+        **{"points": 0.0, "max_points": 1.0, "bonus": False, "hidden": False, "inputs": {}},
+        **{"seed": 1, "seconds": 0.0, "figures": []},
+    }
+)
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+def test_what_is_missing_and_what_changes_together_is_said(lang: str) -> None:
+    tr = engine_catalogue(lang)
+    said = [
+        repair_message(expression(**details, cell=cell), tr)
+        for details in ({}, {"missing": True}, {"other_lines": (1, 2)})
+        for cell in (None, 7)
+    ]
+    assert len(set(said)) == len(said)
+    assert all("`x`" in one and "3" in one and "f" in one for one in said)
+    assert all("1, 2" in one for one in said[4:])
+    assert all("7" in one for one in said[1::2])
+    assert not tr.missing

@@ -1,0 +1,169 @@
+"""Mistakes that show in what a function does with its inputs and with what was there before."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from grader.judge.diagnosis import Failure, Mistake, mistake, same
+from grader.judge.remote.session import Student
+from grader.judge.value_mistakes import pair
+
+Facts = dict[str, Any]
+FEWEST = 2
+"""A single number may agree with another by chance."""
+
+
+def _known(failure: Failure, like: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Yield the inputs and facts that have the shape of a tensor and are not zero."""
+    for name, value in {**failure.facts, **failure.inputs}.items():
+        if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
+            yield name, value.detach()
+
+
+@mistake(
+    "common_input_returned",
+    about=(),
+    title="An input comes back unchanged",
+    explanation="What came back is {name} itself, {value}; expected {expected}.",
+)
+def input_returned(failure: Failure, student: Student) -> Facts | None:
+    """The values of one input, and of no other, in place of the truth."""
+    both = pair(failure)
+    if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
+        return None
+    found = [(name, value) for name, value in _known(failure, both[0]) if same(both[0], value)]
+    return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
+
+
+@mistake(
+    "common_input_added",
+    about=(),
+    title="Something is added to the right result",
+    explanation=(
+        "What came back is the expected result plus {name}, {value}. Leave it out, or subtract a"
+        " copy of it."
+    ),
+)
+def input_added(failure: Failure, student: Student) -> Facts | None:
+    """The truth plus one input, or plus what .grad held before."""
+    both = pair(failure)
+    if both is None or both[0].shape != both[1].shape or both[1].numel() < FEWEST:
+        return None
+    actual, expected = both
+    exact = {"rtol": 1e-4} if torch.float32 in (actual.dtype, expected.dtype) else {}
+    found = [
+        (name, value)
+        for name, value in _known(failure, expected)
+        if value.is_floating_point() and same(actual, expected + value, **exact)
+    ]
+    if len(found) != 1 or same(found[0][1], expected):
+        return None
+    return {"name": found[0][0], "value": found[0][1]}
+
+
+@mistake(
+    "common_grad_kept_by_reference",
+    about=(),
+    title="An old gradient is kept without a copy",
+    explanation=(
+        "{name} in line {line} is .grad itself, not a copy. The backward after it adds into the"
+        " same tensor, so the difference is 0. Keep .grad.clone()."
+    ),
+)
+def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
+    """A difference of 0 to a .grad that was kept before a backward, without a copy."""
+    both = pair(failure)
+    if both is None or not both[0].numel() or both[0].any() or not both[1].any():
+        return None
+    for function in ast.walk(student.source.tree):
+        if isinstance(function, ast.FunctionDef) and function.name == failure.about:
+            found = list(_kept_gradients(function))
+            return {"name": found[0][0], "line": found[0][1]} if len(found) == 1 else None
+    return None
+
+
+def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """Yield names that are .grad, without a copy, before a backward, and subtracted after it."""
+    nodes = list(ast.walk(function))
+    backwards = [
+        node.lineno
+        for node in nodes
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "backward"
+    ]
+    subtracted = {
+        name.id
+        for node in nodes
+        if isinstance(node, ast.BinOp | ast.AugAssign) and isinstance(node.op, ast.Sub)
+        for name in ast.walk(node)
+        if isinstance(name, ast.Name)
+    }
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if backwards:
+                attributes = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
+                copied = attributes & {"clone", "deepcopy", "tolist"}
+                if "grad" in attributes and not copied and node.lineno < max(backwards):
+                    used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
+                    if used:
+                        yield name, node.lineno
+
+
+@mistake(
+    "common_calls_disagree",
+    about=(),
+    title="The same call gives another result",
+    explanation=(
+        "{function} was called twice with the same arguments and returned {first}, then {second}."
+        " Something is kept from call to call: a global, a default argument or an attribute."
+    ),
+)
+def calls_disagree(failure: Failure, student: Student) -> Facts | None:
+    """Two equal calls of which only the solution gives the same twice."""
+    call = failure.call
+    if call is None or failure.error is not None or call.path.partition(".")[0] != failure.about:
+        return None
+    if _draws(student.source.tree):
+        return None
+    mine = [_called(student, call.path, call.args, call.kwargs) for _ in range(2)]
+    if mine[0].shape != mine[1].shape or same(*mine):
+        return None
+    ours = [_called(failure.reference, call.path, call.args, call.kwargs) for _ in range(2)]
+    if not same(*ours):
+        return None
+    return {"function": call.path, "first": mine[0], "second": mine[1]}
+
+
+def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor:
+    """Return what a call gives as a tensor; raise TypeError if it gives anything else."""
+    function: Any = student
+    for name in path.split("."):
+        function = getattr(function, name)
+    copies = [
+        one.detach().clone().requires_grad_(one.requires_grad) if isinstance(one, Tensor) else one
+        for one in args
+    ]
+    with student.writing_allowed():
+        result = function(*copies, **kwargs)
+    if isinstance(result, int | float) and not isinstance(result, bool):
+        return torch.tensor([result], dtype=torch.float64)
+    if not isinstance(result, Tensor):
+        raise LookupError(path)
+    return result.detach()
+
+
+def _draws(tree: ast.Module) -> bool:
+    """Return whether a file draws random numbers or reads a clock."""
+    return any(
+        isinstance(node, ast.Attribute) and ("rand" in node.attr or "time" in node.attr)
+        for node in ast.walk(tree)
+    )
+
+
+INPUTS: tuple[Mistake, ...] = (grad_kept_by_reference, input_returned, input_added, calls_disagree)

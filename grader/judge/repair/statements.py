@@ -1,0 +1,137 @@
+"""What may stand in the place of statements: without a guard, in another order, in a block."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Iterator, Sequence
+
+from grader.course.analysis.definitions import is_docstring
+from grader.course.analysis.scopes import DEFINING
+from grader.judge.repair.edits import Edit
+from grader.judge.repair.replacements import LIKELY, POSSIBLE, SWAPPED, UNLIKELY, USUAL
+from grader.judge.repair.text_ranges import TextRanges
+
+Block = list[ast.stmt]
+LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+IN_TRY = 3
+"""How many statements may come into the try whose finally a statement becomes."""
+KEPT_DECORATORS = ("staticmethod", "classmethod", "property")
+
+
+def statement_edits(node: ast.AST, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits of a statement, and of the order of those inside it."""
+    if isinstance(node, ast.stmt):
+        for rank, block in _instead(node):
+            yield _written([node], block, ranges, rank)
+    if isinstance(node, DEFINING):
+        yield from _undecorated(node, ranges)
+    for block in blocks_of(node):
+        for first, second in itertools.pairwise(block):
+            if not _is_simple(first) or not _is_simple(second):
+                continue
+            yield _written([first, second], [second, first], ranges, UNLIKELY)
+        yield from _moved(block, ranges)
+        yield from _in_finally(block, ranges)
+
+
+def blocks_of(node: ast.AST) -> Iterator[Block]:
+    """Yield the blocks of a compound statement, without a docstring."""
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            yield [one for one in block if isinstance(one, ast.stmt) and not is_docstring(one)]
+
+
+def _written(
+    old: Sequence[ast.stmt], new: Block, ranges: TextRanges, rank: int, *, beside: bool = False
+) -> Edit:
+    start, end = ranges.of(old[0])[0], ranges.of(old[-1])[1]
+    code = "\n".join(ast.unparse(ast.fix_missing_locations(one)) for one in new)
+    text = ranges.indented(code, start)
+    return Edit.of(start, end, text, rank, beside=ranges.of(old[-1]) if beside else None)
+
+
+def _instead(node: ast.stmt) -> Iterator[tuple[int, Block]]:
+    match node:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() | ast.Subscript() as target]):
+            yield POSSIBLE, [ast.AugAssign(target, ast.Add(), node.value)]
+            yield POSSIBLE, [ast.Pass()]
+        case ast.AugAssign():
+            for op in SWAPPED.get(type(node.op), ()):
+                yield LIKELY, [ast.AugAssign(node.target, op(), node.value)]
+            yield POSSIBLE, [_assigned(node.target, node.value)]
+            value = ast.BinOp(node.target, node.op, node.value)
+            yield POSSIBLE, [_assigned(node.target, value)]
+            yield POSSIBLE, [ast.Pass()]
+        case ast.Expr() | ast.Break() | ast.Continue() | ast.Delete():
+            yield POSSIBLE, [ast.Pass()]
+        case ast.If():
+            guard = not node.orelse and isinstance(node.body[-1], LEAVING)
+            yield USUAL if guard else POSSIBLE, [ast.Pass()]
+            yield POSSIBLE, node.body
+            yield POSSIBLE, node.orelse or [ast.Pass()]
+        case ast.With() | ast.While() | ast.For():
+            yield POSSIBLE, node.body
+        case ast.Try():
+            yield POSSIBLE, [*node.body, *node.finalbody]
+            for index, handler in enumerate(node.handlers):
+                again = ast.ExceptHandler(handler.type, handler.name, [ast.Raise()])
+                handlers = [*node.handlers]
+                handlers[index] = again
+                yield POSSIBLE, [ast.Try(node.body, handlers, node.orelse, node.finalbody)]
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> ast.Assign:
+    return ast.Assign([target], value, lineno=0)
+
+
+def _is_simple(node: ast.stmt) -> bool:
+    return not hasattr(node, "body")
+
+
+def _undecorated(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, ranges: TextRanges
+) -> Iterator[Edit]:
+    for one in node.decorator_list:
+        if isinstance(one, ast.Name) and one.id in KEPT_DECORATORS:
+            continue
+        start, end = ranges.of(one)
+        yield Edit.of(ranges.text.rindex("@", 0, start), end, "", USUAL)
+
+
+def _moved(block: Block, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield statements moved out of a block to behind it, and into the block before them."""
+    for node in block:
+        for inner in blocks_of(node):
+            if isinstance(node, DEFINING) or len(inner) < 2:
+                continue
+            yield _written([node], [_with(node, inner, inner[:-1]), inner[-1]], ranges, UNLIKELY)
+            yield _written([node], [inner[0], _with(node, inner, inner[1:])], ranges, UNLIKELY)
+    for first, second in itertools.pairwise(block):
+        if _is_simple(second) and isinstance(first, ast.With | ast.For | ast.While | ast.If):
+            longer = _with(first, first.body, [*first.body, second])
+            yield _written([first, second], [longer], ranges, UNLIKELY)
+        if _is_simple(first) and isinstance(second, ast.With | ast.For | ast.While | ast.If):
+            longer = _with(second, second.body, [first, *second.body])
+            yield _written([first, second], [longer], ranges, UNLIKELY)
+
+
+def _with(node: ast.stmt, old: Block, new: Block) -> ast.stmt:
+    """Return a compound statement with another block in place of one of its own."""
+    fields = dict(ast.iter_fields(node))
+    for name, value in fields.items():
+        if isinstance(value, list) and value and value[-1] is old[-1]:
+            fields[name] = new
+    return type(node)(**fields)
+
+
+def _in_finally(block: Block, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield a statement that becomes the finally of the statements before it."""
+    for index, last in enumerate(block):
+        if not isinstance(last, ast.Expr | ast.Assign | ast.For):
+            continue
+        for count in range(1, min(index, IN_TRY) + 1):
+            tried = block[index - count : index]
+            new = ast.Try(tried, [], [], [last])
+            yield _written([*tried, last], [new], ranges, UNLIKELY, beside=True)

@@ -1,0 +1,161 @@
+"""Right answers lend their expressions and statements, under the student's names."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from grader.core.protocol import LessonSpec
+from grader.course.analysis.source import Source
+from grader.judge.repair.donors import donors_of
+from grader.judge.repair.edits import Edit
+from grader.judge.repair.operators import edits_in
+from grader.judge.repair.replacements import LIKELY, UNLIKELY
+
+
+def donated(wrong: str, *right: str, name: str = "f") -> dict[str, Edit]:
+    """Every text that donors make of a wrong one, without layout, and the edit."""
+    source, *donors = (Source(dedent(text), "l.py") for text in (wrong, *right))
+    edits = [edit for edit in edits_in(source, name, donors=donors) if edit.donated]
+    return {ast.unparse(ast.parse(edit.applied(source.text))): edit for edit in edits}
+
+
+def only(wrong: str, right: str, wanted: str) -> tuple[Edit, str]:
+    """The edit that makes ``wanted``, and the text that it says is wrong."""
+    edit = donated(wrong, right)[ast.unparse(ast.parse(dedent(wanted)))]
+    return edit, dedent(wrong)[slice(*edit.main.shown)]
+
+
+def test_an_expression_has_the_students_names() -> None:
+    wrong = """
+        def f(ctx, g):
+            (out,) = ctx.saved_tensors
+            return g * out.exp()
+    """
+    right = """
+        def f(ctx, grad_output):
+            (y,) = ctx.saved_tensors
+            return grad_output * (y * (1 - y))
+    """
+    wanted = wrong.replace("out.exp()", "(out * (1 - out))")
+    edit, place = only(wrong, right, wanted)
+    assert place == "out.exp()"
+    assert edit.rank == LIKELY + 1
+
+
+def test_operands_in_another_order_are_no_difference() -> None:
+    wrong = "def f(x, y):\n    return (1 - y) * x.sin()\n"
+    right = "def f(x, y):\n    return x.cos() * (1 - y)\n"
+    assert set(donated(wrong, right)) == {"def f(x, y):\n    return (1 - y) * x.cos()"}
+
+
+def test_a_missing_statement_is_shown_beside_its_neighbour() -> None:
+    wrong = """
+        def f(x):
+            y = x.exp()
+            y.backward()
+            return x.grad
+    """
+    right = wrong.replace("y = x.exp()", "y = x.exp()\n            x.grad = None")
+    edit, place = only(wrong, right, right)
+    assert (place, edit.main.beside is not None) == ("y = x.exp()", True)
+
+
+def test_names_for_intermediate_results_make_no_difference() -> None:
+    wrong = "def f(x):\n    inside = (x > 0) & (x < 1)\n    return 2 * inside\n"
+    right = "def f(x):\n    return 2 * ((x.abs() >= 3) & (x < 1))\n"
+    edit, place = only(wrong, right, wrong.replace("x > 0", "x.abs() >= 3"))
+    assert (place, edit.rank) == ("x > 0", LIKELY + 1)
+
+
+def test_a_missing_decorator_is_added() -> None:
+    wrong = "def f(x):\n    return x\n"
+    right = "@torch.no_grad()\ndef f(x):\n    return x\n"
+    assert ast.unparse(ast.parse(f"import torch\n{right}")) in donated(
+        f"import torch\n{wrong}", f"import torch\n{right}"
+    )
+
+
+def test_two_places_change_together_after_one() -> None:
+    wrong = """
+        def f(ctx, x):
+            ctx.save_for_backward(x.abs())
+            print(x)
+            return x.exp()
+    """
+    right = wrong.replace("x.abs()", "x.sign()").replace("x.exp()", "x.log()")
+    edit, place = only(wrong, right, right)
+    assert (place, len(edit.changes)) == ("exp", 2) or place == "x.exp"
+    assert edit.rank > UNLIKELY
+    assert all(one.rank < edit.rank for one in donated(wrong, right).values() if one != edit)
+
+
+def test_the_nearest_donor_comes_first() -> None:
+    wrong = "def f(x):\n    a = x + 1\n    return a.exp()\n"
+    far = "def f(x):\n    b = x.log()\n    return b.sin() - 3 + b.cos()\n"
+    near = "def f(x):\n    a = x + 1\n    return a.sin()\n"
+    first = min(donated(wrong, far, near).values(), key=lambda edit: edit.rank)
+    assert first.main.new.endswith("sin")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        # all that the student computes would have no effect any more
+        ("def f(x):\n    y = x + 2\n    return y\n", "def f(x):\n    return x.exp().log()\n"),
+        # nor what is put into a list
+        (
+            "def f(x):\n    rows = []\n    rows.append(x)\n    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # a name that the student's file does not have
+        ("def f(x):\n    return x\n", "import math\ndef f(x):\n    return math.exp(x)\n"),
+    ],
+)
+def test_the_answer_in_disguise_is_not_tried(wrong: str, right: str) -> None:
+    texts = donated(wrong, right)
+    assert not [one for one in texts if one.endswith((".log()", ".tolist()", ".exp(x)"))]
+
+
+def test_a_helper_of_the_students_is_not_passed_by() -> None:
+    helper = "def g(x):\n    return x + 1\n\n\n"
+    wrong = f"{helper}def f(x):\n    return g(x) - g(x + 1)\n"
+    assert not donated(wrong, f"{helper}def f(x):\n    return x.exp() - g(x + 1)\n")
+
+
+def test_what_the_student_computes_elsewhere_comes_late() -> None:
+    wrong = "def f(x):\n    y = abs(f(x + 1))\n    y = y + 1\n    return y\n"
+    right = "def f(x):\n    y = abs(f(x + 1))\n    y = y + 1\n    return y - abs(f(x + 1))\n"
+    assert all(edit.rank > UNLIKELY for edit in donated(wrong, right).values())
+
+
+def spec(solution: str | None, accepted: Path) -> LessonSpec:
+    nothing: dict[str, list[str]] = {}
+    return LessonSpec(
+        "l", "l.py", "", solution, "", (), (), None, nothing, "en", (), accepted=str(accepted)
+    )
+
+
+def test_donors_are_the_solution_and_the_accepted_answers(tmp_path: Path) -> None:
+    path = tmp_path / "l.py"
+    path.write_text("# %% other\n# Another.\ndef f(x):\n    return x * 2\n", "utf-8")
+    solution = "def f(x):\n    # solution\n    return 2 * x\n    # end solution\n"
+    texts = [donor.text for donor in donors_of(spec(solution, path))]
+    assert texts == ["def f(x):\n    return 2 * x\n", "def f(x):\n    return x * 2\n"]
+    assert donors_of(spec(None, path)) == ()
+
+
+def test_one_step_more_is_less_plausible_than_another_expression() -> None:
+    wrong = "def f(x):\n    return x.exp()\n"
+    (more,) = donated(wrong, "def f(x):\n    return x.exp() + 0 * x.sum()\n").values()
+    assert more.rank > LIKELY + 9
+
+
+def test_an_answer_for_one_case_does_not_replace_a_constant() -> None:
+    wrong = "def f(x):\n    y = None\n    return y\n"
+    assert not donated(
+        wrong, "def f(x):\n    y = x.grad.detach().clone() if x.is_leaf else None\n    return y\n"
+    )

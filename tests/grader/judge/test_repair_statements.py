@@ -1,0 +1,76 @@
+"""Statements lose a guard, move, or end up in a finally; what remains is valid Python."""
+
+from __future__ import annotations
+
+import ast
+from textwrap import dedent
+
+import pytest
+
+from grader.course.analysis.source import Source
+from grader.judge.repair.operators import edits_in
+
+
+def texts(body: str) -> set[str]:
+    source = Source(f"def f(x):\n{body}", "l.py")
+    return {ast.unparse(ast.parse(edit.applied(source.text))) for edit in edits_in(source, "f")}
+
+
+def indented(code: str) -> str:
+    return "".join(f"    {line}\n" for line in dedent(code).strip().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("if x:\n    return 0\nreturn x", "pass\nreturn x"),
+        ("if x:\n    x += 1\nreturn x", "x += 1\nreturn x"),
+        ("with g():\n    a(x)\nreturn x", "a(x)\nreturn x"),
+        ("for y in x:\n    a(y)\n    return x", "for y in x:\n    a(y)\nreturn x"),
+        ("for y in x:\n    a(y)\nb(x)", "for y in x:\n    a(y)\n    b(x)"),
+        ("with g():\n    a(x)\n    b(x)", "a(x)\nwith g():\n    b(x)"),
+        ("a(x)\nwith g():\n    b(x)", "with g():\n    a(x)\n    b(x)"),
+        ("y = a(x)\nb(x)\nreturn y", "try:\n    y = a(x)\nfinally:\n    b(x)\nreturn y"),
+        ("try:\n    a(x)\nexcept E:\n    pass", "try:\n    a(x)\nexcept E:\n    raise"),
+        ("try:\n    a(x)\nexcept E:\n    pass", "a(x)"),
+        ("while x:\n    break", "while x:\n    pass"),
+    ],
+)
+def test_statements_are_rearranged(wrong: str, right: str) -> None:
+    assert ast.unparse(ast.parse(f"def f(x):\n{indented(right)}")) in texts(indented(wrong))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("x[0]", "x"),
+        ("x[:n]", "x[:n + 1]"),
+        ("x[i]", "x[i - 1]"),
+        ("range(n)", "range(n + 1)"),
+        ("torch.zeros(3)", "torch.zeros(3, dtype=x.dtype)"),
+        ("x.sum(0)", "x.sum(0, keepdim=True)"),
+        ("g(x)", "g(*x)"),
+        ("x.data", "x"),
+        ("x == y", "x is y"),
+        ("x.view(3)", "x.reshape(3)"),
+    ],
+)
+def test_expressions_that_statements_hold(wrong: str, right: str) -> None:
+    assert ast.unparse(ast.parse(f"def f(x):\n    return {right}\n")) in texts(
+        f"    return {wrong}\n"
+    )
+
+
+def test_a_decorator_and_the_class_of_an_exception() -> None:
+    source = Source("@cache\ndef f(x):\n    raise ValueError(1)\n", "l.py")
+    made = {edit.applied(source.text).strip() for edit in edits_in(source, "f")}
+    assert "def f(x):\n    raise ValueError(1)" in made
+    assert "@cache\ndef f(x):\n    raise TypeError(1)" in made
+
+
+def test_a_guard_goes_before_other_statements() -> None:
+    source = Source("def f(x):\n    if x:\n        return 0\n    return x\n", "l.py")
+    edits = {edit.main.new: edit.rank for edit in edits_in(source, "f") if edit.main.new == "pass"}
+    other = Source("def f(x):\n    if x:\n        x = 0\n    return x\n", "l.py")
+    late = {edit.main.new: edit.rank for edit in edits_in(other, "f") if edit.main.new == "pass"}
+    assert edits["pass"] < late["pass"]
