@@ -76,7 +76,7 @@ def _mutants(lesson: Lesson, of: str, source: str, *, seen: set[str]) -> Iterato
         seen.update(map(ast.dump, roots))
         if not asked.intersection(defined_names(statement)):
             continue
-        for _ in edits(list(roots)):
+        for _ in edits(roots):
             changed = ast.unparse(statement)
             if changed != texts[number]:
                 whole = "\n\n\n".join([*texts[:number], changed, *texts[number + 1 :]])

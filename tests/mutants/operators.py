@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 from collections.abc import Iterator
 
 import torch
@@ -54,44 +55,71 @@ TRANSPARENT = frozenset(
 """Methods that can be left out of a chain and leave something that still runs."""
 CONVERSIONS = frozenset("abs dict float id list reversed set sorted str tuple".split())
 """Functions of one argument that can be left out in the same way."""
+COMMUTATIVE = frozenset("add dot eq is_same logaddexp max maximum min minimum mul multiply".split())
 RAISES = (ast.Raise, ast.Assert)
 SKIPPED_FIELDS = frozenset(["annotation", "returns", "names", "decorator_list", "bases", "ctx"])
 Place = tuple[ast.AST, str, int | None]
 
 
-def edits(roots: list[ast.AST]) -> Iterator[None]:
+def edits(roots: list[ast.stmt]) -> Iterator[None]:
     """Make one change after another in the trees; each is undone when the next is asked for."""
-    for place in list(places(roots)):
-        old = held(place)
-        for new in changes(old):
-            put(place, ast.fix_missing_locations(ast.copy_location(new, old)))
-            yield
-        put(place, old)
     for root in roots:
+        parameters = {node.arg for node in ast.walk(root) if isinstance(node, ast.arg)}
+        for place in list(places(root)):
+            old = held(place)
+            for new in changes(old, parameters):
+                put(place, ast.fix_missing_locations(ast.copy_location(new, old)))
+                yield
+            put(place, old)
         for node in ast.walk(root):
             for field in ("body", "orelse", "finalbody"):
                 yield from swaps(getattr(node, field, None))
 
 
 def swaps(body: object) -> Iterator[None]:
-    """Swap each two neighbours of a list of statements."""
+    """Swap each two neighbours of a list of statements, where the order may make a difference."""
     if not isinstance(body, list):
         return
-    fixed = (ast.Return, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, *RAISES)
-    for index, pair in enumerate(zip(body, body[1:], strict=False)):
-        if not any(isinstance(one, fixed) or is_documentation(one) for one in pair):
-            body[index : index + 2] = reversed(pair)
+    for index, pair in enumerate(itertools.pairwise(body)):
+        first, second = pair
+        if written(first) & read(second) or written(second) & read(first):
+            body[index : index + 2] = second, first
             yield
             body[index : index + 2] = pair
 
 
-def changes(node: ast.AST) -> Iterator[ast.AST]:
-    """What a node can be replaced by."""
+def written(node: ast.stmt) -> set[str]:
+    """The names whose objects a statement changes; a new value for a name is no such change."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=target))):
+            return read(target)
+        case ast.AugAssign(target=target):
+            return read(target)
+        case ast.Assign(targets=[ast.Attribute() | ast.Subscript() as target]):
+            return read(target)
+    return set()
+
+
+def read(node: ast.AST) -> set[str]:
+    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)} - {"torch"}
+
+
+def changes(node: ast.AST, parameters: set[str]) -> Iterator[ast.AST]:
+    """What a node can be replaced by. In place means into one of the function's ``parameters``."""
     match node:
         case ast.Constant():
             yield from constant_changes(node.value)
+        case ast.BinOp(left=ast.Name(id=name), op=op) if name in parameters:
+            yield from operator_changes(node)
+            if type(op) in IN_PLACE:
+                yield ast.Call(ast.Attribute(node.left, IN_PLACE[type(op)]), [node.right], [])
         case ast.BinOp() | ast.AugAssign() | ast.Compare() | ast.BoolOp() | ast.UnaryOp():
             yield from operator_changes(node)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if (
+            name in parameters and hasattr(torch.Tensor, f"{method}_")
+        ):
+            yield from call_changes(node)
+            yield ast.Call(ast.Attribute(ast.Name(name), f"{method}_"), node.args, node.keywords)
         case ast.Call():
             yield from call_changes(node)
         case ast.Attribute(attr="shape"):
@@ -117,9 +145,6 @@ def operator_changes(node: ast.AST) -> Iterator[ast.AST]:
     match node:
         case ast.BinOp(op=op) if type(op) in OPERATORS:
             yield ast.BinOp(node.left, OPERATORS[type(op)](), node.right)
-            if type(op) in IN_PLACE and isinstance(node.left, ast.Name):
-                method = ast.Attribute(node.left, IN_PLACE[type(op)])
-                yield ast.Call(method, [node.right], [])
         case ast.AugAssign(op=op) if type(op) in OPERATORS:
             yield ast.AugAssign(node.target, OPERATORS[type(op)](), node.value)
             yield ast.Pass()
@@ -138,7 +163,7 @@ def operator_changes(node: ast.AST) -> Iterator[ast.AST]:
 def call_changes(node: ast.Call) -> Iterator[ast.AST]:
     for index in range(len(node.keywords)):
         yield ast.Call(node.func, node.args, node.keywords[:index] + node.keywords[index + 1 :])
-    if len(node.args) > 1:
+    if len(node.args) > 1 and ast.unparse(node.func).rpartition(".")[2] not in COMMUTATIVE:
         first, second, *rest = node.args
         yield ast.Call(node.func, [second, first, *rest], node.keywords)
     match node:
@@ -156,8 +181,6 @@ def call_changes(node: ast.Call) -> Iterator[ast.AST]:
                 yield inner
             if name in ("numel", "size") and not node.args:
                 yield ast.Call(ast.Name("len"), [inner], [])
-            if hasattr(torch.Tensor, f"{name}_"):
-                yield ast.Call(ast.Attribute(inner, f"{name}_"), node.args, node.keywords)
 
 
 def statement_changes(node: ast.AST) -> Iterator[ast.AST]:
@@ -189,19 +212,18 @@ def block(body: list[ast.stmt]) -> ast.stmt:
     return ast.If(ast.Constant(True), body, [])
 
 
-def places(roots: list[ast.AST]) -> Iterator[Place]:
+def places(root: ast.stmt) -> Iterator[Place]:
     """Every place that holds a node which may change, as parent, field and index."""
-    for root in roots:
-        for parent in kept_nodes(root):
-            for name, value in ast.iter_fields(parent):
-                if name in SKIPPED_FIELDS:
-                    continue
-                if isinstance(value, ast.AST):
-                    yield parent, name, None
-                elif isinstance(value, list):
-                    for index, item in enumerate(value):
-                        if isinstance(item, ast.AST) and not is_documentation(item):
-                            yield parent, name, index
+    for parent in kept_nodes(root):
+        for name, value in ast.iter_fields(parent):
+            if name in SKIPPED_FIELDS:
+                continue
+            if isinstance(value, ast.AST):
+                yield parent, name, None
+            elif isinstance(value, list):
+                for index, item in enumerate(value):
+                    if isinstance(item, ast.AST) and not is_documentation(item):
+                        yield parent, name, index
 
 
 def kept_nodes(root: ast.AST) -> Iterator[ast.AST]:
