@@ -16,11 +16,11 @@ from __future__ import annotations
 import argparse
 import ast
 import itertools
-import re
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from operators import edits
 from verdicts import Run, Verdicts
@@ -157,18 +157,21 @@ class Arguments:
 
     def __init__(self, lesson: Lesson, path: Path = HERE / "survivors.toml") -> None:
         data = tomllib.loads(path.read_text("utf-8"))
-        self.entries: list[dict[str, str]] = [*data.get(lesson.id, ()), *data.get("every", ())]
+        self.own: list[dict[str, Any]] = data.get(lesson.id, [])
+        self._all: list[dict[str, Any]] = [*self.own, *data.get("every", ())]
 
-    def entry(self, mutant: Mutant) -> dict[str, str] | None:
+    def entry(self, mutant: Mutant) -> dict[str, Any] | None:
         """Return the first entry that is about a mutant."""
-        return next((one for one in self.entries if fits(one, mutant)), None)
+        return next((one for one in self._all if fits(one, mutant)), None)
 
 
-def fits(entry: dict[str, str], mutant: Mutant) -> bool:
-    """Whether an entry is about a mutant: by its lines, or by a pattern for both."""
-    if "like" in entry:
-        return bool(re.search(entry["like"], f"{mutant.before}  →  {mutant.after}"))
-    return (entry["before"], entry["after"]) == (mutant.before, mutant.after)
+def fits(entry: dict[str, Any], mutant: Mutant) -> bool:
+    """Whether an entry is about a mutant: by its lines, or by parts of them in ``like``."""
+    if "like" not in entry:
+        return (entry["before"], entry["after"]) == (mutant.before, mutant.after)
+    change = f"{mutant.before}  →  {mutant.after}"
+    named = entry.get("of", mutant.of) == mutant.of
+    return named and any(part in change for part in entry["like"])
 
 
 def main() -> None:
@@ -183,7 +186,7 @@ def main() -> None:
     arguments = options.parse_args()
     course = load_course(find_course())
     verdicts = Verdicts(arguments.keep)
-    rows = [HEAD]
+    rows: list[tuple[str, ...]] = [HEAD]
     for lesson in [course.lesson(name) for name in arguments.lessons] or course.lessons:
         mutants = mutants_of(lesson)
         if arguments.accepted:
