@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from operators import edits
-from verdicts import Run, Verdicts
+from verdicts import Failed, Run, Verdicts
 
 from grader.course.analysis.definitions import defined_names
 from grader.course.course import Lesson
@@ -136,8 +136,11 @@ class Results:
             pairs = list(itertools.product(chosen, chosen_seeds))
             verdicts.grade([*(original(one) for one, _ in pairs), *itertools.starmap(run, pairs)])
             for one, seed in pairs:
+                self.lost[one.lesson.id, one.of] = verdicts[original(one)]
                 self.seeds[one][seed] = not verdicts[run(one, seed)] <= verdicts[original(one)]
 
+        self.lost: dict[tuple[str, str], Failed] = {}
+        """What fails of the answers that were mutated: only bonus checks should."""
         self.seeds: dict[Mutant, dict[int, bool]] = {mutant: {} for mutant in mutants}
         grade(mutants, [1])
         grade((m for m in mutants if len(verdicts[run(m, 1)]) <= 1), range(2, min(6, seeds) + 1))
@@ -218,6 +221,9 @@ def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
 def show(lesson: Lesson, found: Results) -> None:
     """Print the survivors without a reason, and the mutants whose verdict depends on the seed."""
     arguments = Arguments(lesson)
+    for (_, of), failed in found.lost.items():
+        if failed:
+            print(f"{lesson.id} {of}: fails without any change: {', '.join(sorted(failed))}")
     for mutant in found.survived:
         if not arguments.entry(mutant):
             print(f"survives: {mutant}", flush=True)
