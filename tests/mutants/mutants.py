@@ -184,7 +184,7 @@ def main() -> None:
     options.add_argument("lessons", nargs="*")
     options.add_argument("--accepted", action="store_true", help="mutate accepted answers too")
     options.add_argument("--seeds", type=int, default=1, help="where the verdict may depend on it")
-    options.add_argument("--every", type=int, default=1, help="take one of so many mutants")
+    options.add_argument("--every", type=int, default=1, help="of accepted answers, one of so many")
     options.add_argument("--keep", type=Path, help="go on from the verdicts in this file")
     arguments = options.parse_args()
     course = load_course(find_course())
@@ -193,8 +193,7 @@ def main() -> None:
     for lesson in [course.lesson(name) for name in arguments.lessons] or course.lessons:
         mutants = mutants_of(lesson)
         if arguments.accepted:
-            mutants += mutants_of(lesson, accepted=True)
-        mutants = mutants[:: arguments.every]
+            mutants += mutants_of(lesson, accepted=True)[:: arguments.every]
         found = Results(mutants, verdicts, seeds=arguments.seeds)
         rows.append(row(lesson, found))
         show(lesson, found)

@@ -61,7 +61,8 @@ class Verdicts:
 def _grade(host: ForkServerClient, run: Run) -> tuple[str, Failed]:
     lesson, text, seed = run
     file = LessonFile(lesson.id, lesson.filename, text)
-    result = grade_lesson(host, lesson, file, Settings(seed, limits=LIMITS)).result
+    settings = Settings(seed, limits=LIMITS, unnamed_by=("rule", "engine", "example"))
+    result = grade_lesson(host, lesson, file, settings).result
     if any(check.outcome is Outcome.GRADER_ERROR for check in result.checks):
         raise RuntimeError(f"the grader's own fault, from seed {seed}:\n{text}\n{result}")
     failed = [check.id for check in result.checks if check.outcome not in NOT_LOST]
