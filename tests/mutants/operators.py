@@ -14,7 +14,6 @@ alike without them.
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 from collections.abc import Iterator
 
@@ -185,11 +184,11 @@ def call_changes(node: ast.Call) -> Iterator[ast.AST]:
 
 def statement_changes(node: ast.AST) -> Iterator[ast.AST]:
     match node:
-        case ast.If() | ast.While():
-            for always in (True, False):
-                changed = copy.copy(node)
-                changed.test = ast.Constant(always)
-                yield changed
+        case ast.If():
+            yield ast.If(ast.Constant(True), node.body, node.orelse)
+            yield ast.If(ast.Constant(False), node.body, node.orelse)
+        case ast.While():  # one that never ends is always found, and late
+            yield ast.While(ast.Constant(False), node.body, node.orelse)
         case ast.Try():
             if node.finalbody and node.handlers:
                 yield ast.Try(node.body, node.handlers, node.orelse, [])
