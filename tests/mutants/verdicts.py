@@ -39,8 +39,9 @@ class Verdicts:
         self._known: dict[str, Failed] = {}
         if keep and keep.exists():
             for line in keep.read_text("utf-8").splitlines():
-                key, *failed = json.loads(line)
-                self._known[key] = frozenset(failed)
+                with contextlib.suppress(ValueError):  # a line that was cut when the run was
+                    key, *failed = json.loads(line)
+                    self._known[key] = frozenset(failed)
 
     def __getitem__(self, run: Run) -> Failed:
         return self._known[_key(run)]
