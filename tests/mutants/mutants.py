@@ -19,6 +19,7 @@ import itertools
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import compose, without_markers
 
-HERE = Path(__file__).parent
+SURVIVORS = Path(__file__).with_name("survivors.toml")
 HEAD = ("lesson", "of solutions", "of accepted", "killed", "argued", "holes", "not argued", "seed")
 
 
@@ -121,8 +122,9 @@ def difference(before: str, after: str) -> tuple[str, str]:
 class Results:
     """From which seeds each mutant was killed: where a check fails that its original passes.
 
-    All are graded from seed 1. If at most one check fails there, the verdict may depend on the
-    seed, so those are graded from seeds 2 to 6 too, and from all ``seeds`` if it did.
+    All are graded from seed 1. The verdict may depend on the seed where at most one check fails
+    and nothing is argued, so those are graded from seeds 2 to 6 too, and from all ``seeds`` if it
+    did.
     """
 
     def __init__(self, mutants: Sequence[Mutant], verdicts: Verdicts, *, seeds: int = 1) -> None:
@@ -143,7 +145,8 @@ class Results:
         """What fails of the answers that were mutated: only bonus checks should."""
         self.seeds: dict[Mutant, dict[int, bool]] = {mutant: {} for mutant in mutants}
         grade(mutants, [1])
-        grade((m for m in mutants if len(verdicts[run(m, 1)]) <= 1), range(2, min(6, seeds) + 1))
+        narrow = (one for one in mutants if len(verdicts[run(one, 1)]) <= 1)
+        grade((one for one in narrow if "why" not in argument(one)), range(2, min(6, seeds) + 1))
         grade(self.by_seed, range(7, seeds + 1))
 
     @property
@@ -155,17 +158,17 @@ class Results:
         return [mutant for mutant, seen in self.seeds.items() if len(set(seen.values())) == 2]
 
 
-class Arguments:
-    """What ``survivors.toml`` says of a lesson's survivors, and which entries a mutant fits."""
+@cache
+def entries(name: str) -> list[dict[str, Any]]:
+    """Return what ``survivors.toml`` lists for a lesson, or for every one."""
+    listed: dict[str, list[dict[str, Any]]] = tomllib.loads(SURVIVORS.read_text("utf-8"))
+    return listed.get(name, [])
 
-    def __init__(self, lesson: Lesson, path: Path = HERE / "survivors.toml") -> None:
-        data = tomllib.loads(path.read_text("utf-8"))
-        self.own: list[dict[str, Any]] = data.get(lesson.id, [])
-        self._all: list[dict[str, Any]] = [*self.own, *data.get("every", ())]
 
-    def entry(self, mutant: Mutant) -> dict[str, Any] | None:
-        """Return the first entry that is about a mutant."""
-        return next((one for one in self._all if fits(one, mutant)), None)
+def argument(mutant: Mutant) -> dict[str, Any]:
+    """Return the first entry that is about a mutant, or an empty one."""
+    listed = [*entries(mutant.lesson.id), *entries("every")]
+    return next((entry for entry in listed if fits(entry, mutant)), {})
 
 
 def fits(entry: dict[str, Any], mutant: Mutant) -> bool:
@@ -202,16 +205,15 @@ def main() -> None:
 
 def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
     """Return a lesson's row of the table."""
-    arguments = Arguments(lesson)
-    entries = [arguments.entry(mutant) or {} for mutant in found.survived]
-    argued, holes = (sum(key in entry for entry in entries) for key in ("why", "hole"))
+    reasons = [argument(mutant) for mutant in found.survived]
+    argued, holes = (sum(key in reason for reason in reasons) for key in ("why", "hole"))
     counts = [
         sum(not mutant.of for mutant in found.seeds),
         sum(bool(mutant.of) for mutant in found.seeds),
         len(found.seeds) - len(found.survived) - len(found.by_seed),
         argued,
         holes,
-        len(entries) - argued - holes,
+        len(reasons) - argued - holes,
         len(found.by_seed),
     ]
     return (lesson.id, *map(str, counts))
@@ -219,12 +221,11 @@ def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
 
 def show(lesson: Lesson, found: Results) -> None:
     """Print the survivors without a reason, and the mutants whose verdict depends on the seed."""
-    arguments = Arguments(lesson)
     for (_, of), failed in found.lost.items():
         if failed:
             print(f"{lesson.id} {of}: fails without any change: {', '.join(sorted(failed))}")
     for mutant in found.survived:
-        if not arguments.entry(mutant):
+        if not argument(mutant):
             print(f"survives: {mutant}", flush=True)
     for mutant in found.by_seed:
         seen = found.seeds[mutant]

@@ -16,7 +16,7 @@ from grader.course.manifest import find_course, load_course
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from mutants import Arguments, Results, fits, mutants_of  # noqa: E402 - it stands beside this file
+from mutants import Results, argument, entries, fits, mutants_of  # noqa: E402 - it stands beside this file
 from operators import edits  # noqa: E402
 from verdicts import Verdicts  # noqa: E402
 
@@ -30,14 +30,13 @@ each_lesson = pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesso
 @each_lesson
 def test_the_survivors_are_those_that_are_argued(lesson: Lesson) -> None:
     """Of the solution all, and each entry that names lines is about a survivor."""
-    arguments = Arguments(lesson)
     mutants = [*mutants_of(lesson), *mutants_of(lesson, accepted=True)[::EVERY]]
     found = Results(mutants, Verdicts())
-    assert [str(mutant) for mutant in found.survived if not arguments.entry(mutant)] == []
+    assert [str(mutant) for mutant in found.survived if not argument(mutant)] == []
     stale = [
         str(mutant)
         for mutant in found.seeds
-        if mutant not in found.survived and "like" not in (arguments.entry(mutant) or {"like": ""})
+        if mutant not in found.survived and "before" in argument(mutant)
     ]
     assert stale == []
 
@@ -54,7 +53,7 @@ def test_each_lesson_has_mutants(lesson: Lesson) -> None:
 def test_what_is_argued_exists(lesson: Lesson) -> None:
     """Each entry has a reason, and each part of it is about a mutant."""
     mutants = [*mutants_of(lesson), *mutants_of(lesson, accepted=True)]
-    for entry in Arguments(lesson).own:
+    for entry in entries(lesson.id):
         assert len(entry.get("why") or entry["hole"]) > 20
         for part in entry.get("like", [""]):
             one = {**entry, "like": [part]} if part else entry
