@@ -6,7 +6,9 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Iterable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -16,9 +18,10 @@ from grader.course.manifest import find_course, load_course
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from mutants import Results, argument, entries, fits, mutants_of  # noqa: E402 - it stands beside this file
+import verdicts  # noqa: E402 - they stand beside this file
+from mutants import Mutant, Results, argument, entries, fits, mutants_of  # noqa: E402
 from operators import edits  # noqa: E402
-from verdicts import Verdicts  # noqa: E402
+from verdicts import Failed, Run, Verdicts  # noqa: E402
 
 COURSE = load_course(find_course())
 EVERY = 20
@@ -68,6 +71,47 @@ def test_an_accepted_answer_is_changed_where_it_differs() -> None:
     changed = {m.before for m in mutants_of(lesson, accepted=True) if m.of == "demonstration"}
     assert any("torch.mul(grad_output, y)" in line for line in changed)
     assert not any("gradcheck" in line or "Sigmoid.apply" in line for line in changed)
+
+
+class Invented(Verdicts):
+    """Of the text "all" two checks fail, of "odd" one from odd seeds, of "none" none."""
+
+    def grade(self, runs: Iterable[Run]) -> None:
+        pass
+
+    def __getitem__(self, run: Run) -> Failed:
+        _, text, seed = run
+        return frozenset({"all": ["a", "b"], "odd": ["a"][: seed % 2]}.get(text, []))
+
+
+def test_a_verdict_that_may_depend_on_the_seed_is_asked_again() -> None:
+    """From one seed where it cannot, from six where it may, from all where it does."""
+    lesson = COURSE.lessons[0]
+    mutants = [Mutant(lesson, text, text, text, "", "right") for text in ("all", "odd", "none")]
+    found = Results(mutants, Invented(), seeds=20)
+    assert [len(seen) for seen in found.seeds.values()] == [1, 20, 6]
+    assert sum(found.seeds[mutants[1]].values()) == 10
+    assert (found.by_seed, found.survived) == ([mutants[1]], [mutants[2]])
+
+
+def test_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run grades only what is not in the file, whose last line may be cut."""
+    graded: list[Run] = []
+
+    def grade(host: Mock, run: Run) -> tuple[str, Failed]:
+        graded.append(run)
+        return verdicts.key(run), frozenset({"check"})
+
+    monkeypatch.setattr(verdicts, "grade_one", grade)
+    monkeypatch.setattr(verdicts, "ForkServerClient", Mock)
+    first, second = [(COURSE.lessons[0], "text", seed) for seed in (1, 2)]
+    Verdicts(tmp_path / "kept").grade([first])
+    with (tmp_path / "kept").open("a") as file:
+        file.write('["cut')
+    again = Verdicts(tmp_path / "kept")
+    again.grade([first, second])
+    assert graded == [first, second]
+    assert again[first] == again[second] == {"check"}
 
 
 @pytest.mark.parametrize(

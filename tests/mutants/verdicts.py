@@ -40,26 +40,26 @@ class Verdicts:
         if keep and keep.exists():
             for line in keep.read_text("utf-8").splitlines():
                 with contextlib.suppress(ValueError):  # a line that was cut when the run was
-                    key, *failed = json.loads(line)
-                    self._known[key] = frozenset(failed)
+                    text, *failed = json.loads(line)
+                    self._known[text] = frozenset(failed)
 
     def __getitem__(self, run: Run) -> Failed:
-        return self._known[_key(run)]
+        return self._known[key(run)]
 
     def grade(self, runs: Iterable[Run]) -> None:
         """Grade what is not known yet."""
-        new = [run for run in dict.fromkeys(runs) if _key(run) not in self._known]
+        new = [run for run in dict.fromkeys(runs) if key(run) not in self._known]
         with contextlib.ExitStack() as stack:
             hosts = HostPool(os.cpu_count() or 1, ForkServerClient)
             stack.callback(hosts.close)
             kept = self._keep and stack.enter_context(self._keep.open("a", encoding="utf-8"))
-            for key, failed in map_unordered(hosts, new, _grade):
-                self._known[key] = failed
+            for text, failed in map_unordered(hosts, new, grade_one):
+                self._known[text] = failed
                 if kept:
-                    print(json.dumps([key, *sorted(failed)]), file=kept, flush=True)
+                    print(json.dumps([text, *sorted(failed)]), file=kept, flush=True)
 
 
-def _grade(host: ForkServerClient, run: Run) -> tuple[str, Failed]:
+def grade_one(host: ForkServerClient, run: Run) -> tuple[str, Failed]:
     lesson, text, seed = run
     file = LessonFile(lesson.id, lesson.filename, text)
     settings = Settings(seed, limits=LIMITS, unnamed_by=("rule", "engine", "example"))
@@ -68,10 +68,10 @@ def _grade(host: ForkServerClient, run: Run) -> tuple[str, Failed]:
     faults = [check.message for check in result.checks if check.outcome is Outcome.GRADER_ERROR]
     if faults and not failed:
         raise RuntimeError(f"the grader's own fault, from seed {seed}: {faults[0]}\n{text}")
-    return _key(run), frozenset(failed or ([result.message] if result.message else []))
+    return key(run), frozenset(failed or ([result.message] if result.message else []))
 
 
-def _key(run: Run) -> str:
+def key(run: Run) -> str:
     lesson, text, seed = run
     return hashlib.sha256(f"{_grader(lesson)} {seed} {text}".encode()).hexdigest()[:32]
 
