@@ -22,7 +22,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 
-LIMITS = Limits(call_seconds=4, lesson_seconds=20, cpu_seconds=20)
+LIMITS = Limits(lesson_seconds=30, cpu_seconds=20)
 """A mutant that loops forever should not take a minute."""
 NOT_LOST = (Outcome.PASSED, Outcome.GRADER_ERROR)
 Failed = frozenset[str]
