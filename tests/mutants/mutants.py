@@ -4,8 +4,9 @@
 
 grades mutants of the solutions, and with ``--accepted`` of the definitions in which an accepted
 answer differs from the solution. It prints those that lose nothing, those whose verdict depends on
-the seed, and a table by lesson. ``test_mutants.py`` holds the survivors against ``survivors.toml``: ``why`` says that a survivor behaves as the
-contract asks, ``hole`` which sentence it breaks without a check that sees it.
+the seed, and a table by lesson. ``test_mutants.py`` holds the survivors against
+``survivors.toml``: ``why`` says that a survivor behaves as the contract asks, ``hole`` which
+sentence it breaks without a check that sees it.
 
 mutmut and cosmic-ray change the files of a package and run a command for each change. Here a
 composed file goes to a fork server, and most changes that matter are those of torch
