@@ -33,6 +33,45 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     return sum(torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses))
 
 
+# %% asserts_that_it_is_freed
+# One more backward is tried at the end, to see that it raises.
+def backward_twice(loss, x):
+    loss.backward(retain_graph=True)
+    loss.backward()
+    try:
+        loss.backward()
+    except RuntimeError:
+        return x.grad
+    raise AssertionError("the graph is still there")
+
+
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first, x.grad = x.grad, None
+    loss.backward()
+    second, x.grad = x.grad, None
+    try:
+        loss.backward()
+    except RuntimeError:
+        return first, second
+    raise AssertionError("the graph is still there")
+
+
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for k, loss in enumerate(losses, 1):
+        loss.backward(retain_graph=k < len(losses))
+    total = x.grad.clone()
+    for loss in losses:
+        try:
+            loss.backward()
+        except RuntimeError:
+            continue
+        raise AssertionError("the graph is still there")
+    return total
+
+
 # %% both_calls_in_one_try
 # A loop in which either backward may raise; positional arguments; x.grad replaced by zeros; copies
 # into tensors made before; the list copied and emptied from the front.

@@ -44,18 +44,19 @@ def error_text(student, x, held):
 
 
 def one_loss(student, name, f, x, held):
-    """Run a function of (loss, x). Return the passes counted at the loss, how often one wrote to
-    x.grad, of each result whether it shares memory with what a pass left there, and what a further
-    pass gives.
+    """Run a function of (loss, x). Return the passes counted at the loss and at x, how often one
+    wrote to x.grad, of each result whether it shares memory with what a pass left there, and what a
+    further pass gives.
     """
     loss = f(x)
-    passes, stored = [], []
+    passes, stored, arrived = [], [], []
     loss.register_hook(lambda grad: passes.append(1))
+    x.register_hook(lambda grad: arrived.append(1))
     x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    counts = {"passes": len(passes), "stored": len(stored), "shared": shared(result, stored)}
-    return {**counts, "further": further(loss, x)}
+    counts = {"passes": len(passes), "arrived": len(arrived), "stored": len(stored)}
+    return {**counts, "shared": shared(result, stored), "further": further(loss, x)}
 
 
 def several_losses(student, f, x, held):
@@ -63,11 +64,13 @@ def several_losses(student, f, x, held):
     counted.
     """
     *losses, trunk = f(x)
-    passes = []
+    passes, arrived = [], []
     trunk.register_hook(lambda grad: passes.append(1))
+    x.register_hook(lambda grad: arrived.append(1))
     x.grad = held
     student.sum_of_gradients(list(losses), x)
-    return {"passes": len(passes), "further": [further(loss, x) for loss in losses]}
+    counts = {"passes": len(passes), "arrived": len(arrived)}
+    return {**counts, "further": [further(loss, x) for loss in losses]}
 
 
 def after_writing(student, f, x, held, amount):

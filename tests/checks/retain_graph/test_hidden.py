@@ -230,6 +230,7 @@ def count_passes(student, name, draw):
     x, (f, formula) = draw.tensor(2, low=0.5, requires_grad=True), drawn_loss(draw)
     (one,) = torch.autograd.grad(f(x), x)
     seen = helpers.one_loss(student, name, f, x, None)
+    seen["passes"] = passes_in(seen, 2)
     if seen["passes"] != 2:
         fail(
             "expected two passes through the graph, counted {passes}",
@@ -238,6 +239,15 @@ def count_passes(student, name, draw):
             inputs={"loss": formula, "x": x},
             facts={**seen, "one": one, "held": None},
         )
+
+
+def passes_in(seen, wanted):
+    """Return how many passes ran.
+
+    A pass too many has to arrive at x, because a student may try whether one more raises. A missing
+    pass is counted where it begins, because torch 2.6 does not run a leaf's hook in every pass.
+    """
+    return seen["passes"] if seen["passes"] < wanted else max(wanted, seen["arrived"])
 
 
 def look_further(student, reference, name, draw):
@@ -269,7 +279,7 @@ def look_further(student, reference, name, draw):
 
 
 @check(
-    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+    points=0.75, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """what x.grad held before is in neither result"""
@@ -360,7 +370,7 @@ def test_two_fresh_gradients_free_the_graph(student, reference, draw):
 # --------------------------------------------------------------------------------- sum_of_gradients
 
 
-@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+@check(points=0.75, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """what x.grad held before is not in the sum"""
     for x, held in (
@@ -436,6 +446,7 @@ def test_every_loss_gets_a_backward_of_its_own(student, draw):
     x, count = draw.tensor(2, low=0.5, requires_grad=True), draw.integer(2, 3)
     f, formulas = drawn_losses(draw, count)
     seen = helpers.several_losses(student, f, x, None)
+    seen["passes"] = passes_in(seen, count)
     if seen["passes"] != count:
         fail(
             "expected one pass for each of {count} losses, counted {passes}",
