@@ -533,6 +533,16 @@ def second_backward_error(x: Tensor) -> str:
     )
 
 
+# %% message_is_typed_in
+# The start of the message is written in the code, after one backward.
+import torch
+
+
+def second_backward_error(x):
+    torch.log(x**3).backward()
+    return "Trying to backward through the graph a second time"
+
+
 # %% no_clearing_between
 # The second result still has the first in it.
 from torch import Tensor

@@ -32,6 +32,21 @@ def second_backward_error(x):
         return str(error)
 
 
+# %% builds_a_fresh_graph
+# z is another function, of a copy of x.
+import torch
+
+
+def second_backward_error(x):
+    leaf = x.detach().clone().requires_grad_()
+    z = leaf.exp()
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+
+
 # %% clears_between_the_passes
 # Returns what the first pass left, and keeps both.
 def backward_twice(loss, x):
@@ -115,16 +130,6 @@ def second_backward_error(x):
         f().backward()
     except RuntimeError as error:
         return str(error)
-
-
-# %% message_is_cut
-# The start of the message is written in the code, after one backward.
-import torch
-
-
-def second_backward_error(x):
-    torch.log(x**3).backward()
-    return "Trying to backward through the graph a second time"
 
 
 # %% message_is_typed_in

@@ -10,9 +10,10 @@ PASS = {"c_call": "passes", "c_exception": "raised"}
 
 def error_text(student, x, held):
     """Return what second_backward_error returned, and what happened meanwhile: tensors saved for
-    backward and read by one, gradients that reached x, passes, passes that raised.
+    backward and read by one, whether x ** 3 was saved, gradients that reached x, passes, passes
+    that raised.
     """
-    slopes = []
+    slopes, cubes, cube = [], [], x.detach().double() ** 3
     counts = {"saved": 0, "read": 0, "reached": 0, "passes": 0, "raised": 0}
 
     def count(name, value):
@@ -23,6 +24,10 @@ def error_text(student, x, held):
         count("reached", None)
         slopes.append(grad.detach().clone())
 
+    def keep(tensor):
+        cubes.append(bool(torch.isclose(tensor.detach().double(), cube).all()))
+        return count("saved", tensor)
+
     def watch(frame, event, function):
         if event in PASS and function.__name__ == "run_backward":  # every pass runs in it
             count(PASS[event], None)
@@ -30,9 +35,7 @@ def error_text(student, x, held):
     x.grad = held
     x.register_hook(arrive)
     before, elsewhere = sys.getprofile(), threading.getprofile()
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda t: count("saved", t), lambda t: count("read", t)
-    ):
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: count("read", t)):
         threading.setprofile(watch)  # of threads that are started meanwhile
         sys.setprofile(watch)
         try:
@@ -40,7 +43,7 @@ def error_text(student, x, held):
         finally:
             sys.setprofile(before)
             threading.setprofile(elsewhere)
-    return {"result": result, "slopes": slopes, **counts}
+    return {"result": result, "slopes": slopes, "cubed": any(cubes), **counts}
 
 
 def one_loss(student, name, f, x, held):

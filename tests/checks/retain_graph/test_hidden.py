@@ -131,6 +131,12 @@ def test_the_error_is_made_not_typed(student, reference, draw):
                 actual=seen["slopes"][0],
                 **details,
             )
+        if seen["saved"] and not seen["slopes"] and not seen["cubed"]:  # backward on a copy of x
+            fail(
+                "no graph in your function saved x ** 3, which the graph of log(x ** 3) does",
+                expected=x.detach() ** 3,
+                **details,
+            )
         if (
             seen["read"] < 1 and seen["raised"] < 1
         ):  # hooks of the student's own hide what is read, not what is raised
