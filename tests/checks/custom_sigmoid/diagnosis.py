@@ -118,7 +118,7 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
 
 @rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
-    """A method has as many parameters as in the other style, and Python says that they don't fit."""
+    """Python says that arguments don't fit; a method has the parameters of the other style."""
     texts = ("positional argument", "missing a required argument", "too many positional")
     if not failure.error or not any(failure.raised("TypeError", text) for text in texts):
         return None
