@@ -21,6 +21,24 @@ class Sigmoid(torch.autograd.Function):
         return None
 
 
+# %% change_not_noticed
+# The derivative is saved: right, whatever is changed in place, but not differentiable.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y - y * y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (slope,) = ctx.saved_tensors
+        return grad_output * slope
+
+
 # %% common_no_return
 # sigmoid returns what print gives.
 def sigmoid(x):
@@ -402,21 +420,3 @@ class Sigmoid(torch.autograd.Function):
         gradient = grad_output * y * (1 - y)
         (y,) = ctx.saved_tensors
         return gradient
-
-
-# %% wraps_a_built_in
-# A built-in that is no sigmoid, and wrong.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.nn.functional.hardtanh(x)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)

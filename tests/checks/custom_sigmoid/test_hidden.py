@@ -208,7 +208,7 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
         assert_equal(state[what], False, message, facts={"what": what})
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
+@check(points=0.75, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
 def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
     """what backward needs goes through save_for_backward"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
@@ -237,7 +237,7 @@ def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
             assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"what": what})
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
+@check(points=0.25, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_backward_again(student: Student, draw: RandomInputs) -> None:
     """a second backward works only with retain_graph=True"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
@@ -262,7 +262,7 @@ def test_backward_again(student: Student, draw: RandomInputs) -> None:
 # ------------------------------------------------------------------------------------- the function
 
 
-@check(points=0.5, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
+@check(points=0.75, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
 def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> None:
     """the gradient of sigmoid(x) comes from Sigmoid.backward"""
     many = draw.shapes()[-1]
@@ -314,7 +314,8 @@ def test_second_derivative(student: Student, draw: RandomInputs) -> None:
     """backward can itself be differentiated"""
     x, v, u = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.tensor(3)
     y = applied(student, x)
-    (first,) = torch.autograd.grad(y, x, v, create_graph=True)
+    with student.writing_allowed():
+        (first,) = torch.autograd.grad(y, x, v, create_graph=True)
     s = torch.sigmoid(x.detach())
     want = u * v.detach() * s * (1 - s) * (1 - 2 * s)
     inputs = {"x": x, "v": v, "u": u}
@@ -324,7 +325,7 @@ def test_second_derivative(student: Student, draw: RandomInputs) -> None:
     )
     if not first.requires_grad:
         fail(cut, expected=want, inputs=inputs)
-    (got,) = torch.autograd.grad(first, x, u, allow_unused=True)
+    got = gradient(student, first, x, u)
     if got is None or not got.any():
         fail(cut, expected=want, actual=got, inputs=inputs)
     wrong = (
@@ -339,4 +340,5 @@ def test_gradgradcheck_agrees(student: Student, draw: RandomInputs) -> None:
     """gradgradcheck agrees with backward"""
     x = draw.tensor(2, 3, digits=None, requires_grad=True)
     message = "gradgradcheck compared your second derivative with differences: they disagree"
-    assert_gradgradcheck(student.Sigmoid.apply, [x], message, names=["x"])
+    with student.writing_allowed():
+        assert_gradgradcheck(lambda x: student.Sigmoid.apply(x.clone()), [x], message, names=["x"])

@@ -189,7 +189,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
 
 
 @check(
-    points=0.5,
+    points=0.25,
     about="Sigmoid",
     at="Sigmoid.backward",
     needs=test_gradient_uses_the_incoming_gradient,
