@@ -420,3 +420,10 @@ class Sigmoid(torch.autograd.Function):
         gradient = grad_output * y * (1 - y)
         (y,) = ctx.saved_tensors
         return gradient
+
+
+# %% writes_into_x
+# sigmoid clears x.grad, not x.
+def sigmoid(x):
+    x.grad = None
+    return Sigmoid.apply(x)  # noqa: F821

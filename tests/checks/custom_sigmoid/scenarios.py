@@ -114,11 +114,13 @@ def constant_input(student, path, x):
     function = student
     for part in path.split("."):
         function = getattr(function, part)
+    x.grad = torch.ones_like(x)
     y = function(x)
     return {
         "x": x.requires_grad,
         "the result": isinstance(y, torch.Tensor) and y.requires_grad,
         "values": x.detach(),
+        "grad": x.grad,
     }
 
 

@@ -206,6 +206,7 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
     message = "x does not require grad, but after Sigmoid.apply(x) {what} does"
     for what in ("x", "the result"):
         assert_equal(state[what], False, message, facts={"what": what})
+    assert_equal(state["grad"], torch.ones_like(before), "Sigmoid.apply(x) changed x.grad")
 
 
 @check(points=0.75, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
@@ -304,6 +305,7 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> 
     for what in ("x", "the result"):
         assert_that(not state[what] or own[what], message, facts={"what": what})
     assert_equal(state["values"], own["values"], "sigmoid changed x")
+    assert_equal(state["grad"], own["grad"], "sigmoid changed x.grad")
 
 
 # ---------------------------------------------------------------------------------------- the bonus
