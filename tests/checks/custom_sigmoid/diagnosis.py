@@ -40,8 +40,9 @@ def questions(failure: Failure) -> tuple[Tensor, Tensor]:
         or not float(x.abs().max()) < 5
     ):
         return failure.draw.tensor(3), failure.draw.tensor(3)
-    fits = isinstance(v, Tensor) and v.shape == x.shape and v.dtype is torch.float64
-    return x.detach().clone(), v.detach().clone() if fits else failure.draw.tensor(len(x))
+    if not isinstance(v, Tensor) or v.shape != x.shape or v.dtype is not torch.float64:
+        v = failure.draw.tensor(len(x))
+    return x.detach().clone(), v.detach().clone()
 
 
 def ask(student: Student, x: Tensor, v: Tensor) -> tuple[Any, Tensor | None]:
