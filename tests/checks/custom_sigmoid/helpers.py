@@ -16,7 +16,7 @@ def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor
     """
     want = torch.sigmoid(x.detach())
     with student.writing_allowed():
-        y = student.Sigmoid.apply(x.clone())
+        y: Tensor = student.Sigmoid.apply(x.clone())
     assert_tensor(y, want, "Sigmoid.apply(x) is wrong", inputs={"x": x}, atol=atol)
     assert_that(
         y.requires_grad,
