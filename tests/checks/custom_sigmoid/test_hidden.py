@@ -176,10 +176,12 @@ def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
     inputs = {"x": x, "z": z, "v": v}
     message = "x was set to z between two calls, and the {what} of the {call} call is wrong"
     for call, at in (("second", z), ("first", x)):
-        want = {"value": torch.sigmoid(at.detach()), "gradient": v * local_derivative(at)}
-        for what in want:
+        wanted = {"value": torch.sigmoid(at.detach()), "gradient": v * local_derivative(at)}
+        for what in wanted:
             facts = {"call": call, "what": what}
-            assert_gradient(seen[f"{call} {what}"], want[what], message, inputs=inputs, facts=facts)
+            assert_gradient(
+                seen[f"{call} {what}"], wanted[what], message, inputs=inputs, facts=facts
+            )
 
 
 # ------------------------------------------------------------------------- tensors of the caller
