@@ -141,6 +141,7 @@ def recorded(student, graph, leaves, names, vectors, before=()):
     if pair is None:
         return seen
     records = pair[0]
+    seen["handles"] = len(pair[1]) if isinstance(pair[1], (list, tuple)) else 1
     seen["kept"] = list(given) == list(names) and all(map(is_one, given.values(), tensors))
     seen["start"], seen["rounds"], seen["grads"] = shown(records), [], []
     for v in vectors:
@@ -474,7 +475,7 @@ def grads_kept(student, spec, x, before, trouble=None):
     """`.grad` of the parameters after a call, in order; `before` is what it holds beforehand. The
     last parameter is frozen, the last part does not train, and x is not a leaf.
     """
-    module, given = troubled(spec, trouble), x * 1.0
+    module, given = troubled(spec, trouble), x.clone()
     parameters, parts = dict(module.named_parameters()), dict(module.named_modules())
     for parameter, grad in zip(parameters.values(), before, strict=True):
         parameter.grad = grad

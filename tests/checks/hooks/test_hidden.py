@@ -840,7 +840,7 @@ SHAPES = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)
 def same_grads(student, draw, spec, x, none_first, trouble=None):
     """The parameters' `.grad` must be as before a call, half of them None; return what was seen."""
     before = {
-        name: None if (k + none_first) % 2 == 0 else draw.tensor(*shape) * draw.choice([1, 1e18])
+        name: None if (k + none_first) % 2 == 0 else draw.tensor(*shape)
         for k, (name, shape) in enumerate(SHAPES.items())
     }
     got = student.observe("grads_kept", spec, x, list(before.values()), trouble)
@@ -863,7 +863,7 @@ def same_grads(student, draw, spec, x, none_first, trouble=None):
 def test_norms_leave_parameter_grads(student, draw):
     """Parameters, modes and x are as before the call"""
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
-    for none_first in (0, 1):
+    for none_first in (1, 0):
         got = same_grads(student, draw, spec, x, none_first)
     inputs = {"module": SMALL, "x": x}
     for what, before in got["settings_before"].items():
