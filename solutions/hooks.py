@@ -86,10 +86,10 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
 
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps its name there to the 2-norm of its grad_output, the gradient
-    with respect to what it returns. Each value is a float. x may require grad or not. Every leaf
-    module runs once, works out of place and returns a single new tensor that requires grad.
-    Afterwards no hook of yours is left, and those of others are still there. `.grad` and
-    `requires_grad` of each parameter and `training` of each module are what they were before. x
+    with respect to what it returns. Each value is a float. x and each parameter may require grad or
+    not. Every leaf module runs once, works out of place and returns a single new tensor that
+    requires grad. Afterwards no hook of yours is left, and those of others are still there. `.grad`
+    and `requires_grad` of each parameter and `training` of each module are what they were before. x
     keeps its values and its graph. If the run raises, so does this function, and hooks and `.grad`
     are as before then too.
     """

@@ -361,6 +361,19 @@ def backward_with_scaled_gradient(loss, y, factor):
         handle.remove()
 
 
+# %% edits_in_place
+# contiguous() copies only what is not contiguous yet.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        if norm > max_norm:
+            grad = grad.contiguous()
+            grad.mul_(max_norm / norm)
+        return grad
+
+    return y.register_hook(hook)
+
+
 # %% fills_too_early
 # Reads .grad at once.
 def record_gradients(tensors):
