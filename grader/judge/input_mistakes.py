@@ -18,9 +18,9 @@ FEWEST = 2
 """A single number may agree with another by chance."""
 
 
-def _known(failure: Failure, like: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the inputs and facts that have the shape of a tensor and are not zero."""
-    for name, value in {**failure.facts, **failure.inputs}.items():
+def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Yield the values that have the shape of a tensor and are not zero."""
+    for name, value in values.items():
         if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
             yield name, value.detach()
 
@@ -36,7 +36,9 @@ def input_returned(failure: Failure, student: Student) -> Facts | None:
     both = pair(failure)
     if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
         return None
-    found = [(name, value) for name, value in _known(failure, both[0]) if same(both[0], value)]
+    found = [
+        (name, value) for name, value in _known(failure.inputs, both[0]) if same(both[0], value)
+    ]
     return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
 
 
@@ -58,7 +60,7 @@ def input_added(failure: Failure, student: Student) -> Facts | None:
     exact = {"rtol": 1e-4} if torch.float32 in (actual.dtype, expected.dtype) else {}
     found = [
         (name, value)
-        for name, value in _known(failure, expected)
+        for name, value in _known({**failure.facts, **failure.inputs}, expected)
         if value.is_floating_point() and same(actual, expected + value, **exact)
     ]
     if len(found) != 1 or same(found[0][1], expected):
