@@ -8,17 +8,24 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
-def grad_afterwards(student, name, f, x, held, *more):
-    """What x.grad is after a call, where ``held`` was in it before."""
+def afterwards(student, name, f, x, held, parameters, *more):
+    """What x, its .grad and that of f's parameters are after a call, where ``held`` and ones were
+    in them before.
+    """
     x.grad = held
+    for parameter in parameters.values():
+        parameter.grad = torch.ones_like(parameter)
     getattr(student, name)(f, x, *more)
-    return x.grad
+    inside = {at: parameter.grad for at, parameter in parameters.items()}
+    return {"grad": x.grad, "x": x.detach(), "inside": inside}
 
 
 def at_a_result(student, name, f, start, *more):
-    """What comes back for an x that was computed from another tensor."""
+    """What comes back for an x that was computed from another tensor, and whether x still is."""
     x = start * 2
-    return getattr(student, name)(f, x, *more)
+    before = x.grad_fn
+    result = getattr(student, name)(f, x, *more)
+    return {"result": result, "in_its_graph": x.grad_fn is before}
 
 
 def modules_around(student, name, f, x, *more):
