@@ -3,8 +3,8 @@
 Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
-of torch. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not. Leave x and
-every .grad as they were. Do not use torch.func or torch.autograd.functional.
+of torch. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not. Leave x
+and every .grad as they were. Do not use torch.func or torch.autograd.functional.
 """
 
 import torch
