@@ -211,7 +211,7 @@ def lost(failure, student):
 @rule
 def create_graph_missing(failure, student):
     k, unrecorded, shown = lost(failure, student) or (None, None, {})
-    line = line_of(student, failure.about, recorded=False)
+    line = {} if failure.error else line_of(student, failure.about, recorded=False)
     return {**shown, **line} if k == 0 and unrecorded else None
 
 
@@ -224,7 +224,7 @@ def create_graph_once(failure, student):
 @rule
 def past_cut_off(failure, student):
     k, unrecorded, shown = lost(failure, student) or (None, None, {})
-    line = line_of(student, failure.about, recorded=True)
+    line = {} if failure.error else line_of(student, failure.about, recorded=True)
     return {**shown, **line} if k is not None and not unrecorded else None
 
 
