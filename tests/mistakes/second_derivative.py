@@ -71,6 +71,31 @@ def second_derivative(f, x):
     return torch.stack(seconds).reshape(x.shape)
 
 
+# %% common_empty_input
+# Number by number: for an empty x there is nothing to stack.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    results = []
+    for number in x.detach().reshape(-1):
+        number = number.clone().requires_grad_()
+        y = f(number)
+        for _ in range(n):
+            y = differentiable_gradient(y, number)
+        results.append(y)
+    return torch.stack(results).reshape(x.shape)
+
+
 # %% common_flag_of_a_result
 # The flag is set on the caller's x, which has to be a leaf for that.
 import torch
@@ -158,6 +183,17 @@ def differentiable_gradient(y, x):
 def second_derivative(f, x):
     x = torch.tensor(x.tolist(), requires_grad=True)
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
+
+
+# %% common_wrong_dtype
+# The norms are summed in float64.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.double().norm(dim=1) - 1) ** 2).mean()
 
 
 # %% common_wrong_shape
@@ -393,6 +429,34 @@ def nth_derivative(f, x, n):
     return y
 
 
+# %% detaches_the_callers_x
+# detach_() in place of detach().
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def second_derivative(f, x):
+    x = x.detach_().requires_grad_()
+    return differentiable_gradient(differentiable_gradient(f(x), x), x)
+
+
+# %% detaches_the_callers_x
+# detach_() in place of detach(), for a batch.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach_().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
 # %% diagonal_only
 # d²f/dx_i² for every i, and nothing else.
 import torch
@@ -461,6 +525,34 @@ def hessian(f, x):
         step[k] = 1e-5
         columns.append((gradient(x.detach() + step) - gradient(x.detach() - step)) / 2e-5)
     return torch.stack(columns)
+
+
+# %% finite_differences
+# The first derivative is exact, the second a central difference of it.
+import torch
+
+
+def second_derivative(f, x):
+    def gradient(point):
+        point = point.detach().requires_grad_()
+        return torch.autograd.grad(f(point).sum(), point)[0]
+
+    h = 1e-5
+    return (gradient(x.detach() + h) - gradient(x.detach() - h)) / (2 * h)
+
+
+# %% finite_differences
+# Each gradient is a central difference of values of f, in the graph of the parameters.
+import torch
+
+
+def gradient_penalty(f, x):
+    columns = []
+    for k in range(x.shape[1]):
+        step = torch.zeros_like(x)
+        step[:, k] = 1e-4
+        columns.append((f(x.detach() + step) - f(x.detach() - step)).reshape(-1) / 2e-4)
+    return ((torch.stack(columns, dim=1).norm(dim=1) - 1) ** 2).mean()
 
 
 # %% graph_that_misses_x
