@@ -132,16 +132,15 @@ def calls_disagree(failure: Failure, student: Student) -> Facts | None:
     if _draws(student.source.tree):
         return None
     mine = [_called(student, call.path, call.args, call.kwargs) for _ in range(2)]
-    if mine[0].shape != mine[1].shape or same(*mine):
+    first, second = mine
+    if first is None or second is None or first.shape != second.shape or same(first, second):
         return None
     ours = [_called(failure.reference, call.path, call.args, call.kwargs) for _ in range(2)]
-    if not same(*ours):
-        return None
-    return {"function": call.path, "first": mine[0], "second": mine[1]}
+    return {"function": call.path, "first": first, "second": second} if same(*ours) else None
 
 
-def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor:
-    """Return what a call gives as a tensor; raise TypeError if it gives anything else."""
+def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor | None:
+    """Return what a call gives as a tensor, None if it gives anything else."""
     function: Any = student
     for name in path.split("."):
         function = getattr(function, name)
@@ -153,9 +152,7 @@ def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -
         result = function(*copies, **kwargs)
     if isinstance(result, int | float) and not isinstance(result, bool):
         return torch.tensor([result], dtype=torch.float64)
-    if not isinstance(result, Tensor):
-        raise LookupError(path)
-    return result.detach()
+    return result.detach() if isinstance(result, Tensor) else None
 
 
 def _draws(tree: ast.Module) -> bool:
