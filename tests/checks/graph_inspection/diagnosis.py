@@ -193,6 +193,14 @@ def probe(x, y):
     return (t * 2 * (y.cos() - t)) * (x * x)
 
 
+def probed(failure, student):
+    """Return the entries that the student's function gives for ``probe``, and its root's node."""
+    leaves = [failure.draw.tensor(2, requires_grad=True) for _ in range(2)]
+    made = program(probe, inputs=2)
+    rows = entries(answer(student, failure.about, made, leaves), failure.about)
+    return rows, made(*leaves).grad_fn
+
+
 def walked(*orders):
     """Return a rule that recognizes a walk in one of these wrong orders: it explains what came
     back, and also what the student's function gives for another graph.
@@ -212,10 +220,8 @@ def walked(*orders):
         fitting = [one for one in orders if rows and rows == named(one(root.grad_fn)) != want]
         if not fitting:
             return None
-        leaves = [failure.draw.tensor(2, requires_grad=True) for _ in range(2)]
-        made = program(probe, inputs=2)
-        again = entries(answer(student, failure.about, made, leaves), failure.about)
-        if again not in [named(order(made(*leaves).grad_fn)) for order in fitting]:
+        again, node = probed(failure, student)
+        if again not in [named(order(node)) for order in fitting]:
             return None
         repeated = next((row for row in want if want.count(row) > 1), None)
         return {
@@ -233,17 +239,28 @@ def walked(*orders):
 # ------------------------------------------------------------------------------- the kind of answer
 
 
+NO_GRAPH = "a tensor without a graph should give"
+
+
+def message(start, kind=None):
+    """Return a rule that recognizes a failure by its message, and by the type that it tells."""
+
+    @rule
+    def recognize(failure, student):
+        typed = kind in (None, failure.facts.get("type"))
+        return {} if typed and failure.message.startswith(start) else None
+
+    return recognize
+
+
 @rule
 def returns_nothing(failure, student):
-    kind = failure.facts.get("type") if failure.message.startswith(KIND) else None
-    no_graph = failure.message.startswith("a tensor without a graph should give")
-    return {} if kind == "NoneType" or (no_graph and failure.actual is None) else None
+    nothing = failure.message.startswith(KIND) and failure.facts.get("type") == "NoneType"
+    no_graph = failure.message.startswith(NO_GRAPH) and failure.actual is None
+    return {} if nothing or no_graph else None
 
 
-@rule
-def yields_without_a_list(failure, student):
-    wanted = failure.message == f"{KIND}, expected a list"
-    return {} if wanted and failure.facts.get("type") == "generator" else None
+yields_without_a_list = message(f"{KIND}, expected a list", "generator")
 
 
 @rule
@@ -275,9 +292,7 @@ def results_pile_up(failure, student):
     return {"first": first, "second": second} if second > first else None
 
 
-@rule
-def prints(failure, student):
-    return {} if failure.message.startswith("format_graph printed") else None
+prints = message("format_graph printed")
 
 
 # -------------------------------------------------------------------------------- build_loss and 20
@@ -287,6 +302,15 @@ def prints(failure, student):
 def only_loss_returned(failure, student):
     one = failure.message.startswith(KIND) and isinstance(failure.actual, Tensor)
     return {} if one and same(failure.actual, (2 * failure.inputs["x"] + 3) ** 2) else None
+
+
+@rule
+def extra_dimension(failure, student):
+    """A constant of shape (1,) meets a 0-d x."""
+    actual, expected = failure.actual, failure.expected
+    if not isinstance(actual, Tensor) or not isinstance(expected, Tensor) or expected.dim():
+        return None
+    return {} if actual.shape == (1,) and same(actual[0], expected, rtol=1e-4) else None
 
 
 @rule
@@ -368,28 +392,26 @@ def node_for_name(failure, student):
     return {"kind": node.type_name, "name": name}
 
 
-@rule
-def text_of_the_node(failure, student):
-    """<AddBackward0 object at 0x7f…>, or <class 'AddBackward0'>."""
-    found, name = wrong_name(failure)
-    texts = isinstance(found, str) and found.startswith("<") and name and name in found
-    return {"found": found, "name": name} if texts else None
+def spelled(wrongly):
+    """Return a rule for names that came back as another text, which ``wrongly`` recognizes."""
+
+    @rule
+    def recognize(failure, student):
+        found, name = wrong_name(failure)
+        texts = isinstance(found, str) and isinstance(name, str)
+        return {"found": found, "name": name} if texts and wrongly(found, name) else None
+
+    return recognize
 
 
-@rule
-def name_cut_from_text(failure, student):
-    """A part of torch.autograd.function.CubeBackward that is not its last."""
-    found, name = wrong_name(failure)
-    whole = f"torch.autograd.function.{name}"
-    cut = isinstance(found, str) and name and whole.startswith(found.lstrip("<") or "-")
-    return {"found": found, "name": name} if cut else None
-
-
-@rule
-def qualified_name(failure, student):
-    """torch::autograd::AccumulateGrad."""
-    found, name = wrong_name(failure)
-    return {"found": found, "name": name} if isinstance(found, str) and "::" in found else None
+# <AddBackward0 object at 0x7f…>, <class 'AddBackward0'>
+text_of_the_node = spelled(lambda found, name: found.startswith("<") and name in found)
+# a part of torch.autograd.function.CubeBackward that is not its last
+name_cut_from_text = spelled(
+    lambda found, name: f"torch.autograd.function.{name}".startswith(found.lstrip("<") or "-")
+)
+# torch::autograd::AccumulateGrad
+qualified_name = spelled(lambda found, name: "::" in found)
 
 
 # ------------------------------------------------------------------------- what is not a node, None
@@ -464,15 +486,7 @@ def newline_at_the_end(failure, student):
     return {} if isinstance(want, list) and lines == [*want, ""] else None
 
 
-UNITS = {
-    "  ": "2 spaces",
-    "   ": "3 spaces",
-    "    ": "4 spaces",
-    "\t": "a tab",
-    "": "no space",
-    "-": "a dash",
-    "- ": "a dash and a space",
-}
+UNITS = {"  ": "2 spaces", "    ": "4 spaces", "\t": "a tab", "": "no space", "-": "a dash"}
 
 
 @rule
@@ -492,8 +506,9 @@ def wide_indentation(failure, student):
 
 @rule
 def not_empty_without_a_graph(failure, student):
-    no_graph = failure.message.startswith("a tensor without a graph should give")
-    return {} if no_graph and failure.actual else None
+    if not failure.message.startswith(NO_GRAPH) or not failure.actual:
+        return None
+    return {"found": repr(failure.actual), "empty": repr(failure.expected)}
 
 
 @rule
@@ -506,17 +521,13 @@ def depth_counts_visits(failure, student):
     if not wrong or not all(isinstance(rows[k][0], int) and rows[k] > want[k] for k in wrong):
         return None
     first = wrong[0]
-    begins_a_branch = first > 0 and want[first][0] <= want[first - 1][0]
-    if not begins_a_branch or right_on_a_tree(failure, student):
+    if first == 0 or want[first][0] > want[first - 1][0]:  # no second input of a node begins here
+        return None
+    # a depth that is kept for each node is right where no node is reached twice
+    tree = asked(student, failure.about, lambda x, y: x.sin() * y, failure.draw)
+    if entries(tree, failure.about)[-1] == (1, "AccumulateGrad"):
         return None
     return {"found": rows[first], "wanted": want[first]}
-
-
-def right_on_a_tree(failure, student):
-    """Return whether depths are right where no node is reached twice."""
-    found = asked(student, failure.about, lambda x, y: x.sin() * y, failure.draw)
-    want = [(0, "MulBackward0"), (1, "SinBackward0"), (2, "AccumulateGrad"), (1, "AccumulateGrad")]
-    return entries(found, failure.about) == want
 
 
 depth_from_one = walked(lambda node: preorder(node, 1))
@@ -534,28 +545,13 @@ def shared_nodes_once(failure, student):
     if root is None or root.grad_fn is None:
         return None
     rows, want = listed(failure)
-    once = named(each_node_once(root.grad_fn))
-    again = named(each_node_once(root.grad_fn, relist=True))
-    names, every = (Counter(name for _, name in one) for one in (rows, want))
-    if not (rows == again != want) and not (names == Counter(name for _, name in once) != every):
-        return None
-    for graph, leaves in ((lambda x, y: x * y, 2), (squared, 1), (rejoined, 1)):
-        seen = asked(student, failure.about, graph, failure.draw)
-        if str(seen).count("AccumulateGrad") != leaves:
-            return None
-    return {"count": len(rows), "wanted": len(want)}
-
-
-def squared(x, y):
-    """A result times itself: what lies behind it is met twice."""
-    t = x.sin()
-    return t * t
-
-
-def rejoined(x, y):
-    """Two results of one result: each node behind has one input."""
-    t = x.sin()
-    return t.cos() + t.tanh()
+    again, node = probed(failure, student)
+    for mine, start in ((rows, root.grad_fn), (again, node)):
+        once = Counter(name for _, name in named(each_node_once(start)))
+        if Counter(name for _, name in mine) != once:
+            if mine != named(each_node_once(start, relist=True)):
+                return None
+    return {"count": len(rows), "wanted": len(want)} if len(rows) < len(want) else None
 
 
 first_input_only = walked(down_the_first)
@@ -580,9 +576,7 @@ def stops_at_a_depth(failure, student):
 # ------------------------------------------------------------------------------------------- leaves
 
 
-@rule
-def leaves_in_another_order(failure, student):
-    return {} if failure.message == "the leaves are right, but not their order" else None
+leaves_in_another_order = message("the leaves are right, but not their order")
 
 
 @rule
@@ -605,9 +599,7 @@ def leaves_are_copies(failure, student):
     return None
 
 
-@rule
-def leaf_nodes_returned(failure, student):
-    return {} if failure.facts.get("type") == "AccumulateGrad" else None
+leaf_nodes_returned = message("entry {number} is of type", "AccumulateGrad")
 
 
 @rule
