@@ -1314,3 +1314,69 @@ def walk(root, depth=0):
         if f is not None:
             out += walk(f, depth + 1, out)
     return out
+
+
+# %% results_out_of_order
+# The results from last to first.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z**2, z, y
+
+
+# %% results_out_of_order
+# y and z change places.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z, y, z**2
+
+
+# %% results_out_of_order
+# loss in the middle.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return y, z**2, z
+
+
+# %% results_out_of_order
+# z first.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z, z**2, y
+
+
+# %% extra_dimension
+# The factor has x's dtype, and a dimension.
+import torch
+
+
+def build_loss(x):
+    y = torch.tensor([2.0], dtype=x.dtype) * x
+    z = y + 3
+    return y, z, z**2
+
+
+# %% constant_edges_dropped
+# An edge is listed if there is a node.
+def inputs_of(root):
+    edges = []
+    for node, index in getattr(root.grad_fn, "next_functions", ()):
+        if node:
+            edges.append((type(node).__name__, index))
+    return edges
+
+
+# %% newline_at_the_end
+# A newline after the whole text.
+def format_graph(root):
+    text = "\n".join(" " * depth + name for depth, name in walk(root))
+    return text + "\n" if text else text
+
+
+# %% only_loss_returned
+# One expression.
+def build_loss(x):
+    return (2 * x + 3) ** 2
