@@ -44,18 +44,12 @@ def random_graphs(draw):
     """Two graphs that between them have every one of ``STEPS``: shared results, pieces, constants,
     custom Functions, unused leaves.
 
-    And two small ones: one with a copy, and one in which a leaf is surely reached at two depths.
+    And a small one with a copy, in which the leaf is surely reached at two depths.
     """
     steps = draw.sample(STEPS, len(STEPS))
     drawn = [random_graph(draw, steps[:7]), random_graph(draw, steps[7:])]
-    return [
-        *drawn,
-        Graph(
-            f"{helpers.COPY}t = copy{draw.choice(UNARY)} * copy\nroot = t * x",
-            {"x": draw.tensor(4, requires_grad=True)},
-        ),
-        Graph(f"root = x{draw.choice(UNARY)} * x", {"x": draw.tensor(4, requires_grad=True)}),
-    ]
+    text = f"{helpers.COPY}t = copy{draw.choice(UNARY)} * copy\nroot = t * x"
+    return [*drawn, Graph(text, {"x": draw.tensor(4, requires_grad=True)})]
 
 
 def random_graph(draw, steps):
@@ -346,7 +340,7 @@ def test_format_any_graph(student, reference, draw):
         helpers.assert_text(
             graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph
         )
-    helpers.assert_silent(graphs[-1].printed(student), graphs[-1])
+    helpers.assert_silent(graphs[0].printed(student), graphs[0])
 
 
 # ------------------------------------------------------------------------------------- leaf_tensors
@@ -394,13 +388,11 @@ def test_leaves_of_equal_value(student, reference, draw):
     """leaf_tensors lists leaves of equal value separately"""
     value = draw.number()
     tensors = {name: torch.tensor(value, dtype=torch.float64, requires_grad=True) for name in "xyz"}
-    shared = {"x": tensors["x"], "y": tensors["x"].detach().requires_grad_(), "z": tensors["z"]}
-    empty = {name: draw.tensor(0, requires_grad=True) for name in "xyz"}
-    for leaves in (tensors, shared, empty):
-        graph = Graph(f"t = x{draw.choice(UNARY)} * y\nroot = t + z", leaves)
-        helpers.assert_leaves(
-            graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
-        )
+    tensors["y"] = tensors["x"].detach().requires_grad_()
+    graph = Graph(f"t = x{draw.choice(UNARY)} * y\nroot = t + z", tensors)
+    helpers.assert_leaves(
+        graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
+    )
 
 
 @check(points=0.25, about="leaf_tensors", needs="test_leaves_of_a_graph")
