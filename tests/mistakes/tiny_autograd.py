@@ -50,14 +50,12 @@ def zero_grad(root):
 
 
 # %% clears_not_everything
-# relu gives the very Value back where it is positive, and a fresh zero, which comes from nothing,
-# where it is not.
+# relu makes a fresh zero, which comes from nothing, where its input is negative.
 class Value:
     ...
 
     def relu(self):
-        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to you."""
-        return self if self.data > 0 else Value(0.0)
+        return self * 1 if self.data > 0 else Value(0.0)
 
 
 # %% counts_again
@@ -137,8 +135,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -382,8 +379,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -537,8 +533,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -683,8 +678,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -820,8 +814,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1007,8 +1000,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1141,8 +1133,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1294,8 +1285,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1432,8 +1422,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1582,8 +1571,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1887,8 +1875,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():

@@ -20,6 +20,7 @@ from grader.authoring import (
     fetch,
     graphs_figure,
     is_number,
+    is_same,
     short_repr,
     trace,
     type_name,
@@ -134,11 +135,13 @@ NO_VALUES = {"NotImplementedType", "function", "method", "type"}
 """Types of results that can't stand in for a Value, beside plain data and tensors."""
 
 
-def evaluate(student, leaves, steps):
+def evaluate(student, leaves, steps, held=None):
     """All names with their Values, and the name and type of the first step's result that is none,
-    else None.
+    else None. Grads in ``held`` are set on the leaves before the first step.
     """
     names = {name: student.Value(data) for name, data in leaves.items()}
+    for name, grad in (held or {}).items():
+        names[name].grad = grad
     for name, text in steps:
         names[name] = eval(text, {}, names)
     for name, value in zip(names, fetch(*names.values(), None), strict=False):
@@ -159,19 +162,22 @@ def fetched(groups):
     return {key: {name: next(flat) for name in group} for key, group in groups.items()}
 
 
-def run(student, leaves, steps, roots, given=None):
+def run(student, leaves, steps, roots, given=None, held=None):
     """The data of every step, and of the leaves data and grad before backward of each root in turn
     and after it.
 
-    Grads that are given by name are set before backward.
+    Grads that are given by name are set before backward; those in ``held`` are set on the leaves
+    before the first step, and then each step's result is compared with the leaves by identity.
     """
-    names, odd = evaluate(student, leaves, steps)
+    names, odd = evaluate(student, leaves, steps, held)
     if odd is not None:
         return {"odd": odd}
     for name, grad in (given or {}).items():
         names[name].grad = grad
     only_leaves = {name: names[name] for name in leaves}
     groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
+    pairs = [(name, leaf) for name, _ in steps for leaf in leaves] if held else []
+    groups["same"] = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
     for root in roots:
         names[root].backward()
     groups |= {"grads": read(only_leaves, "grad"), "after": read(names, "data")}
@@ -226,22 +232,32 @@ def judge_plain_python(student):
         plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
 
 
-def judge(student, lines, *roots):
+def judge(student, lines, *roots, held=None):
     """Data, and gradients of the roots one after the other, must be torch's; nothing else may
-    change.
+    change. Where the leaves held grads before, the gradients are added to these, and no step may
+    return a leaf itself.
     """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
     with showing(lines.shown):
-        seen = run(student, lines.leaves, lines.steps, roots)
+        seen = run(student, lines.leaves, lines.steps, roots, held=held)
+    before = held or dict.fromkeys(lines.leaves, 0.0)
+    truth = lines.gradients(*roots)
     facts = {
         "lines": lines,
         "seen": seen,
         "roots": roots,
         "root": ", ".join(roots),
-        "truth": lines.gradients(*roots),
+        "truth": {name: grad + before[name] for name, grad in truth.items()},
+        "before": before,
     }
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
+    for (name, leaf), same in seen["same"].items():
+        if same:
+            told = {**facts, "formula": dict(lines.steps)[name], "name": leaf}
+            fail(
+                "{formula} returned {name} itself, not a new Value", inputs=lines.inputs, facts=told
+            )
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
     judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
 
@@ -265,14 +281,14 @@ def judge_data(seen, lines, facts, figure):
         if not close(seen["after"][name], want[name]):
             fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
     for name in lines.leaves:
-        if not is_number(seen["start"][name]) or seen["start"][name] != 0:
-            told = {**facts, "name": name}
+        held = facts["before"][name]
+        if not is_number(seen["start"][name]) or seen["start"][name] != held:
             fail(
-                "{name}.grad should be 0.0 as long as no backward ran",
-                expected=0.0,
+                "before backward {name}.grad should be {held}",
+                expected=held,
                 actual=seen["start"][name],
                 inputs=lines.inputs,
-                facts=told,
+                facts={**facts, "name": name, "held": held},
             )
 
 

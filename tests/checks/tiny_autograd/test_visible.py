@@ -1,5 +1,7 @@
 """tiny_autograd, the checks that students may read."""
 
+import math
+
 from grader.authoring import check, import_helpers
 
 helpers = import_helpers(__file__)
@@ -39,6 +41,8 @@ def test_tanh(student, draw):
     for a in (draw.number(0.2, 1.5), draw.number(-1.5, -0.2)):
         judge(student, expression("root = a.tanh()", a=a))
         judge(student, expression("s = a.tanh()\nroot = s.tanh()", a=a))
+    for a in (1000.0, -1000.0):  # exp(1000) is too large for a float, tanh(1000) is 1.0
+        judge(student, expression("root = a.tanh()", a=a))
 
 
 @check(points=0.25, about="Value", at="Value.exp")
@@ -48,6 +52,8 @@ def test_exponential_and_logarithm(student, draw):
     judge(student, expression("root = a.exp()", a=a))
     judge(student, expression("root = b.log()", b=b))
     judge(student, expression("s = b.log()\nt = s.exp()\nroot = t.exp()", b=b / 2))
+    judge(student, expression("root = a.exp()", a=-1000.0))
+    judge(student, expression("root = b.log()", b=1e-200))
 
 
 @check(
@@ -85,6 +91,9 @@ def test_every_value_below_is_cleared(student, draw):
     lines = expression("s = a + b\nt = s * c\nu = b + d\nv = t + s\nw = v * u", a=a, b=b, c=c, d=d)
     judge_cleared(student, lines, "w", draw)
     judge_cleared(student, lines, "v", draw)
+    filled = {name: draw.number() for name in "abcdstuvw"}
+    filled |= {"a": math.inf, "b": math.nan, "s": 0.0, "v": 0.0}
+    judge_cleared(student, lines, "w", draw, filled=filled)
 
 
 @check(points=0.5, about="zero_grad", needs=test_every_value_below_is_cleared)
