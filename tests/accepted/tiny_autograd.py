@@ -922,12 +922,17 @@ class Value:
         numbers = [one.data for one in values]
         return Value(function(*numbers), list(zip(values, slopes(*numbers), strict=True)))
 
-    __add__, __radd__ = (partialmethod(compute, name="add", turned=t) for t in (False, True))
-    __sub__, __rsub__ = (partialmethod(compute, name="sub", turned=t) for t in (False, True))
-    __mul__, __rmul__ = (partialmethod(compute, name="mul", turned=t) for t in (False, True))
+    __add__ = partialmethod(compute, name="add")
+    __radd__ = partialmethod(compute, name="add", turned=True)
+    __sub__ = partialmethod(compute, name="sub")
+    __rsub__ = partialmethod(compute, name="sub", turned=True)
+    __mul__ = __rmul__ = partialmethod(compute, name="mul")
     __truediv__ = partialmethod(compute, name="truediv")
     __rtruediv__ = partialmethod(compute, name="truediv", turned=True)
-    exp, log, tanh, relu = (partialmethod(compute, name=n) for n in ("exp", "log", "tanh", "relu"))
+    exp = partialmethod(compute, name="exp")
+    log = partialmethod(compute, name="log")
+    tanh = partialmethod(compute, name="tanh")
+    relu = partialmethod(compute, name="relu")
 
     def __neg__(self):
         return 0 - self

@@ -1949,3 +1949,178 @@ class Value:
     def __truediv__(self, other):
         other = as_value(other)
         return result(self.data / other.data, (self, 1.0 / other.data), (other, self.data / other.data**2))
+
+
+# %% divides_by_a_zero
+# A product's derivatives are the product divided by each factor.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        out = result(self.data * other.data, (self, 0.0), (other, 0.0))
+        out.factors = self, other
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                product = hasattr(node, "factors")
+                source.grad += node.grad * (node.data / source.data if product else slope)
+
+
+# %% divides_by_a_zero
+# The lower power is the power divided by the base.
+class Value:
+    ...
+
+    def __pow__(self, exponent):
+        power = self.data**exponent
+        return result(power, (self, exponent * power / self.data if exponent else 0.0))
+
+
+# %% power_of_positive_bases_only
+# A power is computed through the logarithm of its base.
+import math
+
+
+class Value:
+    ...
+
+    def __pow__(self, exponent):
+        power = math.exp(exponent * math.log(self.data))
+        return result(power, (self, exponent * power / self.data))
+
+    def __truediv__(self, other):
+        other = as_value(other)
+        a, b = self.data, other.data
+        return result(a / b, (self, 1 / b), (other, -a / b**2))
+
+    def __rtruediv__(self, other):
+        return as_value(other) / self
+
+
+# %% tanh_overflows
+# tanh as the quotient of exponentials, which are infinite where tanh is 1.
+import math
+
+
+class Value:
+    ...
+
+    def tanh(self):
+        up, down = math.exp(self.data), math.exp(-self.data)
+        value = (up - down) / (up + down)
+        return result(value, (self, 1.0 - value**2))
+
+
+# %% tanh_overflows
+# tanh from exp(2 x).
+import math
+
+
+class Value:
+    ...
+
+    def tanh(self):
+        e = math.exp(2 * self.data)
+        return result((e - 1) / (e + 1), (self, 4 * e / (e + 1) ** 2))
+
+
+# %% returns_its_input
+# Adding zero, which is where sum begins, is left out.
+class Value:
+    ...
+
+    def __radd__(self, other):
+        return self if other == 0 else self + other
+
+
+# %% returns_its_input
+# relu of a positive number is the Value itself.
+class Value:
+    ...
+
+    def relu(self):
+        return self if self.data > 0 else self * 0
+
+
+# %% keeps_one_of_two_equal_inputs
+# The derivatives are kept in a dictionary, with the inputs as its keys.
+def result(data, *sources):
+    value = Value(data)
+    value.sources = tuple(dict(sources).items())
+    return value
+
+
+# %% keeps_one_of_two_equal_inputs
+# Equal pairs of input and derivative become one, in a set.
+def result(data, *sources):
+    value = Value(data)
+    value.sources = tuple(set(sources))
+    return value
+
+
+# %% clears_too_much
+# Every Value that exists is cleared, from a list of all.
+import weakref
+
+ALL = weakref.WeakSet()
+
+
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        ALL.add(self)
+
+
+def zero_grad(root):
+    for value in ALL:
+        value.grad = 0.0
+
+
+# %% clears_too_much
+# Whatever uses a Value below root is cleared too.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources, self.users = float(data), 0.0, (), []
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+    for source, _ in sources:
+        source.users.append(value)
+    return value
+
+
+def zero_grad(root):
+    todo, seen = [root], {root}
+    while todo:
+        node = todo.pop()
+        node.grad = 0.0
+        for other in [*(source for source, _ in node.sources), *node.users]:
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+
+
+# %% order_not_topological
+# Breadth first from the root, each Value once.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        order, seen = [self], {self}
+        for node in order:
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                if source not in seen:
+                    seen.add(source)
+                    order.append(source)

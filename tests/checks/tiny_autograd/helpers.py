@@ -101,8 +101,7 @@ def plain_python(student, asked, scenario, *args):
     if seen["operators"]:
         facts = {"operators": ", ".join(seen["operators"])}
         fail(
-            "torch computed here ({operators}): this lesson is plain Python, without torch",
-            facts=facts,
+            "torch ran here ({operators}): this lesson is plain Python, without torch", facts=facts
         )
     return seen
 
@@ -113,7 +112,7 @@ def no_torch_named(student):
     for name, line in used.items():
         if name.partition(".")[0] == "torch":
             fail(
-                "{used} is in line {line}: this lesson is plain Python, without torch",
+                "line {line} uses {used}: this lesson is plain Python, without torch",
                 facts={"used": name, "line": line},
                 line=line,
             )
@@ -223,7 +222,7 @@ def no_odd_step(seen, steps, **details):
     if seen["odd"] is not None:
         name, kind = seen["odd"]
         facts = {**details.pop("facts", {}), "step": f"{name} = {dict(steps)[name]}", "type": kind}
-        fail("{step} gave {type}, where a Value is promised", facts=facts, **details)
+        fail("{step} returned {type}, expected a Value", facts=facts, **details)
 
 
 def judge_plain_python(student):
@@ -275,7 +274,7 @@ def judge_data(seen, lines, facts, figure):
             "figures": [figure],
         }
         if not isinstance(seen["data"][name], int | float):
-            fail("{name}.data is of type {type}, where a number is promised", **details)
+            fail("{name}.data is of type {type}, expected a number", **details)
         if not close(seen["data"][name], want[name]):
             fail("{name}.data is wrong", **details)
         if not close(seen["after"][name], want[name]):
@@ -303,6 +302,7 @@ def judge_gradients(seen, lines, facts, figure):
             "type": type_name(got[name]),
             "got": got[name],
             "wanted": want[name],
+            "held": facts["before"][name],
         }
         details = {
             "expected": want,
@@ -312,12 +312,13 @@ def judge_gradients(seen, lines, facts, figure):
             "figures": [figure],
         }
         if not isinstance(got[name], int | float):
-            fail("{name}.grad is of type {type}, where a number is promised", **details)
-        if not close(got[name], want[name], scale):
+            fail("{name}.grad is of type {type}, expected a number", **details)
+        if not close(got[name], want[name], scale) and told["held"]:
             fail(
-                "{name}.grad is {got} after backward from {root}, the derivative is {wanted}",
-                **details,
+                "{name}.grad held {held}: after backward it is {got}, expected {wanted}", **details
             )
+        if not close(got[name], want[name], scale):
+            fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
 def judge_cleared(student, lines, root, draw, filled=None):
@@ -351,18 +352,18 @@ def judge_cleared(student, lines, root, draw, filled=None):
         }
         if not isinstance(got[name], int | float):
             fail(
-                "{name}.grad is of type {type} after zero_grad({root}), where a number is promised",
+                "after zero_grad({root}) {name}.grad is of type {type}, expected a number",
                 **details,
             )
         if name in below and got[name] != 0:
             fail(
-                "{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed"
-                " from it",
+                "zero_grad({root}) left {name}.grad, although {root} was computed from {name}",
                 **details,
             )
         if got[name] != want[name]:
             fail(
-                "zero_grad({root}) changed {name}.grad, although {root} was not computed from it",
+                "zero_grad({root}) changed {name}.grad, although {root} was not computed from"
+                " {name}",
                 **details,
             )
         if seen["after"][name] != seen["before"][name]:

@@ -13,7 +13,7 @@ expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.ju
 
 @check(points=0.5, about="Value", at="Value.__add__")
 def test_sums_and_differences(student, draw):
-    """sums, differences and negatives"""
+    """sums, differences and negatives are right"""
     a, b, c = (draw.number() for _ in range(3))
     helpers.judge_plain_python(student)
     judge(student, expression("root = a + b", a=a, b=b))
@@ -27,7 +27,7 @@ def test_sums_and_differences(student, draw):
 
 @check(points=0.5, about="Value", at="Value.__mul__")
 def test_products(student, draw):
-    """products, and products of products"""
+    """products and their derivatives are right"""
     a, b, c = (draw.number() for _ in range(3))
     judge(student, expression("root = a * b", a=a, b=b))
     judge(student, expression("s = a * b\nroot = s * c", a=a, b=b, c=c))
@@ -37,7 +37,7 @@ def test_products(student, draw):
 
 @check(points=0.25, about="Value", at="Value.tanh")
 def test_tanh(student, draw):
-    """tanh and its derivative"""
+    """tanh and its derivative are right, also at ±1000"""
     for a in (draw.number(0.2, 1.5), draw.number(-1.5, -0.2)):
         judge(student, expression("root = a.tanh()", a=a))
         judge(student, expression("s = a.tanh()\nroot = s.tanh()", a=a))
@@ -47,7 +47,7 @@ def test_tanh(student, draw):
 
 @check(points=0.25, about="Value", at="Value.exp")
 def test_exponential_and_logarithm(student, draw):
-    """exp and log, alone and one after the other"""
+    """exp, log and their derivatives are right"""
     a, b = draw.number(-2.0, 2.0), draw.number(0.2, 4.0)
     judge(student, expression("root = a.exp()", a=a))
     judge(student, expression("root = b.log()", b=b))
@@ -69,7 +69,7 @@ def test_a_square_of_a_sum(student):
     points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
 )
 def test_a_value_used_twice(student, draw):
-    """what is used twice gets both gradients"""
+    """a Value that is used twice gets both gradients"""
     a, b = draw.number(), draw.number()
     for text in (
         "root = a + a",
@@ -86,7 +86,7 @@ def test_a_value_used_twice(student, draw):
 
 @check(points=0.5, about="zero_grad")
 def test_every_value_below_is_cleared(student, draw):
-    """zero_grad clears root and all it was computed from"""
+    """zero_grad clears root and every Value below it"""
     a, b, c, d = (draw.number(digits=None) for _ in range(4))  # no two Values below are equal
     lines = expression("s = a + b\nt = s * c\nu = b + d\nv = t + s\nw = v * u", a=a, b=b, c=c, d=d)
     judge_cleared(student, lines, "w", draw)
@@ -98,6 +98,6 @@ def test_every_value_below_is_cleared(student, draw):
 
 @check(points=0.5, about="zero_grad", needs=test_every_value_below_is_cleared)
 def test_what_backward_left_is_cleared(student, draw):
-    """0.6, 0.008 and 1 are cleared again"""
+    """zero_grad clears the gradients 0.6, 0.008 and 1"""
     lines = expression("y = x * x * x\nz = y + y", x=5.0)
     judge_cleared(student, lines, "z", draw, filled={"x": 0.6, "y": 0.008, "z": 1.0})
