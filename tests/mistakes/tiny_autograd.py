@@ -2124,3 +2124,25 @@ class Value:
                 if source not in seen:
                     seen.add(source)
                     order.append(source)
+
+
+# %% recursion_too_deep
+# backward collects its nodes in nested calls.
+class Value:
+    ...
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if node not in seen:
+                seen.add(node)
+                for source, _ in node.sources:
+                    visit(source)
+                order.append(node)
+
+        visit(self)
+        self.grad = 1.0
+        for node in reversed(order):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad

@@ -137,7 +137,7 @@ def test_relu_on_both_sides(student, draw):
         judge(student, expression("s = a.relu()\nroot = s + b", a=a, b=draw.number() * 1e12))
 
 
-@check(points=0.25, about="Value", needs=(SUMS, PRODUCTS))
+@check(points=0.5, about="Value", needs=(SUMS, PRODUCTS))
 def test_zero_is_a_number(student, draw):
     """operations and derivatives are right at zero"""
     b = draw.number(0.3, 2.0)
@@ -162,7 +162,7 @@ def test_zero_is_a_number(student, draw):
         judge(student, expression(text, a=0))
 
 
-@check(points=0.5, about="Value", needs=(SUMS, PRODUCTS))
+@check(points=0.75, about="Value", needs=(SUMS, PRODUCTS))
 def test_each_operation_returns_a_new_value(student, draw):
     """each operation returns a new Value and keeps its inputs"""
     for text in OPERATIONS:

@@ -57,7 +57,10 @@ def test_exponential_and_logarithm(student, draw):
 
 
 @check(
-    points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
+    points=0.25,
+    about="Value",
+    at="Value.backward",
+    needs=(test_sums_and_differences, test_products),
 )
 def test_a_square_of_a_sum(student):
     """(w x + b)² gives 42, 28 and 14; (2x + 3)² gives 20"""
@@ -87,6 +90,7 @@ def test_a_value_used_twice(student, draw):
 @check(points=0.5, about="zero_grad")
 def test_every_value_below_is_cleared(student, draw):
     """zero_grad clears root and every Value below it"""
+    helpers.judge_plain_python(student, filled=1.0)
     a, b, c, d = (draw.number(digits=None) for _ in range(4))  # no two Values below are equal
     lines = expression("s = a + b\nt = s * c\nu = b + d\nv = t + s\nw = v * u", a=a, b=b, c=c, d=d)
     judge_cleared(student, lines, "w", draw)
@@ -96,7 +100,7 @@ def test_every_value_below_is_cleared(student, draw):
     judge_cleared(student, lines, "w", draw, filled=filled)
 
 
-@check(points=0.5, about="zero_grad", needs=test_every_value_below_is_cleared)
+@check(points=0.25, about="zero_grad", needs=test_every_value_below_is_cleared)
 def test_what_backward_left_is_cleared(student, draw):
     """zero_grad clears the gradients 0.6, 0.008 and 1"""
     lines = expression("y = x * x * x\nz = y + y", x=5.0)
