@@ -2,6 +2,7 @@
 small expressions and compare the numbers with what the mistake gives.
 """
 
+import contextlib
 import math
 import re
 
@@ -9,34 +10,28 @@ from grader.authoring import StudentCodeError, import_helpers, is_number, raises
 
 helpers = import_helpers(__file__)
 
-STRAIGHT = ("s = a * b\nroot = s * c", {"a": 2.0, "b": 3.0, "c": 5.0})
+STRAIGHT = ("s = a * b\nroot = s * c", "s = a * b\nroot = c * s")
 SHARED = {"a": 2.0, "b": 3.0, "c": 5.0}
 LATE = ("t = a * b\nu = t * c\nroot = t + u", "t = a * b\nu = t * c\nroot = u + t")
 """Two results of t, added up in either order: a's derivative is b (1 + c) = 18."""
 
 
-def lines_of(text):
-    """Return the steps of an expression, as ``run`` takes them."""
-    return [line.split(" = ", 1) for line in text.splitlines()]
+def run(student, text, leaves, *roots, given=None):
+    """Return what the helpers' ``run`` measures for an expression."""
+    steps = [line.split(" = ", 1) for line in text.splitlines()]
+    return helpers.run(student, leaves, steps, roots or ("root",), given)
 
 
 def ask(student, text, *roots, **leaves):
-    """Return what ``run`` measures for an expression; None where it raises or a step gives no
-    Value.
-    """
-    try:
-        seen = helpers.run(student, leaves, lines_of(text), list(roots) or ["root"])
-    except StudentCodeError:
-        return None
-    return seen if seen["odd"] is None else None
+    """Return what ``run`` measures; None where it raises or a step gives no Value."""
+    with contextlib.suppress(StudentCodeError):
+        seen = run(student, text, leaves, *roots)
+        return seen if seen["odd"] is None else None
 
 
 def grads(student, text, *roots, **leaves):
-    """Return the grads of the leaves, NaN in place of what is not a number; empty where there are
-    none.
-    """
-    seen = ask(student, text, *roots, **leaves)
-    found = seen["grads"] if seen else {}
+    """Return the grads of the leaves; NaN for what is not a number, nothing where it raises."""
+    found = (ask(student, text, *roots, **leaves) or {"grads": {}})["grads"]
     return {name: float(grad) if is_number(grad) else math.nan for name, grad in found.items()}
 
 
@@ -51,9 +46,7 @@ def all_near(found, **wanted):
 
 
 def single_steps_right(student):
-    """Return whether a sum and a product alone have right gradients, so that what is wrong is how
-    steps are put together.
-    """
+    """Return whether a sum and a product alone have right gradients."""
     sums, products = (grads(student, f"root = a {sign} b", a=2.0, b=3.0) for sign in "+*")
     return all_near(sums, a=1.0, b=1.0) and all_near(products, a=3.0, b=2.0)
 
@@ -64,21 +57,36 @@ def shown(text, leaves):
     return {"asked": text.replace("\n", "; "), "numbers": numbers}
 
 
-def wrong_gradient(failure):
-    """Return whether an expression has a wrong gradient."""
-    return "got" in failure.facts and "lines" in failure.facts and failure.error is None
+def gradient_rule(recognize):
+    """Return a rule for a wrong gradient of an expression."""
+
+    def wrong_gradient(failure, student):
+        facts = failure.facts
+        wrong = failure.error is None and {"got", "lines"} <= set(facts)
+        return recognize(failure, student) if wrong else None
+
+    return rule(wrong_gradient)
 
 
-def shares(failure):
-    """Return whether a gradient is wrong where some name is used more than once."""
-    if not wrong_gradient(failure):
-        return False
-    lines = failure.facts["lines"]
-    words = re.findall(r"\w+", " ".join(text for _, text in lines.steps))
-    return any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
+def shared_rule(recognize, **fixed):
+    """Return a rule for a wrong gradient where some name is used more than once."""
+
+    def wrong_where_shared(failure, student):
+        lines = failure.facts["lines"]
+        words = re.findall(r"\w+", " ".join(text for _, text in lines.steps))
+        shares = any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
+        return recognize(student, **fixed) if shares else None
+
+    return gradient_rule(wrong_where_shared)
 
 
-# --------------------------------------------------------------------------- exceptions and results
+def has_fact(name, of=None):
+    """Return a rule for the message with this fact, where its type is the one that is given."""
+
+    def found(failure, student):
+        return {} if name in failure.facts and of in (None, failure.facts.get("type")) else None
+
+    return rule(found)
 
 
 @rule
@@ -88,13 +96,7 @@ def uses_torch(failure, student):
     return {"seen_of_torch": found} if found else None
 
 
-@rule
-def recursion_too_deep(failure, student):
-    """A RecursionError that only a long chain raises."""
-    deep = failure.raised("RecursionError") and "deep_chains" in failure.check
-    return {"line": str(failure.error.line)} if deep else None
-
-
+recursion_too_deep = raises("RecursionError", " × (")
 defines_equality = raises("TypeError", "unhashable type: 'Value'")
 divides_by_a_zero = raises("ZeroDivisionError", "division by zero", unless=["/", "** -"])
 power_of_positive_bases_only = raises("ValueError", "[root = a ** ", unless=[".log()"])
@@ -108,136 +110,85 @@ def plain_number_not_taken(failure, student):
     if error is None or not re.search("'(int|float)'", error.message):
         return None
     refused = re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message)
-    number, name = r"-?[\d.]+", r"\w+"
-    alone = rf"\[root = ({name} [-+*/] {number}|{number} [-+*/] {name})\]$"
-    if not refused and not (failure.raised("AttributeError") and re.search(alone, str(error))):
+    alone = re.search(r"\[root = \S+ [-+*/] \S+\]$", str(error))
+    if not refused and not (alone and failure.raised("AttributeError")):
         return None
     signs = refused[1] if refused else "+-*/"
     works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in signs)
     return {"raised": str(error)} if works else None
 
 
-@rule
-def result_is_no_value(failure, student):
-    """None, or a plain number."""
-    return {} if "step" in failure.facts else None
+result_is_no_value = has_fact("step")
+returns_its_input = has_fact("formula")
 
 
-@rule
-def returns_its_input(failure, student):
-    """The result is the very object that went in."""
-    return {} if "formula" in failure.facts else None
-
-
-# ------------------------------------------------------------------------------ backward as a whole
-
-
-@rule
+@gradient_rule
 def root_without_gradient(failure, student):
     """Zeros one step away from the root, and right gradients once the root's grad is set."""
-    if not wrong_gradient(failure):
+    text, leaves = "root = a * b", {"a": 2.0, "b": 3.0}
+    if not all_near(grads(student, text, **leaves), a=0.0, b=0.0):
         return None
-    leaves, steps = {"a": 2.0, "b": 3.0}, lines_of("root = a * b")
-    if not all_near(grads(student, "root = a * b", **leaves), a=0.0, b=0.0):
-        return None
-    begun = helpers.run(student, leaves, steps, ["root"], {"root": 1.0})["grads"]
+    begun = run(student, text, leaves, given={"root": 1.0})["grads"]
     return {} if begun == {"a": 3.0, "b": 2.0} else None
 
 
-@rule
+@gradient_rule
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
-    if not wrong_gradient(failure) or not single_steps_right(student):
-        return None
-    text, leaves = STRAIGHT
-    found = [grads(student, one, **leaves) for one in (text, text.replace("s * c", "c * s"))]
-    return shown(text, leaves) if all(all_near(one, a=0.0, c=6.0) for one in found) else None
+    found = [grads(student, text, **SHARED) for text in STRAIGHT]
+    stops = all(all_near(one, a=0.0, c=6.0) for one in found) and single_steps_right(student)
+    return shown(STRAIGHT[0], SHARED) if stops else None
 
 
-@rule
+@gradient_rule
 def ignores_incoming_gradient(failure, student):
     """The derivative of the innermost step."""
-    text, leaves = STRAIGHT
-    if not wrong_gradient(failure) or not all_near(grads(student, text, **leaves), a=3.0):
-        return None
-    return {**shown(text, leaves), "got": 3.0}
+    ignores = all_near(grads(student, STRAIGHT[0], **SHARED), a=3.0)
+    return {**shown(STRAIGHT[0], SHARED), "got": 3.0} if ignores else None
 
 
-def of_two_uses(failure, student):
-    """Return a's grads of a + a and a * a at 3 if one of the two gradients is lost, and a's grad
-    where the uses are in two steps; else None.
-    """
-    if not shares(failure):
-        return None
+def one_of_two_uses(student, adds):
+    """Return the facts if a step loses one of two gradients, and two steps add theirs or not."""
     found = [grads(student, f"root = a {sign} a", a=3.0).get("a") for sign in "+*"]
-    if not is_near(found[0], 1.0) or not is_near(found[1], 3.0):
-        return None
     apart = grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a")
-    return {"sum": found[0], "product": found[1], "apart": apart}
+    lost = all(map(is_near, found, (1.0, 3.0))) and is_near(apart, 6.0) is adds
+    return {"sum": found[0], "product": found[1]} if lost else None
 
 
-@rule
-def overwrites_gradients(failure, student):
-    """Half of what two uses give, in one step or in two."""
-    found = of_two_uses(failure, student)
-    return found if found and not is_near(found["apart"], 6.0) else None
+overwrites_gradients = shared_rule(one_of_two_uses, adds=False)
+keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
 
 
-@rule
-def keeps_one_of_two_equal_inputs(failure, student):
-    """Half of what two uses in one step give; two steps add up."""
-    found = of_two_uses(failure, student)
-    return found if found and is_near(found["apart"], 6.0) else None
-
-
-@rule
+@gradient_rule
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
-    if not wrong_gradient(failure):
-        return None
     if len(failure.facts["roots"]) < 2 and not any(failure.facts["before"].values()):
         return None
-    both, alone = (
-        grads(student, "p = a * b\nq = a * c", *roots, **SHARED) for roots in ("pq", "p")
-    )
+    text = "p = a * b\nq = a * c"
+    both, alone = (grads(student, text, *roots, **SHARED) for roots in ("pq", "p"))
     return {} if all_near(both, a=5.0) and all_near(alone, a=3.0) else None
 
 
-def of_late(failure, student, matches):
-    """Return the first expression in which t's gradient arrives in two parts and a's grad is one
-    that matches, as facts.
-    """
-    if not shares(failure) or not single_steps_right(student):
-        return None
-    for text in LATE:
+def late_part(student, matches):
+    """Return the facts of the first of two expressions in which a's grad matches."""
+    for text in LATE if single_steps_right(student) else ():
         found = grads(student, text, **SHARED).get("a", math.nan)
         if matches(found):
             return {**shown(text, SHARED), "got": found}
     return None
 
 
-@rule
-def counts_again(failure, student):
-    """More than the derivative, by a part of it."""
-    return of_late(failure, student, lambda found: found > 18.5 and is_near(found % 3.0, 0.0))
+counts_again = shared_rule(late_part, matches=lambda a: a > 18.5 and is_near(a % 3.0, 0.0))
+order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0))
 
 
-@rule
-def order_not_topological(failure, student):
-    """Only the direct part."""
-    return of_late(failure, student, lambda found: is_near(found, 3.0))
-
-
-@rule
+@gradient_rule
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
-    if not wrong_gradient(failure):
-        return None
     text, leaves = "s = a + b\nt = c + d\nroot = s * t", {"a": 1.0, "b": 5.0, "c": 2.0}
     other, equal = (grads(student, text, **leaves, d=d) for d in (5.0, 4.0))
-    if not equal or not all_near(other, a=7.0, c=6.0) or all_near(equal, a=6.0, c=6.0):
-        return None
-    return {"first": equal["a"], "second": equal["c"]}
+    wrong = equal and all_near(other, a=7.0, c=6.0) and not all_near(equal, a=6.0, c=6.0)
+    return {"first": equal["a"], "second": equal["c"]} if wrong else None
 
 
 @rule
@@ -253,8 +204,6 @@ def path_by_path(failure, student):
     )
     return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
 
-
-# ------------------------------------------------------------------------------------ one operation
 
 POINTS, BELOW = {"a": 1.7, "b": 0.6}, {"a": -1.7, "b": 0.6}
 FORMULAS = [
@@ -274,16 +223,13 @@ FORMULAS = [
     ("relu", "a.relu()", "a", POINTS, "a | 0"),
     ("relu", "a.relu()", "a", BELOW, "1 | -1 | a"),
 ]
-"""What shows the operation in a text, the operation, the leaf that is looked at, where, and
-formulas that are often written for its derivative.
-"""
+"""What shows the operation in a text, the operation, the leaf, where, and wrong derivatives."""
 
 
-@rule
+@gradient_rule
 def wrong_local_derivative(failure, student):
     """One of the formulas that are often written; no formula is to blame for zeros throughout."""
-    sums = grads(student, "root = a + b", a=2.0, b=3.0)
-    if not wrong_gradient(failure) or not any(sums.values()):
+    if not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
         return None
     for sign, operation, leaf, leaves, formulas in FORMULAS:
         if not any(part in failure.facts["lines"].shown for part in sign.split()):
@@ -307,10 +253,8 @@ def reflected_the_wrong_way(failure, student):
     """What a - 3 or a / 3 would give."""
     if failure.message != "{name}.data is wrong":
         return None
-    for sign, method, *swapped in (
-        ("-", "__rsub__", 1.0, -4.0),
-        ("/", "__rtruediv__", 4 / 3, -1 / 3),
-    ):
+    turned = [("-", "__rsub__", 1.0, -4.0), ("/", "__rtruediv__", 4 / 3, -1 / 3)]
+    for sign, method, *swapped in turned:
         found = [ask(student, f"root = 3 {sign} a", a=a) for a in (4.0, -1.0)]
         numbers = [seen["data"]["root"] if seen else None for seen in found]
         if all(map(is_near, numbers, swapped)):
@@ -319,35 +263,28 @@ def reflected_the_wrong_way(failure, student):
     return None
 
 
-# ---------------------------------------------------------------------------------------- zero_grad
+grad_becomes_none = has_fact("below", of="NoneType")
 
 
-@rule
-def grad_becomes_none(failure, student):
-    """None, as torch's optimizers leave it."""
-    none = "below" in failure.facts and failure.facts["type"] == "NoneType"
-    return {} if none else None
+def after_zero_grad(failure):
+    """Return the names below the root, and grads before and after zero_grad; else nothing."""
+    facts = failure.facts
+    known = "below" in facts
+    return (facts["below"], facts["filled"], facts["seen"]["grads"]) if known else ((), {}, {})
 
 
 @rule
 def clears_not_everything(failure, student):
     """Some Values below the root are as they were."""
-    facts = failure.facts
-    if "below" not in facts:
-        return None
-    after = facts["seen"]["grads"]
-    left = [name for name in facts["below"] if after[name] == facts["filled"][name] != 0]
-    cleared = [name for name in facts["below"] if after[name] == 0]
+    below, filled, after = after_zero_grad(failure)
+    left = [name for name in below if after[name] == filled[name] != 0]
+    cleared = [name for name in below if after[name] == 0]
     return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
 
 
 @rule
 def clears_too_much(failure, student):
     """Some Values that are not below the root are cleared."""
-    if "below" not in failure.facts:
-        return None
-    after, filled = failure.facts["seen"]["grads"], failure.facts["filled"]
-    more = [
-        one for one in set(after) - set(failure.facts["below"]) if after[one] == 0 != filled[one]
-    ]
-    return {"more": ", ".join(sorted(more))} if more else None
+    below, filled, after = after_zero_grad(failure)
+    more = sorted(name for name in after if name not in below and after[name] == 0 != filled[name])
+    return {"more": ", ".join(more)} if more else None
