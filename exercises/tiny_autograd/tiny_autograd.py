@@ -102,8 +102,8 @@ class Value:
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from, whatever it held.
 
-    Other Values keep their grad, and no data changes. A chain of 10,000 operations works, and the
-    work does not grow with the number of paths.
+    It also works after root.backward(). Other Values keep their grad, and no data changes. A chain
+    of 10,000 operations works, and the work does not grow with the number of paths.
     """
     raise NotImplementedError
 

@@ -2146,3 +2146,16 @@ class Value:
         for node in reversed(order):
             for source, slope in node.sources:
                 source.grad += slope * node.grad
+
+
+# %% clears_not_everything
+# backward drops the links it has followed, so zero_grad finds only the root afterwards.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+            node.sources = ()

@@ -183,11 +183,19 @@ def run(student, leaves, steps, roots, given=None, held=None):
     return {"odd": None, **fetched(groups)}
 
 
-def cleared(student, leaves, steps, root, filled):
-    """The grads of all names after zero_grad, which were set to the numbers of filled before."""
+def cleared(student, leaves, steps, root, filled, backward=False):
+    """The grads of all names after zero_grad, which were set to the numbers of filled before, and
+    after backward where it is asked for; None if that raises, which other checks judge.
+    """
     names, odd = evaluate(student, leaves, steps)
     if odd is not None:
         return {"odd": odd}
+    if backward:
+        try:
+            names[root].backward()
+            fetch(names[root].data, None)
+        except StudentCodeError:
+            return None
     for name, grad in filled.items():
         names[name].grad = grad
     groups = {"before": read(names, "data")}
@@ -322,13 +330,15 @@ def judge_gradients(seen, lines, facts, figure):
             fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
-def judge_cleared(student, lines, root, draw, filled=None):
+def judge_cleared(student, lines, root, draw, filled=None, backward=False):
     """zero_grad(root) must clear what root was computed from, and leave everything else."""
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
     no_torch_named(student)
     with showing(lines.shown):
-        seen = cleared(student, lines.leaves, lines.steps, root, filled)
+        seen = cleared(student, lines.leaves, lines.steps, root, filled, backward)
+    if seen is None:
+        return
     below = reached(lines, root)
     inputs = {**lines.inputs, "root": root}
     want = {name: 0.0 if name in below else filled[name] for name in names}

@@ -105,3 +105,4 @@ def test_what_backward_left_is_cleared(student, draw):
     """zero_grad clears the gradients 0.6, 0.008 and 1"""
     lines = expression("y = x * x * x\nz = y + y", x=5.0)
     judge_cleared(student, lines, "z", draw, filled={"x": 0.6, "y": 0.008, "z": 1.0})
+    judge_cleared(student, lines, "z", draw, backward=True)
