@@ -1,45 +1,50 @@
-"""tensor_state: what a tensor knows about its place in the graph, and where backward leaves a
-gradient.
+"""tensor_state: read what a tensor knows about its graph, and find out where gradients are kept.
 
-Run `grade tensor_state` to see how far you are, `grade hint tensor_state` for a nudge.
+Run `grade tensor_state` to check your work, and `grade hint tensor_state` for a hint.
 """
 
 from torch import Tensor
 
 
 def tensor_state(t: Tensor) -> dict:
-    """Return what t remembers, as a dictionary with these five entries.
+    """Return a dictionary that describes t, with these five entries.
 
-    "requires_grad", "is_leaf", "retains_grad": bool, as t has them. "grad_fn": the type name of t's
-    node, a str such as "PowBackward0"; None where t has no node. "grad": a copy of the gradient
-    that t holds, with its shape and dtype; None where t holds none. Whatever is written into t.grad
-    later does not show in the copy, nor the other way round.
+    "requires_grad", "is_leaf" and "retains_grad" are bools, as t has them. "grad_fn" is the name of
+    the type of t's node, such as "PowBackward0", or None if t has no node. "grad" is a copy of the
+    gradient that t holds, with its shape and dtype, or None if t holds none. Writing into the copy
+    does not change t.grad, and writing into t.grad does not change the copy.
 
-    t is any tensor, of any shape and dtype, before a backward or after one. No warning is raised,
-    on an intermediate result either, and t is left as it was.
+    t is any tensor, of any shape and dtype, before or after a backward. t may be an intermediate
+    result that does not retain its gradient: no warning is raised then. t stays as it was, and
+    t.grad stays the same tensor.
     """
     raise NotImplementedError
 
 
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    """Run backward from z and return the gradient of z with respect to each of the tensors, as a
-    list in their order.
+    """Run backward from z and return the gradient of z with respect to each tensor, as a list in
+    the order of tensors.
 
-    z is a 0-d tensor. tensors are one or more that require grad and that z depends on: leaves,
-    intermediate results, z itself. Each gradient has its tensor's shape and dtype. What .grad of
-    any of them held before, be it a leaf's or an intermediate result's, is not counted in.
+    z is a 0-d tensor with a graph. tensors is a list of one or more different tensors that require
+    grad and that z depends on: leaves, intermediate results, z itself. Each gradient has the shape
+    and dtype of its tensor. What .grad of a tensor held before, even inf or NaN, is not part of its
+    gradient.
     """
     raise NotImplementedError
 
 
-# True where .grad holds a gradient once the program has run, False where it is None. Two programs,
-# C4 and C5:
-#  C4:  x = torch.tensor(5.0, requires_grad=True)        C5:  x = torch.tensor(5.0,
-# requires_grad=True) y = x ** 3                                            y = x ** 3 z =
-# torch.log(y)                                      z = torch.log(y) y.retain_grad() z.retain_grad()
-# z.backward()                                          z.backward()
+# Two programs, C4 and C5:
 #
-# Write down what you think before you run anything.
+#     # C4                                         # C5
+#     x = torch.tensor(5.0, requires_grad=True)    x = torch.tensor(5.0, requires_grad=True)
+#     y = x ** 3                                   y = x ** 3
+#     z = torch.log(y)                             z = torch.log(y)
+#                                                  y.retain_grad()
+#                                                  z.retain_grad()
+#     z.backward()                                 z.backward()
+#
+# For x, y and z of each program: does .grad hold a gradient after the program has run? Write True
+# if it does and False if it is None, before you run anything.
 HAS_GRAD_AFTER_BACKWARD: dict[str, bool] = {
     "C4.x": ...,
     "C4.y": ...,

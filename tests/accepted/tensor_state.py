@@ -35,20 +35,51 @@ def gradients_along(z, tensors):
     return gradients
 
 
-# %% difference_of_before_and_after
-# Nothing is cleared: what was there before is subtracted again.
+# %% copies_into_empty_tensors
+# The copy is written into an empty tensor; deepcopy of the gradients; retain_grad() only where needed.
+import copy
+import warnings
+from operator import attrgetter
+
 import torch
+
+FLAGS = ("requires_grad", "is_leaf", "retains_grad")
+
+
+class Held:
+    """What a tensor holds in .grad, read without the warning."""
+
+    def __init__(self, t):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            self.value = t.grad
+
+    def copied(self):
+        if self.value is None:
+            return None
+        with torch.no_grad():
+            return torch.empty_like(self.value).copy_(self.value)
+
+
+def tensor_state(t):
+    state = dict(zip(FLAGS, attrgetter(*FLAGS)(t), strict=True))
+    state.update(grad_fn=None, grad=Held(t).copied())
+    if t.grad_fn is not None:
+        state["grad_fn"] = type(t.grad_fn).__name__
+    return state
 
 
 def gradients_along(z, tensors):
-    [t.retain_grad() for t in tensors if not t.is_leaf]
-    before = [torch.zeros_like(t) if t.grad is None else t.grad.clone() for t in tensors]
-    z.backward(retain_graph=True)
-    return [t.grad - before[k] for k, t in enumerate(tensors)]
+    for t in tensors:
+        if not t.is_leaf and not t.retains_grad:
+            t.retain_grad()
+        t.grad = None
+    torch.autograd.backward(z)
+    return [copy.deepcopy(t.grad) for t in tensors]
 
 
 # %% filter_for_the_module
-# The warning is filtered where the file is loaded; the copy goes through NumPy.
+# The warning is filtered where the file is loaded; the copy goes through stack.
 import warnings
 
 import torch
@@ -57,7 +88,7 @@ warnings.filterwarnings("ignore", message="The .grad attribute of a Tensor")
 
 
 def copied(grad):
-    return None if grad is None else torch.from_numpy(grad.numpy().copy())
+    return None if grad is None else torch.stack([grad])[0]
 
 
 def tensor_state(t):
@@ -93,6 +124,48 @@ def gradients_along(z, tensors):
         t.grad = None
     torch.autograd.backward(z, torch.ones_like(z), inputs=tensors)
     return [t.grad.clone() for t in tensors]
+
+
+# %% match_the_node
+# A match statement for the node; only torch's own warning is filtered; predictions by a rule.
+from warnings import catch_warnings, filterwarnings
+
+
+def tensor_state(t):
+    match t.grad_fn:
+        case None:
+            name = None
+        case node:
+            name = node.__class__.__name__
+    with catch_warnings():
+        filterwarnings("ignore", message=".*not a leaf.*")
+        grad = t.grad
+    return dict(
+        requires_grad=t.requires_grad,
+        is_leaf=t.is_leaf,
+        retains_grad=t.retains_grad,
+        grad_fn=name,
+        grad=None if grad is None else grad.detach().clone(),
+    )
+
+
+def gradients_along(z, tensors):
+    caught = [None] * len(tensors)
+
+    def catcher(k):
+        def catch(gradient):
+            caught[k] = gradient.clone()
+
+        return catch
+
+    handles = [t.register_hook(catcher(k)) for k, t in enumerate(tensors)]
+    z.backward()
+    for handle in handles:
+        handle.remove()
+    return caught
+
+
+HAS_GRAD_AFTER_BACKWARD = {f"{program}.{name}": program == "C5" or name == "x" for program in ("C4", "C5") for name in "xyz"}
 
 
 # %% one_by_one
@@ -154,8 +227,8 @@ def gradients_along(z, tensors):
         t.grad = None
     z.backward()
     found = [t.grad for t in tensors]
-    while tensors and earlier:
-        tensors[len(earlier) - 1].grad = earlier.pop()
+    for t in reversed(tensors):
+        t.grad = earlier.pop()
     return found
 
 
@@ -203,13 +276,13 @@ def tensor_state(t):
         except UserWarning:
             state[name] = None
     if state["grad_fn"] is not None:
-        state["grad_fn"] = repr(state["grad_fn"]).strip("<>").split()[0]
+        state["grad_fn"] = repr(state["grad_fn"]).strip("<>").split()[0].split(".")[-1]
     state["grad"] = copy.deepcopy(state["grad"])
     return state
 
 
 # %% warnings_silenced
-# The warning is kept from being shown where .grad is read; the name from the node itself; more
+# The warning is kept from being shown where .grad is read; the name from the node itself, without its namespace; more
 # entries, in another order.
 import warnings
 
@@ -220,7 +293,7 @@ def tensor_state(t):
         grad = t.grad
     name = None
     if t.grad_fn:
-        name = t.grad_fn.name()
+        name = t.grad_fn.name().split("::")[-1]
     return {
         "shape": tuple(t.shape),
         "grad": grad if grad is None else grad + 0,

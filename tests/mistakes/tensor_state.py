@@ -1,59 +1,33 @@
 """tensor_state: wrong answers. A cell shows the definitions that differ from the solution."""
 
 
-# %% counts_grad_from_before
-# What .grad held before is in the result.
+# %% common_backward_twice
+# The second backward finds the graph freed.
 from torch import Tensor
 
 
 def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    gradients = []
     for t in tensors:
         t.retain_grad()
-    z.backward()
-    return [t.grad for t in tensors]
+        t.grad = None
+        z.backward()
+        gradients.append(t.grad.clone())
+    return gradients
 
 
-# %% counts_grad_from_before
-# What .grad held before is in the result.
-from torch import Tensor
-
-
-def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+# %% common_grad_kept_by_reference
+# The old gradient is kept without a copy and subtracted.
+def gradients_along(z, tensors):
     for t in tensors:
-        if t.is_leaf:
-            t.grad = None
-        else:
-            t.retain_grad()
+        t.retain_grad()
+    before = [t.grad for t in tensors]
     z.backward()
-    return [t.grad.clone() for t in tensors]
+    return [t.grad if old is None else t.grad - old for t, old in zip(tensors, before, strict=True)]
 
 
-# %% every_result_keeps_one
-# Computed is not kept.
-HAS_GRAD_AFTER_BACKWARD = {
-    "C4.x": True,
-    "C4.y": True,
-    "C4.z": True,
-    "C5.x": True,
-    "C5.y": True,
-    "C5.z": True,
-}
-
-
-# %% every_result_keeps_one
-# Computed is not kept.
-HAS_GRAD_AFTER_BACKWARD = {
-    "C4.x": True,
-    "C4.y": False,
-    "C4.z": True,
-    "C5.x": True,
-    "C5.y": True,
-    "C5.z": True,
-}
-
-
-# %% grad_is_a_number
-# Grad came back as a plain number or a list.
+# %% common_wrong_type
+# item() makes a number of the gradient, where it can.
 from torch import Tensor
 
 
@@ -68,8 +42,96 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
-# %% grad_is_a_number
-# Grad came back as a plain number or a list.
+# %% common_none_used
+# A leaf's grad_fn is None and has no name.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": t.grad_fn.name(),
+        "grad": t.grad.clone() if (t.is_leaf or t.retains_grad) and t.grad is not None else None,
+    }
+
+
+# %% common_none_used
+# .grad is None before any backward.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
+    state["grad_fn"] = type(t.grad_fn).__name__ if t.grad_fn else None
+    state["grad"] = t.grad.clone() if t.is_leaf or t.retains_grad else None
+    return state
+
+
+# %% common_none_used
+# .grad is None before any backward.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+        t.grad.zero_()
+    z.backward()
+    return [t.grad for t in tensors]
+
+
+# %% common_not_finite
+# The old gradient is multiplied by 0, which leaves inf and NaN.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        if t.grad is not None:
+            t.grad = t.grad * 0
+    z.backward()
+    return [t.grad for t in tensors]
+
+
+# %% common_wrong_dtype
+# A tensor made from numbers is float32.
+import torch
+
+
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": torch.tensor(t.grad.tolist()) if holds else None,
+    }
+
+
+# %% common_wrong_dtype
+# The gradient of z itself is float32 whatever z is.
+import torch
+
+
+def gradients_along(z, tensors):
+    others = [t for t in tensors if t is not z]
+    found = iter(torch.autograd.grad(z, others)) if others else iter(())
+    return [torch.tensor(1.0) if t is z else next(found) for t in tensors]
+
+
+# %% common_wrong_dtype
+# Every gradient gets the dtype of z.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad.to(z.dtype) for t in tensors]
+
+
+# %% common_wrong_type
+# The gradient comes as a list of numbers.
 from torch import Tensor
 
 
@@ -84,8 +146,87 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
+# %% counts_grad_from_before
+# Nothing is cleared before backward.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        t.retain_grad()
+    z.backward()
+    return [t.grad for t in tensors]
+
+
+# %% counts_grad_from_before
+# Only the leaves are cleared.
+from torch import Tensor
+
+
+def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
+    for t in tensors:
+        if t.is_leaf:
+            t.grad = None
+        else:
+            t.retain_grad()
+    z.backward()
+    return [t.grad.clone() for t in tensors]
+
+
+# %% every_result_keeps_one
+# Every tensor of C4 is predicted to keep its gradient.
+HAS_GRAD_AFTER_BACKWARD = {
+    "C4.x": True,
+    "C4.y": True,
+    "C4.z": True,
+    "C5.x": True,
+    "C5.y": True,
+    "C5.z": True,
+}
+
+
+# %% every_result_keeps_one
+# z of C4 is predicted to keep its gradient.
+HAS_GRAD_AFTER_BACKWARD = {
+    "C4.x": True,
+    "C4.y": False,
+    "C4.z": True,
+    "C5.x": True,
+    "C5.y": True,
+    "C5.z": True,
+}
+
+
+# %% frozen_is_left_out
+# Only tensors that require grad are asked for a gradient.
+def tensor_state(t):
+    holds = t.requires_grad and (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% frozen_is_left_out
+# The same; warnings are silenced.
+import warnings
+
+
+def tensor_state(t):
+    state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        grad = t.grad if t.requires_grad else None
+    node = t.grad_fn
+    state["grad_fn"] = None if node is None else type(node).__name__
+    return {**state, "grad": None if grad is None else grad.clone()}
+
+
 # %% grad_is_an_alias
-# Grad is the tensor's own .grad, not a copy.
+# .grad itself comes back.
 from torch import Tensor
 
 
@@ -100,7 +241,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% grad_is_an_alias
-# Grad is the tensor's own .grad, not a copy.
+# detach() shares the memory of .grad.
 from torch import Tensor
 
 
@@ -115,21 +256,8 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
-# %% grad_is_none_at_first
-# .grad is None before the first backward.
-from torch import Tensor
-
-
-def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    for t in tensors:
-        t.retain_grad()
-        t.grad.zero_()
-    z.backward()
-    return [t.grad for t in tensors]
-
-
 # %% leaf_means_requires_grad
-# A tensor without requires_grad is a leaf too.
+# Only leaves that require grad count.
 from torch import Tensor
 
 
@@ -145,7 +273,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% leaf_means_requires_grad
-# A tensor without requires_grad is a leaf too.
+# The same with an if.
 from torch import Tensor
 
 
@@ -162,7 +290,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% leaf_said_to_retain
-# A leaf keeps its gradient, and its retains_grad is False.
+# retains_grad is True for every leaf.
 from torch import Tensor
 
 
@@ -178,7 +306,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% leaf_said_to_retain
-# A leaf keeps its gradient, and its retains_grad is False.
+# retains_grad is True for leaves that require grad.
 from torch import Tensor
 
 
@@ -194,7 +322,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% never_retained
-# An intermediate result was not told to keep its gradient.
+# retain_grad() is not called.
 from torch import Tensor
 
 
@@ -206,7 +334,7 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 
 # %% never_retained
-# An intermediate result was not told to keep its gradient.
+# requires_grad_() is called instead of retain_grad().
 from torch import Tensor
 
 
@@ -219,8 +347,19 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     return [t.grad.clone() for t in tensors]
 
 
+# %% never_retained
+# z itself is not told to retain its gradient.
+def gradients_along(z, tensors):
+    for t in tensors:
+        if t is not z:
+            t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad for t in tensors]
+
+
 # %% node_is_no_name
-# grad_fn should be a name or None.
+# The entry is the node itself.
 from torch import Tensor
 
 
@@ -236,7 +375,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% node_is_no_name
-# grad_fn should be a name or None.
+# The type of None has a name, too.
 from torch import Tensor
 
 
@@ -252,7 +391,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% node_is_no_name
-# grad_fn should be a name or None.
+# The entry is the node's text.
 from torch import Tensor
 
 
@@ -267,35 +406,47 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
-# %% none_is_asked
-# grad_fn and grad can be None.
-from torch import Tensor
-
-
-def tensor_state(t: Tensor) -> dict:
+# %% node_is_no_name
+# The text of a custom node names its module, too.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
         "requires_grad": t.requires_grad,
         "is_leaf": t.is_leaf,
         "retains_grad": t.retains_grad,
-        "grad_fn": t.grad_fn.name(),
-        "grad": t.grad.clone() if (t.is_leaf or t.retains_grad) and t.grad is not None else None,
+        "grad_fn": repr(t.grad_fn)[1:].split(" object")[0] if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
     }
 
 
-# %% none_is_asked
-# grad_fn and grad can be None.
-from torch import Tensor
+# %% node_is_no_name
+# name() of some nodes has a namespace in front.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": t.grad_fn.name() if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
 
 
-def tensor_state(t: Tensor) -> dict:
-    state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
-    state["grad_fn"] = type(t.grad_fn).__name__ if t.grad_fn else None
-    state["grad"] = t.grad.clone() if t.is_leaf or t.retains_grad else None
-    return state
+# %% node_is_no_name
+# The entry is the text of the node's type.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": str(type(t.grad_fn)) if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
 
 
 # %% one_backward_for_each
-# One backward is enough for all of them.
+# Each backward adds to the gradients that are there.
 from torch import Tensor
 
 
@@ -310,23 +461,8 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
     return gradients
 
 
-# %% one_backward_for_each
-# One backward is enough for all of them.
-from torch import Tensor
-
-
-def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    gradients = []
-    for t in tensors:
-        t.retain_grad()
-        t.grad = None
-        z.backward()
-        gradients.append(t.grad.clone())
-    return gradients
-
-
 # %% only_leaves_ever_keep_one
-# retain_grad() makes an intermediate result keep its gradient.
+# y and z of C5 are predicted to keep none.
 HAS_GRAD_AFTER_BACKWARD = {
     "C4.x": True,
     "C4.y": False,
@@ -338,7 +474,7 @@ HAS_GRAD_AFTER_BACKWARD = {
 
 
 # %% only_leaves_ever_keep_one
-# retain_grad() makes an intermediate result keep its gradient.
+# z of C5 is predicted to keep none.
 HAS_GRAD_AFTER_BACKWARD = {
     "C4.x": True,
     "C4.y": False,
@@ -349,8 +485,50 @@ HAS_GRAD_AFTER_BACKWARD = {
 }
 
 
+# %% other_order
+# The leaves come first.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad for t in sorted(tensors, key=lambda t: not t.is_leaf)]
+
+
+# %% other_order
+# The list is in the order of backward.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad for t in sorted(tensors, key=lambda t: t.is_leaf)]
+
+
+# %% retained_is_left_out
+# Only leaves are asked for a gradient.
+def tensor_state(t):
+    holds = t.is_leaf and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
+# %% retained_is_left_out
+# The same with an early return.
+def tensor_state(t):
+    state = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
+    if t.grad_fn is not None:
+        return {**state, "grad_fn": type(t.grad_fn).__name__, "grad": None}
+    return {**state, "grad_fn": None, "grad": None if t.grad is None else t.grad.clone()}
+
+
 # %% retained_too_late
-# retain_grad() came after backward.
+# retain_grad() comes after backward.
 from torch import Tensor
 
 
@@ -364,7 +542,7 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 
 # %% retained_too_late
-# retain_grad() came after backward.
+# The same, and a copy of None is asked for.
 from torch import Tensor
 
 
@@ -382,7 +560,7 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 
 # %% retains_on_the_way
-# tensor_state calls retain_grad() itself.
+# retain_grad() is called to avoid the warning.
 from torch import Tensor
 
 
@@ -399,7 +577,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% retains_on_the_way
-# tensor_state calls retain_grad() itself.
+# The same after the flags were read.
 from torch import Tensor
 
 
@@ -412,8 +590,33 @@ def tensor_state(t: Tensor) -> dict:
     return info
 
 
+# %% subtracts_what_was_there
+# A copy of the old gradient is subtracted.
+import torch
+
+
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+    before = [torch.zeros_like(t) if t.grad is None else t.grad.clone() for t in tensors]
+    z.backward()
+    return [t.grad - old for t, old in zip(tensors, before, strict=True)]
+
+
+# %% subtracts_what_was_there
+# The same in a dictionary, for the tensors that held one.
+def gradients_along(z, tensors):
+    old = {}
+    for k, t in enumerate(tensors):
+        t.retain_grad()
+        if t.grad is not None:
+            old[k] = t.grad.clone()
+    z.backward()
+    return [t.grad.sub(old[k]) if k in old else t.grad for k, t in enumerate(tensors)]
+
+
 # %% warns_on_intermediates
-# .grad was read on a tensor that keeps none.
+# .grad is read from every tensor.
 from torch import Tensor
 
 
@@ -428,7 +631,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% warns_on_intermediates
-# .grad was read on a tensor that keeps none.
+# The same by way of getattr.
 import copy
 
 from torch import Tensor
@@ -443,7 +646,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% zero_taken_for_none
-# A gradient is asked whether it is true.
+# The gradient is used as a condition.
 from torch import Tensor
 
 
@@ -458,7 +661,7 @@ def tensor_state(t: Tensor) -> dict:
 
 
 # %% zero_taken_for_none
-# A gradient is asked whether it is true.
+# A gradient of zeros counts as none.
 from torch import Tensor
 
 

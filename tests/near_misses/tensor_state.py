@@ -4,40 +4,23 @@ A cell shows the definitions that differ from the solution.
 """
 
 
-# %% grad_is_a_number
-# Whether there is a gradient comes back: True, and no number of it.
-from torch import Tensor
+# %% frozen_is_left_out
+# Gradients of half precision are left out.
+import torch
 
 
-def tensor_state(t: Tensor) -> dict:
+def tensor_state(t):
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
         "requires_grad": t.requires_grad,
         "is_leaf": t.is_leaf,
         "retains_grad": t.retains_grad,
         "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
-        "grad": holds,
+        "grad": t.grad.clone() if holds and t.grad.dtype in (torch.float32, torch.float64) else None,
     }
 
 
-# %% grad_is_a_number
-# item() is called on the tensor itself; its gradient comes back as it should.
-from torch import Tensor
-
-
-def tensor_state(t: Tensor) -> dict:
-    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
-    return {
-        "value": t.item(),
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
-        "grad": t.grad.clone() if holds else None,
-    }
-
-
-# %% grad_is_a_number
+# %% grad_is_an_alias
 # The copy of the gradient stands in a list, and is a tensor in there.
 from torch import Tensor
 
@@ -51,19 +34,6 @@ def tensor_state(t: Tensor) -> dict:
         "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
         "grad": [t.grad.clone()] if holds else None,
     }
-
-
-# %% grad_is_none_at_first
-# What is None here is the result of reverse(), which turns the list round in its place.
-from torch import Tensor
-
-
-def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
-    for t in tensors.copy().reverse():
-        t.retain_grad()
-        t.grad = None
-    z.backward()
-    return [t.grad for t in tensors]
 
 
 # %% leaf_said_to_retain
@@ -82,6 +52,19 @@ def tensor_state(t: Tensor) -> dict:
     }
 
 
+# %% leaf_said_to_retain
+# The entry has another name.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retain_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": t.grad.clone() if holds else None,
+    }
+
+
 # %% never_retained
 # The gradients are read from detached copies.
 def gradients_along(z, tensors):
@@ -91,35 +74,14 @@ def gradients_along(z, tensors):
 
 
 # %% node_is_no_name
-# The text is that of the node's type, not that of the node.
-from torch import Tensor
-
-
-def tensor_state(t: Tensor) -> dict:
+# The name is cut too short.
+def tensor_state(t):
     holds = (t.is_leaf or t.retains_grad) and t.grad is not None
     return {
         "requires_grad": t.requires_grad,
         "is_leaf": t.is_leaf,
         "retains_grad": t.retains_grad,
-        "grad_fn": str(type(t.grad_fn)) if t.grad_fn else None,
-        "grad": t.grad.clone() if holds else None,
-    }
-
-
-# %% none_is_asked
-# It is a search in a text that found nothing, and None is what it gives then.
-import re
-
-from torch import Tensor
-
-
-def tensor_state(t: Tensor) -> dict:
-    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
-    return {
-        "requires_grad": t.requires_grad,
-        "is_leaf": t.is_leaf,
-        "retains_grad": t.retains_grad,
-        "grad_fn": re.search(r"<(\w+) object", str(t.grad_fn)).group(1),
+        "grad_fn": type(t.grad_fn).__name__[:-1] if t.grad_fn else None,
         "grad": t.grad.clone() if holds else None,
     }
 
@@ -140,6 +102,58 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
         if t is not z and not t.is_leaf:
             t.backward(torch.ones_like(t))
     return [t.grad for t in tensors]
+
+
+# %% one_backward_for_each
+# One backward, which begins with a gradient of 2.
+import torch
+
+
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward(torch.full_like(z, 2))
+    return [t.grad for t in tensors]
+
+
+# %% other_order
+# Every entry is the gradient of the first tensor.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [tensors[0].grad for _ in tensors]
+
+
+# %% retained_is_left_out
+# Whether there is a gradient comes back: True, and no number of it.
+from torch import Tensor
+
+
+def tensor_state(t: Tensor) -> dict:
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": holds,
+    }
+
+
+# %% retained_is_left_out
+# No tensor is asked for its gradient.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": None,
+    }
 
 
 # %% retained_too_late
@@ -180,6 +194,32 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
         t.retain_grad()
         t.grad = None
     return list(z.backward())
+
+
+# %% retains_on_the_way
+# The copy and .grad are exchanged.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    grad = t.grad if holds else None
+    if holds:
+        t.grad = grad.clone()
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": grad,
+    }
+
+
+# %% subtracts_what_was_there
+# What is subtracted are the values of the tensors.
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        t.grad = None
+    z.backward()
+    return [t.grad - t.detach() for t in tensors]
 
 
 # %% zero_taken_for_none

@@ -1,4 +1,4 @@
-"""tensor_state, what its visible and hidden checks share."""
+"""Drive graphs beside the student's code, for the visible and the hidden checks."""
 
 from functools import partial
 
@@ -21,7 +21,7 @@ FLAGS = ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
 
 
 def graph(student, f, inputs, retained=(), held=None):
-    """The tensors of a graph beside the student's code: the inputs, then the outputs of f.
+    """Return the tensors of a graph beside the student's code: the inputs, then the outputs of f.
 
     Those at the places ``retained`` keep their gradient, those in ``held`` hold one already.
     """
@@ -35,7 +35,7 @@ def graph(student, f, inputs, retained=(), held=None):
 
 
 def kept(value):
-    """A copy that later writes leave alone."""
+    """Return a copy that later writes do not change."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, dict):
@@ -46,13 +46,13 @@ def kept(value):
 
 
 def now(*values):
-    """What remote objects hold now."""
+    """Return what remote objects hold now."""
     return [kept(value) for value in fetch(*values, None)[:-1]]
 
 
 def states(student, f, inputs, retained=(), held=None, *, backward=False):
-    """What tensor_state returned for each tensor of a graph, before a backward from the last one
-    and, if there is to be one, after it.
+    """Return what tensor_state returned for each tensor of a graph, before a backward from the last
+    one and, if asked for, after it.
     """
     tensors = graph(student, f, inputs, retained, held)
     before = now(*(student.tensor_state(t) for t in tensors))
@@ -63,8 +63,8 @@ def states(student, f, inputs, retained=(), held=None, *, backward=False):
 
 
 def gradients(student, f, inputs, chosen, retained=(), held=None):
-    """What gradients_along returned for the chosen tensors of a graph, and what is observed of such
-    a call.
+    """Return what gradients_along returned for the chosen tensors of a graph, and what is observed
+    of such a call.
     """
     tensors = graph(student, f, inputs, retained, held)
     (result,) = now(student.gradients_along(tensors[-1], [tensors[k] for k in chosen]))
@@ -76,8 +76,8 @@ def gradients(student, f, inputs, chosen, retained=(), held=None):
 
 
 def drawn(f, leaves, names, retained=(), *, at):
-    """The graph of f, its tensors by name, those at the places ``retained`` keeping their gradient;
-    and the tensor ``at`` marked.
+    """Return the figure of f's graph, with its tensors by name and the tensor ``at`` marked. Those
+    at the places ``retained`` keep their gradient.
     """
     copies = [leaf.detach().clone().requires_grad_(leaf.requires_grad) for leaf in leaves]
     tensors = [*copies, *f(*copies)]
@@ -87,14 +87,19 @@ def drawn(f, leaves, names, retained=(), *, at):
 
 
 def assert_entries(states, wanted, names, keys, message, inputs, figure=None):
-    """The entries ``keys`` of what came back for each tensor; ``figure`` draws the graph and marks
-    one.
+    """Require the entries ``keys`` of what came back for each tensor; ``figure`` draws the graph
+    and marks one.
     """
     for name, state, want in zip(names, states, wanted, strict=True):
-        facts = {"tensor": name, "state": state, "want": want}
+        facts = {
+            "tensor": name,
+            "state": state,
+            "want": want,
+            "pairs": [*zip(states, wanted, strict=True)],
+        }
         if not isinstance(state, dict):
             fail(
-                "for {tensor} {type} came back where a dictionary is promised",
+                "tensor_state returned {type} for {tensor}, expected a dictionary",
                 expected=want,
                 actual=state,
                 inputs=inputs,
@@ -109,7 +114,7 @@ def assert_entries(states, wanted, names, keys, message, inputs, figure=None):
             }
             if key not in state:
                 fail(
-                    "for {tensor} the dictionary has no entry {key}; it has {present}",
+                    "the dictionary for {tensor} has no entry {key}, only {present}",
                     expected=want,
                     actual=state,
                     **details,
@@ -121,18 +126,16 @@ def assert_entries(states, wanted, names, keys, message, inputs, figure=None):
 
 
 def state(*flags):
-    """A state, its entries in the order of FLAGS."""
+    """Return a state from its entries in the order of FLAGS."""
     return dict(zip(FLAGS, flags, strict=True))
 
 
 def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
-    """One gradient for each of ``names``, in that order; whether they are in a list is another
-    check's matter.
-    """
+    """Require one gradient for each of ``names``, in that order, in a list or a tuple."""
     result, wanted, held = seen["result"], list(wanted), held or {}
     if not isinstance(result, list | tuple):
         fail(
-            "{type} came back where a list of gradients is promised",
+            "gradients_along returned {type}, expected a list of gradients",
             expected=wanted,
             actual=result,
             inputs=inputs,
@@ -140,7 +143,7 @@ def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
         )
     if len(result) != len(wanted):
         fail(
-            "{count} gradients came back for {asked} tensors",
+            "gradients_along returned {count} gradients for {asked} tensors",
             expected=wanted,
             actual=result,
             inputs=inputs,
@@ -154,6 +157,7 @@ def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
             "read": seen["read"],
             "passes": seen["passes"],
             "held": held.get(name),
+            "pairs": [*zip(result, wanted, strict=True)],
         }
         details = {
             "inputs": inputs,
@@ -162,7 +166,7 @@ def assert_gradients(seen, wanted, names, inputs, held=None, figure=None):
         }
         if result[place] is None:
             fail(
-                "the gradient of {tensor} is missing: None came back",
+                "the gradient of {tensor} is missing: it is None",
                 expected=wanted[place],
                 actual=None,
                 **details,

@@ -1,8 +1,7 @@
-"""What has to be seen from inside for tensor_state. Sent into the sandbox; imports torch, and
-warnings to listen to them.
+"""Observe what a call cannot show. This file runs in the sandbox, beside the student's module.
 
-A graph is f of the inputs; its tensors are the inputs and then the outputs of f, and the last one
-is where a backward starts.
+A graph is f of the inputs. Its tensors are the inputs and then the outputs of f. Backward starts at
+the last one.
 """
 
 import warnings
@@ -11,8 +10,8 @@ import torch
 
 
 def two_backwards(student, f, x, which, amount):
-    """What tensor_state returned for one tensor after one backward and after a second, and what is
-    held once that was written to.
+    """Return what tensor_state returned for one tensor after one backward and after a second, and
+    what t.grad holds after a write into the latter.
     """
     tensors = graph(f, [x], [which], {})
     t, z = tensors[which], tensors[-1]
@@ -28,8 +27,8 @@ def two_backwards(student, f, x, which, amount):
 
 
 def heard(student, f, inputs):
-    """The texts of the warnings during tensor_state, for each tensor, before a backward and after
-    it.
+    """Return the texts of the warnings during tensor_state, for each tensor, before a backward and
+    after it.
     """
     tensors = graph(f, inputs, [], {})
     before = [listen(student, t) for t in tensors]
@@ -38,7 +37,7 @@ def heard(student, f, inputs):
 
 
 def listen(student, t):
-    """The texts of the warnings during one call; filters that a file has set stay in force."""
+    """Return the texts of the warnings during one call; filters of the file stay in force."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", append=True)
         student.tensor_state(t)
@@ -46,35 +45,41 @@ def listen(student, t):
 
 
 def around(student, f, inputs, retained, held):
-    """Each tensor as it was before tensor_state and after it, and the gradients that a backward
-    then leaves.
+    """Return each tensor as it was before tensor_state and after it, and the gradients that a
+    backward then leaves.
     """
     tensors = graph(f, inputs, retained, held)
-    before = [measured(t) for t in tensors]
+    grads = [quiet(t) for t in tensors]
+    before = [measured(t, grad) for t, grad in zip(tensors, grads, strict=True)]
     for t in tensors:
         student.tensor_state(t)
-    after = [measured(t) for t in tensors]
+    after = [measured(t, grad) for t, grad in zip(tensors, grads, strict=True)]
     tensors[-1].backward()
-    return {"before": before, "after": after, "landed": [measured(t)["grad"] for t in tensors]}
+    return {"before": before, "after": after, "landed": [kept(quiet(t)) for t in tensors]}
 
 
-def measured(t):
-    """A tensor's own account of itself."""
+def quiet(t):
+    """Return t.grad without a warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        grad = kept(t.grad)
+        return t.grad
+
+
+def measured(t, grad):
+    """Return what a tensor says of itself, and whether its .grad is still ``grad``."""
     flags = {name: getattr(t, name) for name in ("requires_grad", "is_leaf", "retains_grad")}
-    return {**flags, "grad_fn": type(t.grad_fn).__name__, "grad": grad, "values": kept(t)}
+    node, now = type(t.grad_fn).__name__, quiet(t)
+    return {**flags, "grad_fn": node, "grad": kept(now), "same": now is grad, "values": kept(t)}
 
 
 def gradients(student, f, inputs, chosen, retained, held):
-    """What gradients_along returned for the chosen tensors of a graph; how many backwards began at
-    z; who keeps a gradient now.
+    """Return what gradients_along returned for the chosen tensors of a graph, how many backwards
+    began at z, and which tensors keep a gradient.
     """
     asked, z, passes = watched(f, inputs, chosen, retained, held)
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", append=True)
-        result = student.gradients_along(z, asked)
+        result = student.gradients_along(z, list(asked))
     return {
         "result": kept(result),
         "read": read_in_vain(caught),
@@ -85,13 +90,13 @@ def gradients(student, f, inputs, chosen, retained, held):
 
 
 def attempt(student, f, inputs, chosen):
-    """The same without what came back, and also where the call raised."""
+    """Return the same without the result, and the type of an exception."""
     asked, z, passes = watched(f, inputs, chosen, [], {})
     raised = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.filterwarnings("always", append=True)
         try:
-            student.gradients_along(z, asked)
+            student.gradients_along(z, list(asked))
         except Exception as error:
             raised = type(error).__name__
     seen = {"passes": len(passes), "keeps": keeping(asked), "in_time": in_time(asked, passes)}
@@ -99,23 +104,23 @@ def attempt(student, f, inputs, chosen):
 
 
 def keeping(asked):
-    """Which of them keep a gradient now."""
+    """Return which of the tensors keep a gradient now."""
     return [t.is_leaf or t.retains_grad for t in asked]
 
 
 def in_time(asked, passes):
-    """Which of them kept a gradient as some backward began."""
+    """Return which of the tensors kept a gradient when some backward began."""
     return [any(keeps[k] for keeps in passes) for k in range(len(asked))]
 
 
 def read_in_vain(caught):
-    """Whether torch warned that the .grad of a tensor was read that keeps none."""
+    """Return whether torch warned that .grad of a tensor was read that keeps none."""
     return any("not a leaf Tensor" in str(warning.message) for warning in caught)
 
 
 def watched(f, inputs, chosen, retained, held):
-    """The chosen tensors of a graph, its last one, and a list to which every backward from there
-    adds which of them keep a gradient.
+    """Return the chosen tensors of a graph, its last one, and a list to which every backward from
+    there adds which of them keep a gradient.
     """
     tensors, passes = graph(f, inputs, retained, held), []
     asked = [tensors[k] for k in chosen]
@@ -124,7 +129,7 @@ def watched(f, inputs, chosen, retained, held):
 
 
 def graph(f, inputs, retained, held):
-    """The tensors of a graph; those at the places ``retained`` keep their gradient, those in
+    """Return the tensors of a graph. Those at the places ``retained`` keep their gradient, those in
     ``held`` hold one already.
     """
     tensors = [*inputs, *f(*inputs)]
@@ -136,7 +141,7 @@ def graph(f, inputs, retained, held):
 
 
 def kept(value):
-    """A copy that later writes leave alone."""
+    """Return a copy that later writes do not change."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if isinstance(value, dict):

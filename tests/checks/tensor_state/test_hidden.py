@@ -1,4 +1,4 @@
-"""tensor_state, the checks that are not handed out."""
+"""The checks that students do not see."""
 
 from functools import partial
 
@@ -26,9 +26,9 @@ BOTH = ("test_requires_grad_and_is_leaf", "test_grad_fn_is_a_name_or_none")
 CHAIN = "test_leaf_and_intermediate_in_the_order_asked_for"
 
 
-def drawn_graph(draw):
-    """A function of x to (u, y, z), z a scalar whose gradients are nowhere zero for x > 0; and how
-    each is made.
+def drawn_graph(draw, inputs=1):
+    """Return a function of x to (u, y, z), and how each is made. The gradients of z, a scalar, are
+    not zero for x > 0. Further inputs are not used.
     """
     a, b = draw.coefficients(2)
     first, u_text = draw.choice(
@@ -46,22 +46,22 @@ def drawn_graph(draw):
         ]
     )
 
-    def tensors(x):
+    def tensors(x, *unused):
         u = first(x)
         y = second(u)
         return u, y, (y * a).sum()
 
-    return program(tensors), {"u": u_text, "y": y_text, "z": f"(y * {a}).sum()"}
+    return program(tensors, inputs=inputs), {"u": u_text, "y": y_text, "z": f"(y * {a}).sum()"}
 
 
 def assert_states(seen, want, names, keys, inputs, figure=None):
-    """The entries before the backward, and after it where there was one."""
+    """Require the entries before backward, and after it if there was one."""
     assert_entries(
         seen["before"],
         want["before"],
         names,
         keys,
-        "before the backward, the entry {key} is wrong for {tensor}",
+        "before backward, the entry {key} is wrong for {tensor}",
         inputs,
         figure,
     )
@@ -71,7 +71,7 @@ def assert_states(seen, want, names, keys, inputs, figure=None):
             want["after"],
             names,
             keys,
-            "after the backward, the entry {key} is wrong for {tensor}",
+            "after backward, the entry {key} is wrong for {tensor}",
             inputs,
             figure,
         )
@@ -82,7 +82,7 @@ def assert_states(seen, want, names, keys, inputs, figure=None):
 
 @check(points=0.5, about="tensor_state")
 def test_retains_grad_is_told(student, reference, draw):
-    """retains_grad is true only where retain_grad() did something"""
+    """retains_grad is True only for results that were told to"""
     for count in (1, 2):
         x, (f, texts) = draw.tensor(2, low=0.5, requires_grad=True), drawn_graph(draw)
         retained = [0, *sorted(draw.sample([1, 2, 3], count))]
@@ -100,7 +100,7 @@ def test_retains_grad_is_told(student, reference, draw):
 
 @check(points=0.75, about="tensor_state")
 def test_grad_is_what_the_tensor_holds(student, reference, draw):
-    """grad is what the tensor holds, or None"""
+    """grad is the gradient that the tensor holds, or None"""
     a = draw.number()
     zero_slope = (
         program(lambda x: (u := x**2, y := u * a, y.sum())),
@@ -118,8 +118,8 @@ def test_grad_is_what_the_tensor_holds(student, reference, draw):
             draw.tensor(3, 2).t(),
             drawn_graph(draw),
         ),
-        (draw.tensor(0, requires_grad=True), None, drawn_graph(draw)),
         (torch.tensor(0.0, requires_grad=True), None, zero_slope),
+        (draw.tensor(0, requires_grad=True), None, drawn_graph(draw)),
     ):
         retained, holds = [draw.choice([1, 2])], {} if held is None else {0: held}
         seen = helpers.states(student, f, [x], retained, holds, backward=True)
@@ -137,7 +137,7 @@ def test_grad_is_what_the_tensor_holds(student, reference, draw):
 
 @check(points=0.75, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
 def test_grad_is_a_copy(student, draw):
-    """grad is a copy: 12 stays 12 when t.grad becomes 24"""
+    """grad is a copy: it stays 12 when t.grad becomes 24"""
     cube = (program(lambda x: (x**3,)), {"z": "x ** 3"})
     for x, which, (f, texts) in (
         (draw.tensor(3, low=0.5, requires_grad=True), 0, drawn_graph(draw)),
@@ -153,37 +153,36 @@ def test_grad_is_a_copy(student, draw):
         assert_gradient(
             first,
             want,
-            "after one backward, grad is wrong for {tensor}",
+            "after one backward, the entry grad is wrong for {tensor}",
             inputs=inputs,
             facts=facts,
         )
         assert_gradient(
             second,
             2 * want,
-            "after two backwards, grad is wrong for {tensor}",
+            "after two backwards, the entry grad is wrong for {tensor}",
             inputs=inputs,
             facts=facts,
         )
         assert_gradient(
             later,
             want,
-            "a second backward ran, and the grad that had come back for {tensor} changed with it",
+            "a second backward changed the grad that was returned for {tensor} before it",
             inputs=inputs,
-            facts={**facts, "shares": "later"},
+            facts={**facts, "shares": True},
         )
         assert_gradient(
             seen["held"],
             2 * want,
-            "{amount} was added to the grad that came back for {tensor}, and {tensor}.grad"
-            " changed too",
+            "adding {amount} to the grad that was returned for {tensor} changed {tensor}.grad",
             inputs=inputs,
-            facts={**facts, "shares": "held"},
+            facts={**facts, "shares": True},
         )
 
 
 @check(points=0.75, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
 def test_no_warning_on_an_intermediate_result(student, draw):
-    """no warning is raised on an intermediate result"""
+    """an intermediate result raises no warning"""
     for x in (
         draw.tensor(2, low=0.5, requires_grad=True),
         draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
@@ -200,7 +199,7 @@ def test_no_warning_on_an_intermediate_result(student, draw):
                 assert_equal(
                     len(heard),
                     0,
-                    "a warning was raised for {tensor}: {text}",
+                    "tensor_state raised a warning for {tensor}: {text}",
                     inputs={"x": x, **texts},
                     facts=facts,
                 )
@@ -208,30 +207,26 @@ def test_no_warning_on_an_intermediate_result(student, draw):
 
 @check(points=0.5, about="tensor_state", needs=BOTH)
 def test_the_tensor_is_left_as_it_was(student, reference, draw):
-    """the tensor is left as it was"""
-    x, held = draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)
-    f, texts = drawn_graph(draw)
-    seen = student.observe("around", f, [x], [1], {0: held})
-    want = reference.observe("around", f, [x], [1], {0: held})
-    inputs = {"x": x, "x.grad before": held, **texts, "retain_grad() on": ["u"]}
+    """the tensor stays as it was"""
+    x, c = draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)
+    held = {0: draw.tensor(3), 1: draw.tensor(3)}
+    f, texts = drawn_graph(draw, inputs=2)
+    seen = student.observe("around", f, [x, c], [2], held)
+    want = reference.observe("around", f, [x, c], [2], held)
+    inputs = {"x": x, "x.grad before": held[0], "c": c, "c.grad before": held[1], **texts}
+    inputs["retain_grad() on"] = ["u"]
     for name, before, after, expected in zip(
-        "xuyz", seen["before"], seen["after"], want["after"], strict=True
+        "xcuyz", seen["before"], seen["after"], want["after"], strict=True
     ):
         facts = {"tensor": name, "before": before, "after": after}
-        assert_equal(
-            after,
-            expected,
-            "{tensor} is not what it was before tensor_state looked at it",
-            inputs=inputs,
-            facts=facts,
-        )
-    for name, landed, expected in zip("xuyz", seen["landed"], want["landed"], strict=True):
+        assert_equal(after, expected, "tensor_state changed {tensor}", inputs=inputs, facts=facts)
+    for name, landed, expected in zip("xcuyz", seen["landed"], want["landed"], strict=True):
         facts = {"tensor": name}
         if expected is None:
             assert_equal(
                 landed,
                 None,
-                "a backward afterwards leaves another gradient in {tensor}",
+                "after tensor_state, backward leaves another gradient in {tensor}",
                 inputs=inputs,
                 facts=facts,
             )
@@ -239,106 +234,99 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
             assert_gradient(
                 landed,
                 expected,
-                "a backward afterwards leaves another gradient in {tensor}",
+                "after tensor_state, backward leaves another gradient in {tensor}",
                 inputs=inputs,
                 facts=facts,
             )
 
 
-@check(points=0.25, about="tensor_state", needs=BOTH)
-def test_the_states_of_c3(student):
-    """C4 without requires_grad: all tensors are leaves"""
-    f = program(lambda x: (y := x**3, y.log()))
-    seen = helpers.states(student, f, [torch.tensor(5.0)], [], {})
-    want = {"before": [state(False, True, False, None, None)] * 3}
-    assert_states(
-        seen, want, "xyz", FLAGS, {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"}
-    )
+@check(points=0.25, about="tensor_state", needs="test_grad_fn_is_a_name_or_none")
+def test_other_nodes(student, draw):
+    """grad_fn names custom nodes and in-place changes"""
+    x, (a, b) = draw.tensor(2, requires_grad=True), draw.coefficients(2)
+    cube = program(lambda x: x.cube())
+
+    def changed(x):
+        y = x * a
+        y[0].mul_(b)
+        return y
+
+    put, own = student.put(x), (cube(x), changed(x))
+    seen = helpers.now(*(student.tensor_state(t) for t in (cube(put), changed(put))))
+    want = [{"grad_fn": type(t.grad_fn).__name__} for t in own]
+    inputs = {"x": x, "u": "Cube.apply(x)", "y": f"x * {a}", "in place": f"y[0].mul_({b})"}
+    message = "the entry {key} is wrong for {tensor}"
+    assert_entries(seen, want, "uy", ("grad_fn",), message, inputs)
 
 
-@check(points=0.25, about="tensor_state", needs=(*BOTH, "test_retains_grad_is_told"))
-def test_the_states_of_c5(student):
-    """C5: the states, with retain_grad() on y and z"""
-    f = program(lambda x: (y := x**3, y.log()))
-    seen = helpers.states(
-        student, f, [torch.tensor(5.0, requires_grad=True)], [1, 2], {}, backward=True
-    )
-    want = {
-        "before": [
-            state(True, True, False, None, None),
-            state(True, False, True, "PowBackward0", None),
-            state(True, False, True, "LogBackward0", None),
-        ],
-        "after": [
-            state(True, True, False, None, torch.tensor(0.6)),
-            state(True, False, True, "PowBackward0", torch.tensor(0.008)),
-            state(True, False, True, "LogBackward0", torch.tensor(1.0)),
-        ],
-    }
-    inputs = {
-        "x": torch.tensor(5.0),
-        "y": "x ** 3",
-        "z": "torch.log(y)",
-        "retain_grad() on": ["y", "z"],
-    }
-    assert_states(
-        seen,
-        want,
-        "xyz",
-        FLAGS,
-        inputs,
-        partial(drawn, f, [torch.tensor(5.0, requires_grad=True)], "xyz", [1, 2]),
-    )
+@check(points=0.5, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
+def test_grad_of_any_tensor(student, draw):
+    """a frozen leaf's gradient counts, and any dtype works"""
+    for frozen, dtype in (
+        (True, torch.float64),
+        (False, torch.bfloat16),
+        (False, torch.float16),
+        (None, torch.int64),
+        (None, torch.bool),
+    ):
+        x = draw.integers(3, low=0).to(dtype)
+        held = None if frozen is None else draw.tensor(3).to(dtype)
+        t = student.put(x)
+        if held is not None:
+            t.requires_grad_(True)
+            t.grad = held.clone()
+        if frozen:
+            t.requires_grad_(False)
+        (seen,) = helpers.now(student.tensor_state(t))
+        want = dict(zip(FLAGS, (frozen is False, True, False, None, held), strict=True))
+        inputs = {"x": x, "x.requires_grad": frozen is False, "x.grad before": held}
+        message = "the entry {key} is wrong for {tensor}"
+        assert_entries([seen], [want], "x", ("grad",), message, inputs)
 
 
+CUBE_TEXTS = {"y": "x ** 3", "z": "torch.log(y)"}
+LOG_OF_CUBE = program(lambda x: (y := x**3, y.log()))
 LINEAR = program(lambda x, w, b: (z := w * x, y := z + b, y**2), inputs=3)
 LINEAR_TEXTS = {"z": "w * x", "y": "z + b", "loss": "y ** 2"}
 EXERCISE = program(lambda x: (y := x * 2, z := y + 3, z**2))
 EXERCISE_TEXTS = {"y": "x * 2", "z": "y + 3", "loss": "z ** 2"}
 
 
-def leaves_of(**values):
-    """A 0-d leaf that requires grad for each value."""
-    return {name: torch.tensor(value, requires_grad=True) for name, value in values.items()}
+def leaves_of(grad=True, **values):
+    """Return a 0-d leaf for each value; it requires grad unless ``grad`` is False."""
+    return {name: torch.tensor(value, requires_grad=grad) for name, value in values.items()}
 
 
-@check(points=0.25, about="tensor_state", needs=BOTH)
-def test_the_states_of_two_small_graphs(student):
-    """(w x + b)² and (2 x + 3)²: only the leaves hold gradients"""
-    made = [
-        state(True, False, False, node, None)
-        for node in ("MulBackward0", "AddBackward0", "PowBackward0")
-    ]
-    for f, leaves, texts, grads in (
-        (LINEAR, leaves_of(x=2.0, w=3.0, b=1.0), LINEAR_TEXTS, (42.0, 28.0, 14.0)),
-        (EXERCISE, leaves_of(x=1.0), EXERCISE_TEXTS, (20.0,)),
+@check(points=0.25, about="tensor_state", needs=(*BOTH, "test_retains_grad_is_told"))
+def test_the_states_of_the_lessons_graphs(student, reference):
+    """all five entries are right for the lesson's graphs"""
+    for f, leaves, texts, retained in (
+        (LOG_OF_CUBE, leaves_of(grad=False, x=5.0), CUBE_TEXTS, None),
+        (LOG_OF_CUBE, leaves_of(x=5.0), CUBE_TEXTS, [1, 2]),
+        (LINEAR, leaves_of(x=2.0, w=3.0, b=1.0), LINEAR_TEXTS, []),
+        (EXERCISE, leaves_of(x=1.0), EXERCISE_TEXTS, []),
     ):
-        seen = helpers.states(student, f, list(leaves.values()), [], {}, backward=True)
-        want = {
-            "before": [state(True, True, False, None, None)] * len(leaves) + made,
-            "after": [state(True, True, False, None, torch.tensor(grad)) for grad in grads] + made,
-        }
-        names = [*leaves, *texts]
-        assert_states(
-            seen,
-            want,
-            names,
-            FLAGS,
-            {**leaves, **texts},
-            partial(drawn, f, list(leaves.values()), names),
+        inputs, names, kept = list(leaves.values()), [*leaves, *texts], retained or []
+        backward = retained is not None
+        seen, want = (
+            helpers.states(one, f, inputs, kept, {}, backward=backward)
+            for one in (student, reference)
         )
+        figure = partial(drawn, f, inputs, names, kept)
+        shown = {**leaves, **texts, "retain_grad() on": [names[k] for k in kept]}
+        assert_states(seen, want, names, FLAGS, shown, figure)
 
 
 # ---------------------------------------------------------------------------------- gradients_along
 
 
-def ask(student, f, x, chosen, inputs, retained=(), held=None):
-    """Have gradients_along asked for the tensors at the places ``chosen`` of (x, u, y, z), and
-    compare with torch's gradients.
+def ask(student, f, x, chosen, inputs, retained=(), held=None, called="xuyz"):
+    """Call gradients_along for the tensors at the places ``chosen`` of x and the outputs of f, and
+    compare with torch's gradients. Return what was seen, the truth and the inputs.
     """
     tensors, held = [x, *f(x)], held or {}
     wanted = torch.autograd.grad(tensors[-1], [tensors[k] for k in chosen])
-    names = ["xuyz"[k] for k in chosen]
+    names = [called[k] for k in chosen]
     seen = helpers.gradients(student, f, [x], chosen, list(retained), held)
     inputs = {"x": x, **inputs, "tensors": names}
     assert_gradients(
@@ -346,22 +334,32 @@ def ask(student, f, x, chosen, inputs, retained=(), held=None):
         wanted,
         names,
         inputs,
-        {"xuyz"[k]: grad for k, grad in held.items()},
-        partial(drawn, f, [x], "xuyz", retained),
+        {called[k]: grad for k, grad in held.items()},
+        partial(drawn, f, [x], called, retained),
     )
     return seen, wanted, inputs
 
 
+def held_before(draw):
+    """Return gradients from before with their dtypes: drawn ones, huge ones, inf and NaN."""
+    return (
+        (torch.float64, draw.tensor(3)),
+        (torch.float32, draw.tensor(3, dtype=torch.float32)),
+        (torch.float64, draw.tensor(3) * 1e20),
+        (torch.float64, torch.tensor(draw.sample([torch.inf, torch.nan, -torch.inf], 3)).double()),
+    )
+
+
 @check(points=0.25, about="gradients_along", needs=CHAIN)
 def test_the_gradients_come_in_a_list(student, draw):
-    """the gradients come in a list"""
+    """the result is a list"""
     f, texts = drawn_graph(draw)
     seen, wanted, inputs = ask(
         student, f, draw.tensor(2, low=0.5, requires_grad=True), draw.sample([0, 1, 2], 2), texts
     )
     if not isinstance(seen["result"], list):
         fail(
-            "the gradients are right, and came as {type} where a list is promised",
+            "the gradients are right, but they are in a {type}, expected a list",
             expected=list(wanted),
             actual=seen["result"],
             inputs=inputs,
@@ -371,36 +369,28 @@ def test_the_gradients_come_in_a_list(student, draw):
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_a_leafs_grad_from_before_is_left_out(student, draw):
-    """what a leaf's .grad held before is left out"""
-    for x, held in (
-        (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
-        (
-            draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(dtype=torch.float32),
-        ),
-    ):
-        f, texts = drawn_graph(draw)
+    """what a leaf held in .grad before is not in its gradient"""
+    for dtype, held in held_before(draw):
+        x, (f, texts) = draw.tensor(3, low=0.5, dtype=dtype, requires_grad=True), drawn_graph(draw)
         ask(student, f, x, draw.sample([0, 2], 2), {"x.grad before": held, **texts}, held={0: held})
 
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_an_intermediates_grad_from_before_is_left_out(student, draw):
-    """what an intermediate result's .grad held is left out"""
-    for x, held in (
-        (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
-        (
-            draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(dtype=torch.float32),
-        ),
-    ):
-        f, texts = drawn_graph(draw)
-        inputs = {**texts, "y.grad before": held, "retain_grad() on": ["y"]}
-        ask(student, f, x, draw.sample([0, 2], 2), inputs, retained=[2], held={2: held})
+    """what a result held in .grad before is not in its gradient"""
+    for dtype, held in held_before(draw):
+        for place, name, grad in ((2, "y", held), (3, "z", held[0])):
+            x, (f, texts) = (
+                draw.tensor(3, low=0.5, dtype=dtype, requires_grad=True),
+                drawn_graph(draw),
+            )
+            inputs = {**texts, f"{name}.grad before": grad, "retain_grad() on": [name]}
+            ask(student, f, x, draw.sample([0, place], 2), inputs, [place], {place: grad})
 
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_every_path_counts(student, draw):
-    """every path to z counts, and z is asked for like the others"""
+    """every path to z counts, and z itself has a gradient"""
     a, b, c = draw.coefficients(3)
     f = program(
         lambda x: (u := (x * a).exp(), y := u**2 * b + u * x, (y * u).sum() * c + (x**2).sum())
@@ -414,6 +404,9 @@ def test_every_path_counts(student, draw):
         ask(
             student, f, draw.tensor(*shape, requires_grad=True), draw.sample([0, 1, 2, 3], 4), texts
         )
+    halves = program(lambda x: (*(parts := x.split([1, 2])), (parts[0] * parts[1] * a).sum()))
+    texts = {"u, y": "x.split([1, 2])", "z": f"(u * y * {a}).sum()"}
+    ask(student, halves, draw.tensor(3, requires_grad=True), draw.sample([0, 1, 2, 3], 4), texts)
 
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
@@ -424,24 +417,24 @@ def test_shapes_and_dtypes_are_kept(student, draw):
         draw.tensor(2, 0, requires_grad=True),
         draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
         draw.tensor(1, 4, low=0.5, requires_grad=True),
+        draw.tensor(3, low=0.5, dtype=torch.bfloat16, requires_grad=True),
     ):
         f, texts = drawn_graph(draw)
         ask(student, f, x, [2, 0, 1], texts)
+    w = draw.tensor(3)
+    mixed = program(lambda x, w: (u := x * w, y := u * u, y.sum()), parameters=[w])
+    texts = {"w": w, "u": "x * w", "y": "u * u", "z": "y.sum()"}
+    ask(student, mixed, draw.tensor(3, dtype=torch.float32, requires_grad=True), [1, 3, 0], texts)
 
 
 @check(points=0.25, about="gradients_along", needs=CHAIN)
-def test_the_numbers_of_the_linear_graph(student):
-    """(w x + b)² gives 42, 28 and 14"""
-    leaves, asked = leaves_of(x=2.0, w=3.0, b=1.0), ["x", "w", "b", "z", "y"]
-    seen = helpers.gradients(student, LINEAR, list(leaves.values()), [0, 1, 2, 3, 4], [], {})
-    wanted = [torch.tensor(number) for number in (42.0, 28.0, 14.0, 14.0, 14.0)]
-    assert_gradients(seen, wanted, asked, {**leaves, **LINEAR_TEXTS, "tensors": asked})
-
-
-@check(points=0.25, about="gradients_along", needs=CHAIN)
-def test_the_numbers_of_the_exercise(student):
-    """(2 x + 3)² gives 20 at x = 1, and 10 at y and z"""
-    leaves, asked = leaves_of(x=1.0), ["x", "y", "z"]
-    seen = helpers.gradients(student, EXERCISE, list(leaves.values()), [0, 1, 2], [], {})
-    wanted = [torch.tensor(number) for number in (20.0, 10.0, 10.0)]
-    assert_gradients(seen, wanted, asked, {**leaves, **EXERCISE_TEXTS, "tensors": asked})
+def test_the_numbers_of_the_lessons_graphs(student):
+    """(w x + b)² gives 42, 28, 14, and (2 x + 3)² gives 20, 10"""
+    for f, leaves, texts, numbers in (
+        (LINEAR, leaves_of(x=2.0, w=3.0, b=1.0), LINEAR_TEXTS, (42.0, 28.0, 14.0, 14.0, 14.0)),
+        (EXERCISE, leaves_of(x=1.0), EXERCISE_TEXTS, (20.0, 10.0, 10.0)),
+    ):
+        asked = [*leaves, *texts][:-1]
+        seen = helpers.gradients(student, f, list(leaves.values()), list(range(len(asked))), [], {})
+        wanted = [torch.tensor(number) for number in numbers]
+        assert_gradients(seen, wanted, asked, {**leaves, **texts, "tensors": asked})

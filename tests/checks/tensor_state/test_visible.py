@@ -1,4 +1,4 @@
-"""tensor_state, the checks that students may read."""
+"""The checks that students may read."""
 
 from functools import partial
 
@@ -26,8 +26,8 @@ NAMES = ("x", "c", "k", "u", "y", "d", "z")
 
 
 def drawn_graph(draw):
-    """A function of x and c to (k, u, y, d, z): k made of c alone, d detached, u, y and z on the
-    way from x; and how each is made.
+    """Return a function of x and c to (k, u, y, d, z), and how each is made. k is made of c alone,
+    d is detached, and u, y and z lie on the way from x.
     """
     a = draw.number(0.5, 2.0)
     first, u_text = draw.choice(
@@ -67,8 +67,8 @@ def drawn_graph(draw):
 
 @check(points=0.5, about="tensor_state")
 def test_requires_grad_and_is_leaf(student, draw):
-    """requires_grad and is_leaf, all over a graph"""
-    _ = student.tensor_state  # a file without it is told so, and what it defines instead
+    """requires_grad and is_leaf are right all over a graph"""
+    _ = student.tensor_state  # a missing name is reported with the names that are there
     for x, c in (
         (draw.tensor(3, requires_grad=True), draw.tensor(3)),
         (draw.tensor(dtype=torch.float32, requires_grad=True), draw.integers(low=1)),
@@ -98,7 +98,7 @@ def test_requires_grad_and_is_leaf(student, draw):
 
 @check(points=0.5, about="tensor_state")
 def test_grad_fn_is_a_name_or_none(student, draw):
-    """grad_fn is the type name of the node, or None"""
+    """grad_fn is the name of the node's type, or None"""
     for shape, dtype in (((2, 2), torch.float64), ((), torch.float32)):
         x, c = (
             draw.tensor(*shape, dtype=dtype, requires_grad=True),
@@ -118,7 +118,7 @@ def test_grad_fn_is_a_name_or_none(student, draw):
     needs=[test_requires_grad_and_is_leaf, test_grad_fn_is_a_name_or_none],
 )
 def test_the_states_of_c4(student):
-    """C4: the states before the backward and after it"""
+    """C4: all five entries are right before and after backward"""
     f, inputs = (
         program(lambda x: (y := x**3, y.log())),
         {"x": torch.tensor(5.0), "y": "x ** 3", "z": "torch.log(y)"},
@@ -138,7 +138,7 @@ def test_the_states_of_c4(student):
         before,
         "xyz",
         FLAGS,
-        "before the backward, the entry {key} is wrong for {tensor}",
+        "before backward, the entry {key} is wrong for {tensor}",
         inputs,
         figure,
     )
@@ -147,7 +147,7 @@ def test_the_states_of_c4(student):
         after,
         "xyz",
         FLAGS,
-        "after the backward, the entry {key} is wrong for {tensor}",
+        "after backward, the entry {key} is wrong for {tensor}",
         inputs,
         figure,
     )
@@ -157,8 +157,8 @@ def test_the_states_of_c4(student):
 
 
 def drawn_chain(draw):
-    """A function of x to (y, z), z a scalar that needs the values of y for its backward; and how
-    they are made.
+    """Return a function of x to (y, z), and how they are made. z is a scalar whose backward needs
+    the values of y.
     """
     a, b = draw.coefficients(2)
     return draw.choice(
@@ -181,8 +181,8 @@ def drawn_chain(draw):
 
 @check(points=0.75, about="gradients_along")
 def test_leaf_and_intermediate_in_the_order_asked_for(student, draw):
-    """a leaf and an intermediate result, in the order given"""
-    _ = student.gradients_along  # a file without it is told so, and what it defines instead
+    """the gradients come in the order of tensors"""
+    _ = student.gradients_along  # a missing name is reported with the names that are there
     for shape, chosen in (((3,), [1, 0]), ((), [0, 1])):
         x, (f, texts) = draw.tensor(*shape, requires_grad=True), drawn_chain(draw)
         y, z = f(x)
@@ -221,25 +221,25 @@ def test_the_numbers_of_c5(student):
 
 @check(points=0.5, about="HAS_GRAD_AFTER_BACKWARD")
 def test_c4_is_predicted(student):
-    """C4 leaves gradients where you predicted"""
+    """your predictions for C4 are right"""
     compare(student, "C4")
 
 
 @check(points=0.5, about="HAS_GRAD_AFTER_BACKWARD")
 def test_c5_is_predicted(student):
-    """C5 leaves gradients where you predicted"""
+    """your predictions for C5 are right"""
     compare(student, "C5")
 
 
 WHY = {
     (True, False): "a leaf that requires grad",
     (False, True): "retain_grad() was called on it",
-    (False, False): "no leaf, and retain_grad() was not called on it",
+    (False, False): "not a leaf, and retain_grad() was not called on it",
 }
 
 
 def compare(student, name):
-    """Run the program and look; fail with the first tensor that was predicted wrongly."""
+    """Run the program, and fail with the first tensor whose prediction is wrong."""
     keys = [f"{name}.{tensor}" for tensor in "xyz"]
     found = predictions(student, "HAS_GRAD_AFTER_BACKWARD", keys)
     x = torch.tensor(5.0, requires_grad=True)
@@ -271,22 +271,21 @@ def compare(student, name):
     }
     if grads[key] is None:
         fail(
-            "{key} has no gradient after the backward: it is not a leaf, and retain_grad() was not"
+            "{key} has no gradient after backward: it is not a leaf, and retain_grad() was not"
             " called on it",
             **details,
         )
     if tensors[key].is_leaf:
         fail(
-            "{key} has a gradient after the backward, {grad}: it is a leaf that requires grad",
+            "{key} has a gradient after backward, {grad}: it is a leaf that requires grad",
             **details,
         )
     fail(
-        "{key} has a gradient after the backward, {grad}: retain_grad() was called on it"
-        " beforehand",
+        "{key} has a gradient after backward, {grad}: retain_grad() was called on it before",
         **details,
     )
 
 
 def shown(grad):
-    """A 0-d gradient as people write it."""
+    """Return a 0-d gradient as people write it."""
     return None if grad is None else f"{grad.item():g}"
