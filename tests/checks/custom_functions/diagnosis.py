@@ -15,13 +15,7 @@ Facts = dict[str, Any]
 Pair = tuple[Any, Any]
 Formula = Callable[[Tensor, Tensor, Tensor], Tensor]
 
-FUNCTIONS = ("Add", "Mul", "Pow", "BroadcastMul")
-TRUTH: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "Add": torch.add,
-    "Mul": torch.mul,
-    "Pow": torch.pow,
-    "BroadcastMul": torch.mul,
-}
+TRUTH: dict[str, Any] = dict(Add=torch.add, Mul=torch.mul, Pow=torch.pow, BroadcastMul=torch.mul)
 
 
 def labels(name: str) -> tuple[str, str]:
@@ -43,9 +37,7 @@ def questions(failure: Failure) -> tuple[Tensor, Tensor, Tensor]:
     return drawn[0], drawn[1], drawn[2]
 
 
-def ask(
-    student: Student, name: str, x: Tensor, y: Tensor, v: Tensor, between: tuple[Tensor, ...] = ()
-) -> Pair:
+def ask(student: Student, name: str, x: Tensor, y: Tensor, v: Tensor, between: Any = ()) -> Pair:
     """Return both gradients for the incoming gradient v, None where there is none. The Function is
     applied to the tensors in between before backward runs.
     """
@@ -310,7 +302,7 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     contexts = [name for name in failure.facts.get("contexts", ()) if name]
     if any(not name.endswith("Backward") for name in contexts):
         return {"given": contexts[0]}
-    classes = [one for one in student.source.tree.body if getattr(one, "name", "") in FUNCTIONS]
+    classes = [one for one in student.source.tree.body if getattr(one, "name", "") in TRUTH]
     inner = {inside for one in classes for inside in ast.walk(one)}
     if not any(getattr(one, "attr", "") == "forward" for one in {*student.source.nodes} - inner):
         return None

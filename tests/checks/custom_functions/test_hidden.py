@@ -478,7 +478,7 @@ def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None
 # -------------------------------------------------------------------------------------- as_callable
 
 
-@check(points=0.5, about="as_callable", needs=CALLABLE)
+@check(points=0.25, about="as_callable", needs=CALLABLE)
 def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomInputs) -> None:
     """the gradient comes from the Function's own backward"""
     for shape in ((3,), draw.shapes()[-1]):
@@ -504,7 +504,7 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomI
         )
 
 
-@check(points=0.25, about="as_callable", needs=CALLABLE)
+@check(points=0.5, about="as_callable", needs=CALLABLE)
 def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
     """the callable passes on any number of arguments"""
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
