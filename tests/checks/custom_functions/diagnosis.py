@@ -15,7 +15,7 @@ Facts = dict[str, Any]
 Pair = tuple[Any, Any]
 Formula = Callable[[Tensor, Tensor, Tensor], Tensor]
 
-TRUTH: dict[str, Any] = dict(Add=torch.add, Mul=torch.mul, Pow=torch.pow, BroadcastMul=torch.mul)
+TRUTH: Facts = {"Add": torch.add, "Mul": torch.mul, "Pow": torch.pow, "BroadcastMul": torch.mul}
 
 
 def labels(name: str) -> tuple[str, str]:
