@@ -1,6 +1,6 @@
-"""custom_functions: sum, product and power as Functions of your own, one gradient for each input.
+"""custom_functions: write a sum, a product and a power as Functions with two inputs.
 
-Run `grade custom_functions` to see how far you are, `grade hint custom_functions` for a nudge.
+Run `grade custom_functions` to grade your work, `grade hint custom_functions` for a hint.
 """
 
 from collections.abc import Callable
@@ -12,70 +12,74 @@ from torch.autograd import Function
 
 
 class Add(Function):
-    """The sum of two tensors, x + y, elementwise.
+    """The sum x + y of two tensors, element by element.
 
-    Like Mul and Pow it takes two float32 or two float64 tensors of one shape: any shape, a single
-    number and an empty tensor included. In all of them you may split forward into forward(x, y) and
-    setup_context(ctx, inputs, output).
+    The rules below hold for Mul, Pow and BroadcastMul too. Both inputs are float32 or both are
+    float64. They have the same shape (except in BroadcastMul), and every shape works: also a single
+    number (0-d), an empty tensor and a transposed one. The result and the gradients have the dtype
+    of x.
+
+    x, y and grad_output belong to the caller: do not write into them. Calls do not affect each
+    other, also if x is changed in place between two calls. You may split forward into forward(x, y)
+    and setup_context(ctx, inputs, output). For an input that does not require grad, backward may
+    return None.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x + y, of the same shape and dtype."""
+        """Return x + y."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, each of that shape; grad_output is the
+        """Return the gradients with respect to x and y as a tuple, for any grad_output; that is the
         gradient with respect to the result.
         """
         raise NotImplementedError
 
 
 class Mul(Function):
-    """The product of two tensors, x * y, elementwise. Zero is a factor like any other."""
+    """The product x * y of two tensors, element by element. Factors may be 0."""
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y, of the same shape and dtype; tensors that backward needs are kept through
-        save_for_backward.
-        """
+        """Return x * y. Save the tensors that backward needs with ctx.save_for_backward."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, each of that shape; grad_output is the
+        """Return the gradients with respect to x and y as a tuple, for any grad_output; that is the
         gradient with respect to the result.
         """
         raise NotImplementedError
 
 
 class Pow(Function):
-    """The power of two tensors, x ** q, elementwise. Every x is positive; q may be any number, zero
-    and negative ones included.
+    """The power x ** q of two tensors, element by element.
+
+    x is between 0.0001 and 10,000, and q is between -3 and 3.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor, q: Tensor) -> Tensor:
-        """Return x ** q, of the same shape and dtype; tensors that backward needs are kept through
-        save_for_backward.
-        """
+        """Return x ** q. Save the tensors that backward needs with ctx.save_for_backward."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to q, each of that shape; grad_output is the
+        """Return the gradients with respect to x and q as a tuple, for any grad_output; that is the
         gradient with respect to the result.
         """
         raise NotImplementedError
 
 
 def as_callable(function: type[Function]) -> Callable[..., Any]:
-    """Return something to be called like a plain function, which gives what function.apply gives
-    for the same arguments.
+    """Return a callable that returns what function.apply returns for the same arguments.
 
-    function is any Function, with one argument or with several, tensors or not, with one result or
-    a tuple of them. Arguments are passed by position. Nothing runs before the call.
+    function is any class derived from Function. It has one argument or more, tensors or other
+    objects, and returns a tensor or a tuple of tensors. Arguments are passed by position, and reach
+    forward unchanged. as_callable itself does not run the Function. Several callables can be used
+    side by side.
     """
 
     raise NotImplementedError
@@ -86,14 +90,13 @@ class BroadcastMul(Function):
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:
-        """Return x * y, of the shape to which both broadcast; tensors that backward needs are kept
-        through save_for_backward.
-        """
+        """Return x * y. Save the tensors that backward needs with ctx.save_for_backward."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to y, summed to the shape of x and of y by
-        backward itself.
+        """Return the gradients with respect to x and y as a tuple.
+
+        backward itself sums each gradient to the shape of its input.
         """
         raise NotImplementedError

@@ -79,6 +79,52 @@ def as_callable(function):
     return Op(function)
 
 
+# %% exponent_of_zero_apart
+# A slope of 0 where the exponent is 0; the gradients come as a product with a pair, one is None.
+import torch
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, *terms):
+        return sum(terms)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return (grad_output,) * 2
+
+
+def slopes(x, q, y):
+    return torch.where(q == 0, 0.0, q * x.pow(q - 1)), y * torch.log(x)
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        y = x.pow(q)
+        ctx.save_for_backward(x, q, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return tuple(
+            grad_output * slope if needed else None
+            for slope, needed in zip(slopes(*ctx.saved_tensors), ctx.needs_input_grad, strict=True)
+        )
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x.mul(y)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return tuple(grad_output * other for other in reversed(ctx.saved_tensors))
+
+
 # %% exponential_and_logarithm
 # The power as exp(q log x); forward saves the derivatives, and backward multiplies.
 import torch

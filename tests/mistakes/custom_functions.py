@@ -1,7 +1,58 @@
 """custom_functions: wrong answers. A cell shows the definitions that differ from the solution."""
 
 
-# %% divides_by_a_factor
+# %% arguments_converted
+# Everything becomes a tensor before it is passed on.
+import torch
+
+
+def as_callable(function):
+    return lambda *args: function.apply(*map(torch.as_tensor, args))
+
+
+# %% arguments_converted
+# Numbers become float64 tensors, which compute the same.
+import torch
+
+
+def as_callable(function):
+    def call(*args):
+        new = [a if torch.is_tensor(a) else torch.tensor(a, dtype=torch.float64) for a in args]
+        return function.apply(*new)
+
+    return call
+
+
+# %% common_constant_factor
+# The value is the sum, counted twice.
+from torch.autograd import Function
+
+
+class Add(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return 2 * (x + y)
+
+
+# %% common_empty_input
+# The smallest base is checked, which an empty tensor does not have.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, q):
+        if x.min() <= 0:
+            raise ValueError("the base must be positive")
+        ctx.save_for_backward(x, q)
+        return x**q
+
+
+# %% common_not_finite
 # The product is divided by each factor.
 from torch.autograd import Function
 
@@ -17,6 +68,79 @@ class Mul(Function):
     def backward(ctx, grad_output):
         x, y, z = ctx.saved_tensors
         return grad_output * z / x, grad_output * z / y
+
+
+# %% common_not_finite
+# The logarithm of the base is computed from the result, divided by the exponent.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        y = x**q
+        ctx.save_for_backward(x, q, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, y = ctx.saved_tensors
+        return grad_output * q * y / x, grad_output * y * y.log() / q
+
+
+# %% common_wrong_dtype
+# The sum is written into a tensor of the default dtype.
+import torch
+from torch.autograd import Function
+
+
+class Add(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, y):
+        total = torch.zeros(x.shape)
+        total += x
+        total += y
+        return total
+
+
+# %% common_wrong_dtype
+# The power is computed and returned in float32.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x.float() ** q.float()
+
+
+# %% common_wrong_sign
+# The value has the other sign.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return -x * y
+
+
+# %% first_result_only
+# A tuple of results is unpacked, and the first is returned.
+def as_callable(function):
+    def call(*args):
+        result = function.apply(*args)
+        return result[0] if isinstance(result, tuple) else result
+
+    return call
 
 
 # %% forward_called_directly
@@ -269,6 +393,25 @@ class Pow(Function):
         return q * x ** (q - 1), x**q * torch.log(x)
 
 
+# %% ignores_grad_output
+# Only the second gradient lacks grad_output.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        dx = grad_output * y
+        dy = x
+        return dx, dy
+
+
 # %% name_that_is_no_argument
 # The second argument is called t, and y is saved.
 from torch.autograd import Function
@@ -393,6 +536,44 @@ from torch import nn
 class Add(nn.Module):
     def forward(self, x, y):
         return x + y
+
+
+# %% not_summed_by_backward
+# The sums are left to the engine.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% not_summed_by_backward
+# Only dimensions that an input lacks are summed, not those of size 1.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        gradients = []
+        x, y = ctx.saved_tensors
+        for own, other in ((x, y), (y, x)):
+            full = grad_output * other
+            gradients.append(full.sum(tuple(range(full.dim() - own.dim()))) if full.dim() > own.dim() else full)
+        return tuple(gradients)
 
 
 # %% nothing_saved
@@ -539,6 +720,26 @@ class Pow(Function):
     def backward(ctx, grad_output):
         x, q = kept["x"], kept["q"]
         return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% stash_outside
+# The logarithm of the base is an attribute of the class, the rest is saved.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    logarithm = None
+
+    @staticmethod
+    def forward(ctx, x, q):
+        Pow.logarithm = x.log()
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * Pow.logarithm
 
 
 # %% styles_mixed
@@ -750,6 +951,26 @@ class Add(Function):
         return [grad_output, grad_output]
 
 
+# %% wrong_number_of_gradients
+# A constant exponent gets no place in the tuple.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        gradients = [grad_output * q * x ** (q - 1)]
+        if ctx.needs_input_grad[1]:
+            gradients.append(grad_output * x**q * x.log())
+        return tuple(gradients)
+
+
 # %% wrong_power_rule
 # The exponent does not come down.
 import torch
@@ -803,3 +1024,21 @@ class Pow(Function):
         x, q = ctx.saved_tensors
         slope = q * x ** (q - 1)
         return grad_output * slope, grad_output * slope
+
+
+# %% wrong_power_rule
+# 1 is subtracted from the power, not from the exponent.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        slope = q * x**q - 1
+        return grad_output * slope, grad_output * x**q * x.log()

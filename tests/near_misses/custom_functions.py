@@ -4,6 +4,12 @@ A cell shows the definitions that differ from the solution.
 """
 
 
+# %% arguments_converted
+# None is dropped, everything else is passed on.
+def as_callable(function):
+    return lambda *args: function.apply(*[a for a in args if a is not None])
+
+
 # %% forward_called_directly
 # Leaves out arguments that are no tensors.
 import torch
@@ -145,6 +151,56 @@ class Pow(Function):
         return grad_output * q * x ** (q - 1), grad_output * x**q * np.log(x)  # noqa: F821
 
 
+# %% not_summed_by_backward
+# The value of BroadcastMul is half the product.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y / 2
+
+
+# %% not_summed_by_backward
+# BroadcastMul sums the factors alone.
+import torch
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        ones = torch.ones_like(grad_output)
+        return (ones * y).sum_to_size(x.shape), (ones * x).sum_to_size(y.shape)
+
+
+# %% not_summed_by_backward
+# BroadcastMul keeps its factors as attributes.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.factors = x, y
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.factors
+        return (grad_output * y).sum_to_size(x.shape), (grad_output * x).sum_to_size(y.shape)
+
+
 # %% nothing_saved
 # Counts the dimensions of the result in a shape that has fewer.
 from torch.autograd import Function
@@ -209,10 +265,39 @@ def as_callable(function):
     return lambda x, y: x * y
 
 
+# %% other_function_runs
+# The Function runs once on ones, to see whether it works.
+import torch
+
+
+def as_callable(function):
+    count = function.forward.__code__.co_argcount - 1
+    function.apply(*[torch.ones(()) for _ in range(count)])
+    return lambda *args: function.apply(*args)
+
+
 # %% returns_the_class
 # apply is there, and not called.
 def as_callable(function):
     return lambda *args: function.apply
+
+
+# %% stash_outside
+# Products are remembered by the identity of their factors.
+from torch.autograd import Function
+
+products = {}
+
+
+class Mul(Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x, y):
+        if (id(x), id(y)) not in products:
+            products[id(x), id(y)] = x * y, x, y
+        ctx.save_for_backward(x, y)
+        return products[id(x), id(y)][0].clone()
 
 
 # %% term_outside_the_product

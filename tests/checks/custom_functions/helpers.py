@@ -48,7 +48,7 @@ def assert_gradients(
     x: Tensor,
     y: Tensor,
     v: Tensor,
-    message: str = "the gradient with respect to {which} is wrong, for the incoming gradient v",
+    message: str = "the gradient with respect to {which} is wrong for grad_output v",
 ) -> None:
     """Value and gradients of those that require grad must be torch's, for the incoming gradient
     v.

@@ -77,6 +77,16 @@ def beside(student, name, x, y, v, held):
     }
 
 
+def changed(student, name, x, y, v, factor):
+    """The value and the gradients of a second call, after x was multiplied by factor in place."""
+    cls = getattr(student, name)
+    cls.apply(x, y)
+    with torch.no_grad():
+        x.mul_(factor)
+    z = cls.apply(x, y)
+    return {"value": copied(z), "gradients": gradients(z, (x, y), v)}
+
+
 def copied(tensor):
     """A copy that later writes leave alone."""
     return None if tensor is None else tensor.detach().clone()
@@ -130,13 +140,16 @@ def called(student, x, y, v, a, b):
 
 def counted(student, x, y, v, a, b):
     """as_callable of a Function of one tensor, of one of three tensors, of one of a tensor and a
-    number, of one of two results.
+    number, of one of two results; how often the first ran before it was called, and the type of the
+    number in forward.
     """
+    ran, types = [], []
 
     @plain
     class One(Function):
         @staticmethod
         def forward(ctx, x):
+            ran.append(1)
             return x * a
 
         @staticmethod
@@ -158,6 +171,7 @@ def counted(student, x, y, v, a, b):
         @staticmethod
         def forward(ctx, x, factor):
             ctx.factor = factor
+            types.append(type(factor).__name__)
             return x * factor + a
 
         @staticmethod
@@ -174,11 +188,15 @@ def counted(student, x, y, v, a, b):
         def backward(ctx, first, second):
             return first * b, second * a
 
-    one = student.as_callable(One)(x)
+    one = student.as_callable(One)
+    early = len(ran)
+    one = one(x)
     three = student.as_callable(Three)(x, y, x * y)
     scaled = student.as_callable(Scaled)(x, b)
     both = student.as_callable(Both)(x, y)
     return {
+        "early": early,
+        "types": types,
         "one": [one, gradients(one, (x,), v)],
         "three": [three, gradients(three, (x, y), v)],
         "scaled": [scaled, gradients(scaled, (x,), v)],
@@ -189,6 +207,28 @@ def counted(student, x, y, v, a, b):
             else None,
         ],
     }
+
+
+def kinds(student, x, a, b):
+    """as_callable of a Function of a tensor, a text, None and a list: what forward got of them, and
+    the result.
+    """
+    seen = []
+
+    @plain
+    class Chosen(Function):
+        @staticmethod
+        def forward(ctx, x, *others):
+            seen[:] = [one is two for one, two in zip(others, given, strict=False)]
+            return x * a
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * b, None, None, None
+
+    given = ["sum", None, [a, b]]
+    value = student.as_callable(Chosen)(x, *given)
+    return {"same": seen, "value": value}
 
 
 def apart(student, x, y, a, b):

@@ -99,18 +99,18 @@ def others_stay(student: Student, draw: RandomInputs, name: str) -> None:
     assert_equal(
         seen["v"],
         v,
-        "backward of {function} changed the incoming gradient v itself",
+        "{function}.backward changed the values of its grad_output v",
         inputs=inputs,
         facts=facts,
     )
     message = (
-        "w is added to the result and gets the same incoming gradient v; backward of {function}"
-        " changed what w gets"
+        "w is added to the result, so its gradient is v; {function}.backward changed the gradient"
+        " of w"
     )
     assert_gradient(seen["grads"][2], v, message, inputs=inputs, facts=facts)
     for which, before, got, want in zip(("x", label), held, seen["grads"][:2], wants, strict=True):
         message = (
-            "{which}.grad held {before} before backward, and afterwards it is not that plus the"
+            "{which}.grad was {before} before backward; afterwards it should be that plus the"
             " gradient"
         )
         assert_gradient(
@@ -131,18 +131,21 @@ def saved(student: Student, draw: RandomInputs, name: str) -> None:
     names = ", ".join(f"ctx.{attribute}" for attribute in seen["attributes"])
     if names:
         details["facts"] |= {"names": names, "saved": seen["saved"]}
-        fail("there are tensors in {names}, beside save_for_backward", **details)
+        fail(
+            "backward needs tensors that are stored in {names}, not with save_for_backward",
+            **details,
+        )
     if name == "Add":
         return
-    assert_that(seen["saved"] >= 1, "no tensor was kept through save_for_backward", **details)
+    assert_that(seen["saved"] >= 1, "no tensor was saved with save_for_backward", **details)
     wants = torch.autograd.grad(TRUTH[name](x, y), (x, y), v)
     z = applied(student, name, x, y)
     for keep in (True, False):
         found = torch.autograd.grad(z, (x, y), v.clone(), retain_graph=keep, allow_unused=True)
         for which, got, want in zip(("x", label), found, wants, strict=True):
             message = (
-                "with retain_graph=True, the gradient with respect to {which} is wrong in one of"
-                " two passes"
+                "backward ran twice, first with retain_graph=True; one of the gradients with"
+                " respect to {which} is wrong"
             )
             assert_gradient(
                 got,
@@ -152,8 +155,8 @@ def saved(student: Student, draw: RandomInputs, name: str) -> None:
                 facts={"function": name, "which": which},
             )
     message = (
-        "a backward through a graph that was freed still gave a gradient: what it used is held"
-        " elsewhere than in saved_tensors"
+        "backward still worked after the graph was freed, so it used tensors that are not in"
+        " ctx.saved_tensors"
     )
     assert_raises(
         "RuntimeError",
@@ -175,15 +178,15 @@ def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
             (x, y),
             v,
             (
-                "after one more call, with other numbers, the gradient of the first with respect to"
-                " {which} is wrong"
+                "after a second call with other numbers, the gradient of the first call with"
+                " respect to {which} is wrong"
             ),
         ),
         (
             then,
             (s, t),
             u,
-            "the gradient of the second of two calls, with respect to {which}, is wrong",
+            "of two calls, the gradient of the second with respect to {which} is wrong",
         ),
     ):
         wants = torch.autograd.grad(TRUTH[name](*leaves), leaves, weight)
@@ -197,7 +200,7 @@ def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
     found = torch.autograd.grad(nested, (x, y), v.clone(), allow_unused=True)
     for which, got, want in zip(("x", label), found, wants, strict=True):
         message = (
-            "applied to its own result, {function} has a wrong gradient with respect to {which}"
+            "applied to its own result, {function} gives a wrong gradient with respect to {which}"
         )
         assert_gradient(got, want, message, inputs=inputs, facts={"function": name, "which": which})
     both = draw.tensor(3, low=0.2, requires_grad=True)
@@ -208,11 +211,29 @@ def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
     assert_gradient(
         got,
         want,
-        "with one tensor x as both inputs the gradient is wrong",
+        "with the same tensor x as both inputs, the gradient is wrong",
         inputs={"x": both, "v": v},
         facts={"function": name},
     )
-    message = "with a constant as the other input, the gradient with respect to {which} is wrong"
+    seen = student.observe("changed", name, x, y, v, 1.5)
+    x_now = (x * 1.5).detach().requires_grad_()
+    wants = torch.autograd.grad(TRUTH[name](x_now, y), (x_now, y), v)
+    inputs, facts = {"x": x_now, label: y, "v": v}, {"function": name}
+    message = "x was changed in place between two calls, and the value of the second is wrong"
+    assert_tensor(
+        seen["value"], TRUTH[name](x_now, y).detach(), message, inputs=inputs, facts=facts
+    )
+    for which, got, want in zip(
+        ("x", label), seen["gradients"] or (None, None), wants, strict=True
+    ):
+        message = (
+            "x was changed in place between two calls, and the second gradient with respect to"
+            " {which} is wrong"
+        )
+        assert_gradient(got, want, message, inputs=inputs, facts={**facts, "which": which})
+    message = (
+        "if the other input does not require grad, the gradient with respect to {which} is wrong"
+    )
     for pair in ((x, y.detach()), (x.detach(), y)):
         assert_gradients(student, name, *pair, v, message)
 
@@ -222,19 +243,19 @@ def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
 
 @check(points=0.25, about="Add", needs=ADD)
 def test_add_of_every_shape(student: Student, draw: RandomInputs) -> None:
-    """Add takes every shape, in float32 and in float64"""
+    """Add works for every shape, in float32 and float64"""
     every_shape(student, draw, "Add")
 
 
 @check(points=0.25, about="Add", needs=ADD)
 def test_add_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
-    """Add takes transposed and empty tensors"""
+    """Add works for transposed and empty tensors"""
     strides_and_empties(student, draw, "Add")
 
 
 @check(points=0.25, about="Add", needs=ADD)
 def test_add_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
-    """Add leaves everybody else's tensors alone"""
+    """Add changes no input and keeps no tensor on ctx"""
     others_stay(student, draw, "Add")
     saved(student, draw, "Add")
     linear(student, draw, "Add")
@@ -242,7 +263,7 @@ def test_add_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="Add", at="Add.backward", needs=ADD)
 def test_add_under_a_square(student: Student) -> None:
-    """(x + y) ** 2 has the gradient 2(x + y), y a constant"""
+    """(x + y) ** 2 has the gradient 2 * (x + y)"""
     x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
     y = torch.tensor([1.2498, 1.2571, 1.2734, -0.0856])
     want = torch.tensor([5.4802, -0.4582, -0.5747, 1.7369])
@@ -271,7 +292,7 @@ def test_add_under_a_square(student: Student) -> None:
 
 @check(points=0.25, about="Add", needs=ADD)
 def test_add_called_several_times(student: Student, draw: RandomInputs) -> None:
-    """calls of Add do not disturb each other"""
+    """calls of Add do not affect each other"""
     several_calls(student, draw, "Add")
 
 
@@ -280,19 +301,19 @@ def test_add_called_several_times(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="Mul", needs=MUL)
 def test_mul_of_every_shape(student: Student, draw: RandomInputs) -> None:
-    """Mul takes every shape, in float32 and in float64"""
+    """Mul works for every shape, in float32 and float64"""
     every_shape(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
 def test_mul_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
-    """Mul takes transposed and empty tensors"""
+    """Mul works for transposed and empty tensors"""
     strides_and_empties(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
 def test_mul_with_zero_and_large_factors(student: Student, draw: RandomInputs) -> None:
-    """Mul takes zeros and large factors, and is linear in v"""
+    """Mul works for zeros and is linear in grad_output"""
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor([0.0, 0.0, -1e4, 1e4, draw.number()], dtype=dtype, requires_grad=True)
         y = torch.tensor([0.0, draw.number(), 1e4, 0.0, 1e-4], dtype=dtype, requires_grad=True)
@@ -302,25 +323,25 @@ def test_mul_with_zero_and_large_factors(student: Student, draw: RandomInputs) -
 
 @check(points=0.25, about="Mul", needs=MUL)
 def test_mul_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
-    """Mul leaves everybody else's tensors alone"""
+    """Mul leaves its inputs and grad_output unchanged"""
     others_stay(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
 def test_mul_saves_for_backward(student: Student, draw: RandomInputs) -> None:
-    """what Mul keeps goes through save_for_backward"""
+    """Mul saves its tensors with save_for_backward"""
     saved(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", needs=MUL)
 def test_mul_called_several_times(student: Student, draw: RandomInputs) -> None:
-    """calls of Mul do not disturb each other"""
+    """calls of Mul do not affect each other"""
     several_calls(student, draw, "Mul")
 
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
 def test_mul_in_the_shopping_graph(student: Student) -> None:
-    """the whole shopping graph, by way of Mul"""
+    """Mul gives the right gradients in the shopping graph"""
     x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
     y = torch.tensor([1.2498, 1.2571, 1.2734, -0.0856], requires_grad=True)
     found = torch.autograd.grad(
@@ -328,8 +349,8 @@ def test_mul_in_the_shopping_graph(student: Student) -> None:
     )
     for which, got, want in zip(("x", "y"), found, (y, x), strict=True):
         message = (
-            "for an incoming gradient of ones, the gradient with respect to {which} should be the"
-            " other factor"
+            "if grad_output is all ones, the gradient with respect to {which} should be the other"
+            " factor"
         )
         assert_gradient(
             got,
@@ -370,7 +391,7 @@ def test_mul_in_the_shopping_graph(student: Student) -> None:
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=MUL)
 def test_mul_of_one_and_two(student: Student) -> None:
-    """1 times 2 is 2, with the gradients 2 and 1"""
+    """1 times 2 is 2, and the gradients are 2 and 1"""
     a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)
     c = applied(student, "Mul", a, b)
     for which, got, want in zip(
@@ -391,19 +412,19 @@ def test_mul_of_one_and_two(student: Student) -> None:
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_of_every_shape(student: Student, draw: RandomInputs) -> None:
-    """Pow takes every shape, in float32 and in float64"""
+    """Pow works for every shape, in float32 and float64"""
     every_shape(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) -> None:
-    """Pow takes transposed and empty tensors"""
+    """Pow works for transposed and empty tensors"""
     strides_and_empties(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_with_unusual_exponents(student: Student, draw: RandomInputs) -> None:
-    """Pow takes exponents of 0 and below, and bases from 1e-4 on"""
+    """Pow works for zero and negative exponents"""
     for dtype in (torch.float64, torch.float32):
         x = torch.tensor(
             draw.sample([1e-4, 1e4, 1.0, 0.5, 2.0, 30.0, 1.01], 7), dtype=dtype, requires_grad=True
@@ -416,38 +437,38 @@ def test_pow_with_unusual_exponents(student: Student, draw: RandomInputs) -> Non
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
 def test_pow_is_linear(student: Student, draw: RandomInputs) -> None:
-    """twice the incoming gradient, twice Pow's gradients"""
+    """Pow.backward is linear in grad_output"""
     linear(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_leaves_others_alone(student: Student, draw: RandomInputs) -> None:
-    """Pow leaves everybody else's tensors alone"""
+    """Pow leaves its inputs and grad_output unchanged"""
     others_stay(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_saves_for_backward(student: Student, draw: RandomInputs) -> None:
-    """what Pow keeps goes through save_for_backward"""
+    """Pow saves its tensors with save_for_backward"""
     saved(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_called_several_times(student: Student, draw: RandomInputs) -> None:
-    """calls of Pow do not disturb each other"""
+    """calls of Pow do not affect each other"""
     several_calls(student, draw, "Pow")
 
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
 def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None:
-    """gradcheck agrees with Pow"""
+    """gradcheck accepts Pow"""
     x, q = (
         draw.tensor(4, low=0.5, high=2.0, digits=None, requires_grad=True),
         draw.tensor(4, digits=None, requires_grad=True),
     )
     applied(student, "Pow", x, q)
     message = (
-        "gradcheck compared your gradients with differences of your own forward, and they disagree"
+        "gradcheck compared your gradients with finite differences of your forward; they differ"
     )
     assert_gradcheck(
         student.Pow.apply, [x, q], message, names=["x", "q"], check_undefined_grad=False
@@ -457,7 +478,7 @@ def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None
 # -------------------------------------------------------------------------------------- as_callable
 
 
-@check(points=0.5, about="as_callable", needs=CALLABLE)
+@check(points=0.25, about="as_callable", needs=CALLABLE)
 def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomInputs) -> None:
     """the gradient comes from the Function's own backward"""
     for shape in ((3,), draw.shapes()[-1]):
@@ -483,11 +504,25 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomI
         )
 
 
-@check(points=0.25, about="as_callable", needs=CALLABLE)
+@check(points=0.5, about="as_callable", needs=CALLABLE)
 def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
-    """as_callable takes Functions of any number of arguments"""
+    """the callable passes on any number of arguments"""
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("counted", x, y, v, a, b)
+    facts = {"got": next(iter(seen["types"]), "nothing"), "number": b}
+    assert_equal(
+        facts["got"],
+        "float",
+        "the number {number} should reach forward as it is; forward got an object of type {got}",
+        inputs={"x": x},
+        facts=facts,
+    )
+    assert_equal(
+        seen["early"],
+        0,
+        "as_callable ran forward of a Function of one argument before the callable was called",
+        inputs={"x": x},
+    )
     with torch.no_grad():
         wants = {
             "one": (x * a, [v * b]),
@@ -509,48 +544,62 @@ def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
         assert_tensor(
             seen[key][0],
             value,
-            "for a Function of {kind} the value is not what apply gives",
+            "for a Function of {kind} the value is not what apply returns",
             **details,
         )
         for got, want in zip(seen[key][1] or [None] * len(gradients), gradients, strict=True):
             assert_gradient(
                 got,
                 want,
-                "for a Function of {kind} the gradient is not that of its backward",
+                "for a Function of {kind} the gradient is not what its backward returns",
                 **details,
             )
     details = {"inputs": {"x": x, "y": y, "v": v}, "facts": {"kind": labels["both"]}}
     results, gradients = seen["both"]
     if not isinstance(results, tuple) or len(results) != 2:
         fail(
-            "for a Function of two results no tuple of two came back",
+            "for a Function with two results the callable should return a tuple of two tensors",
             expected=both,
             actual=results,
             **details,
         )
     for got, want in zip(results, both, strict=True):
         assert_tensor(
-            got, want, "for a Function of {kind} the value is not what apply gives", **details
+            got, want, "for a Function of {kind} the value is not what apply returns", **details
         )
     for got, want in zip(gradients or (None, None), (v * b, v * a), strict=True):
         assert_gradient(
             got,
             want,
-            "for a Function of {kind} the gradient is not that of its backward",
+            "for a Function of {kind} the gradient is not what its backward returns",
             **details,
         )
+
+    others = student.observe("kinds", x, a, b)
+    assert_equal(
+        others["same"],
+        [True] * 3,
+        "a text, None and a list after x should reach forward as the same objects",
+        inputs={"x": x},
+    )
+    assert_tensor(
+        others["value"],
+        (x * a).detach(),
+        "for a Function of a tensor and other objects the value is not what apply returns",
+        inputs={"x": x},
+    )
 
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
 def test_callables_do_not_mix(student: Student, draw: RandomInputs) -> None:
-    """two callables do not get in each other's way"""
+    """two callables do not affect each other"""
     (x, y, _), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("apart", x, y, a, b)
     with torch.no_grad():
         wants = (x * a + y, y * b - x, y * a + x)
     orders = ("the first callable", "the second callable", "the first callable, called again")
     for which, got, want in zip(orders, seen, wants, strict=True):
-        message = "two Functions were made callable, and {which} does not give what its apply gives"
+        message = "of two callables, {which} does not return what its Function's apply returns"
         assert_tensor(
             got, want, message, inputs={"x": x, "y": y}, facts={"a": a, "b": b, "which": which}
         )
@@ -585,7 +634,7 @@ BROADCAST = "test_broadcast_mul_of_a_matrix_and_a_row"
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
 def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> None:
-    """BroadcastMul takes all shapes that broadcast"""
+    """BroadcastMul works for all shapes that broadcast"""
     rows, columns = draw.integer(20, 40), draw.integer(30, 60)
     for left, right in (
         ((rows, columns), (columns,)), ((2, 1, rows, 1), (3, 1, 2)),
@@ -599,11 +648,13 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> No
             )
             v = draw.tensor(*torch.broadcast_shapes(left, right), dtype=dtype)
             assert_gradients(student, "BroadcastMul", x, y, v)
+    x, y = draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(4, requires_grad=True)
+    assert_gradients(student, "BroadcastMul", x, y, draw.tensor(4, 3).t())
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
 def test_broadcast_mul_sums_by_itself(student: Student, draw: RandomInputs) -> None:
-    """backward of BroadcastMul itself does the summing"""
+    """BroadcastMul.backward itself sums the gradients"""
     for left, right in (((3, 4), (4,)), ((2, 1), (1, 3)), ((2, 3), ())):
         x, y = draw.tensor(*left, requires_grad=True), draw.tensor(*right, requires_grad=True)
         v = draw.tensor(*torch.broadcast_shapes(left, right))
@@ -611,7 +662,7 @@ def test_broadcast_mul_sums_by_itself(student: Student, draw: RandomInputs) -> N
         wants = torch.autograd.grad(x * y, (x, y), v)
         inputs = {"x": x, "y": y, "v": v}
         for which, got, want in zip(("x", "y"), seen["gradients"], wants, strict=True):
-            message = "the gradient with respect to {which} is wrong, for the incoming gradient v"
+            message = "the gradient with respect to {which} is wrong for grad_output v"
             assert_gradient(
                 got,
                 want,
@@ -621,8 +672,8 @@ def test_broadcast_mul_sums_by_itself(student: Student, draw: RandomInputs) -> N
             )
         for which, got, want in zip(("x", "y"), seen["shapes"], (left, right), strict=True):
             message = (
-                "backward returned a gradient of shape {shape} for {which}, whose shape is"
-                " {expected_shape}; the engine summed it up"
+                "backward returned a gradient of shape {shape} for {which}, which has shape"
+                " {expected_shape}; the engine summed it"
             )
             facts = {"which": which, "shape": str(got), "expected_shape": str(want)}
             assert_equal(got, want, message, inputs=inputs, facts=facts)

@@ -29,7 +29,7 @@ def assert_own_backward(
     """
     details = {"inputs": {"x": x, second(name): y, "v": v}, "facts": {"function": name}}
     message = (
-        "the graph has no node of {function}: it is not a Function, or its apply does not make the"
+        "the graph has no node of {function}: it is not a Function, or apply does not compute the"
         " result"
     )
     inputs = {"x": x, second(name): y}
@@ -45,8 +45,8 @@ def assert_own_backward(
     for which, got, want in zip(("x", second(name)), seen["gradients"], wants, strict=True):
         details["facts"] |= {"which": which, "a": a}
         message = (
-            "{function}.backward was made to return {a} times as much; the gradient with respect to"
-            " {which} did not follow"
+            "this check multiplies what {function}.backward returns by {a}; the gradient with"
+            " respect to {which} did not change accordingly"
         )
         assert_gradient(got, want * a, message, **details)
 
@@ -56,14 +56,14 @@ def assert_own_backward(
 
 @check(points=0.25, about="Add", at="Add.forward")
 def test_add_returns_the_sum(student: Student, draw: RandomInputs) -> None:
-    """Add returns the sum"""
+    """Add returns x + y"""
     x, y, _ = drawn(draw, "Add", 3, requires_grad=False)
     applied(student, "Add", x, y)
 
 
 @check(points=0.5, about="Add", at="Add.backward", needs=test_add_returns_the_sum)
 def test_add_has_both_gradients(student: Student, draw: RandomInputs) -> None:
-    """Add has the right gradient for each input"""
+    """Add.backward returns both gradients"""
     x, y, v = drawn(draw, "Add", 3)
     assert_gradients(student, "Add", x, y, v)
     assert_own_backward(student, draw, "Add", x, y, v)
@@ -71,7 +71,7 @@ def test_add_has_both_gradients(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="Add", at="Add.backward", needs=test_add_has_both_gradients)
 def test_add_in_the_shopping_graph(student: Student) -> None:
-    """apples and tangerines, added up: 2.2, 3.3, 110, 165, 650"""
+    """Add gives the right gradients in the shopping graph"""
     names = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
     leaves = [torch.tensor([value], requires_grad=True) for value in (100.0, 150.0, 2.0, 3.0, 1.1)]
     apple, tangerine, num_apple, num_tangerine, ctax = leaves
@@ -97,14 +97,14 @@ def assert_shopping(got: Tensor | None, want: float, which: str, inputs: dict[st
 
 @check(points=0.25, about="Mul", at="Mul.forward")
 def test_mul_returns_the_product(student: Student, draw: RandomInputs) -> None:
-    """Mul returns the product"""
+    """Mul returns x * y"""
     x, y, _ = drawn(draw, "Mul", 3, requires_grad=False)
     applied(student, "Mul", x, y)
 
 
 @check(points=0.5, about="Mul", at="Mul.backward", needs=test_mul_returns_the_product)
 def test_mul_has_both_gradients(student: Student, draw: RandomInputs) -> None:
-    """Mul has the right gradient for each input"""
+    """Mul.backward returns both gradients"""
     x, y, v = drawn(draw, "Mul", 3)
     assert_gradients(student, "Mul", x, y, v)
     assert_own_backward(student, draw, "Mul", x, y, v)
@@ -112,7 +112,7 @@ def test_mul_has_both_gradients(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="Mul", at="Mul.backward", needs=test_mul_has_both_gradients)
 def test_mul_in_the_apple_graph(student: Student) -> None:
-    """two apples and the tax, multiplied: 2.2, 110, 200"""
+    """Mul gives the right gradients in the apple graph"""
     names = ("apple", "num", "ctax")
     leaves = [torch.tensor([value], requires_grad=True) for value in (100.0, 2.0, 1.1)]
     apple, num, ctax = leaves
@@ -130,14 +130,14 @@ def test_mul_in_the_apple_graph(student: Student) -> None:
 
 @check(points=0.25, about="Pow", at="Pow.forward")
 def test_pow_returns_the_power(student: Student, draw: RandomInputs) -> None:
-    """Pow returns the power"""
+    """Pow returns x ** q"""
     x, q, _ = drawn(draw, "Pow", 3, requires_grad=False)
     applied(student, "Pow", x, q)
 
 
 @check(points=0.5, about="Pow", at="Pow.backward", needs=test_pow_returns_the_power)
 def test_pow_has_both_gradients(student: Student, draw: RandomInputs) -> None:
-    """Pow has the right gradient for base and exponent"""
+    """Pow.backward returns both gradients"""
     x, q, v = drawn(draw, "Pow", 3)
     assert_gradients(student, "Pow", x, q, v)
     assert_own_backward(student, draw, "Pow", x, q, v)
@@ -167,8 +167,8 @@ def test_pow_under_a_logarithm(student: Student) -> None:
         ("x", "q"), torch.autograd.grad(z, (x, q), allow_unused=True), (0.6, 1.6094379), strict=True
     ):
         message = (
-            "the gradient of log(x ** q) with respect to {which} is wrong; what comes in is 1 / 125"
-            " = 0.008"
+            "the gradient of log(x ** q) with respect to {which} is wrong; grad_output is 1 / 125 ="
+            " 0.008"
         )
         assert_gradient(
             got,
@@ -184,7 +184,7 @@ def test_pow_under_a_logarithm(student: Student) -> None:
 
 @check(points=0.5, about="as_callable")
 def test_the_callable_gives_what_apply_gives(student: Student, draw: RandomInputs) -> None:
-    """what as_callable returns gives what apply gives"""
+    """the callable returns what apply returns"""
     _ = student.as_callable  # a file without it is told so, and what it defines instead
     (x, y, v), (a, b) = drawn(draw, "Mul", 3), draw.coefficients(2, low=2.0, high=5.0)
     seen = student.observe("called", x, y, v, a, b)
@@ -201,12 +201,12 @@ def test_the_callable_gives_what_apply_gives(student: Student, draw: RandomInput
             "as_callable returned {type}, which can't be called", actual=seen["returned"], **details
         )
     message = (
-        "called with (x, y) it should give what apply gives; the Function of this check computes"
-        " {a} * x + y"
+        "the callable should return what apply returns for (x, y); the Function of this check"
+        " computes {a} * x + y"
     )
     assert_tensor(seen["value"], (x * a + y).detach(), message, **details)
     assert_that(
-        seen["early"] == 0, "forward ran before anybody called what as_callable returned", **details
+        seen["early"] == 0, "as_callable ran forward before the callable was called", **details
     )
 
 
@@ -215,7 +215,7 @@ def test_the_callable_gives_what_apply_gives(student: Student, draw: RandomInput
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True)
 def test_broadcast_mul_of_a_matrix_and_a_row(student: Student, draw: RandomInputs) -> None:
-    """BroadcastMul works on a matrix and a row"""
+    """BroadcastMul works for a matrix and a row"""
     rows, columns = draw.integer(2, 3), draw.integer(4, 5)
     x, y = draw.tensor(rows, columns, requires_grad=True), draw.tensor(columns, requires_grad=True)
     v = draw.tensor(rows, columns)
