@@ -269,6 +269,8 @@ def step_is_not_h(failure, student):
     )
     if far == 0.0 or abs(far - h) < 0.01 * h:
         return None
+    if not float((x + h - x).abs().max()):  # h is lost in rounding, and a larger step was taken
+        return {"distance": float(f"{far:.6g}")}
     low = 0.0 if failure.about == "forward_difference" else -far
     found = hit(failure, {"": (shifted(f, x, far) - shifted(f, x, low)) / (far - low)})
     return {"distance": float(f"{far:.6g}")} if found else None
