@@ -1,4 +1,4 @@
-"""finite_difference: derivatives from values of a function alone, and how good they are.
+"""finite_difference: derivatives from values of a function alone, and how accurate they are.
 
 Run `grade finite_difference` to see how far you are, `grade hint finite_difference` for a nudge.
 """
@@ -8,10 +8,11 @@ from torch import Tensor
 
 
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    """Return the slope of f over the step from x to x + h.
+    """Return the slope of the line through f at x and f at x + h.
 
-    f takes a 0-d tensor and returns a 0-d tensor. x is 0-d, float32 or float64, and h a positive
-    number. The result is a 0-d tensor of x's dtype. x is never written to, not even for a moment.
+    x is a 0-d tensor, float32 or float64, and h is a positive number. f takes a 0-d tensor and
+    returns a 0-d tensor. The step is h itself, even where x + h rounds to x. The result is a 0-d
+    tensor of x's dtype. x is never written to, not even for a moment.
     """
     # solution
     return (f(x + h) - f(x)) / h
@@ -19,7 +20,7 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    """Return the slope of f over the two steps from x - h to x + h.
+    """Return the slope of the line through f at x - h and f at x + h.
 
     f, x, h and the result are as for forward_difference. x is never written to, not even for a
     moment.
@@ -30,12 +31,13 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
-    """Return the gradient of f at x: for each element of x the slope of f as that element goes from
-    h below to h above.
+    """Return the gradient of f at x by central differences.
 
-    f takes a tensor of x's shape and returns a 0-d tensor. x has any shape (0-d and empty too) and
-    any strides, float32 or float64; h is a positive number. The result has x's shape and dtype. No
-    autograd is used. x is never written to, not even for a moment.
+    Each entry is the slope of f as that element of x goes from h below to h above, while the other
+    elements stay as they are. f takes a tensor of x's shape and returns a 0-d tensor. x has any
+    shape (0-d and empty included) and any strides, float32 or float64. h is a positive number. The
+    result has x's shape and dtype. No autograd is used. x is never written to, not even for a
+    moment.
     """
     # solution
     slopes = torch.zeros(x.numel(), dtype=x.dtype)

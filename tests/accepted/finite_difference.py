@@ -310,3 +310,48 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
             values.append(f(torch.from_numpy(moved)).item())
         out[index] = (values[0] - values[1]) / (2 * h)
     return torch.from_numpy(out)
+
+
+# %% function_of_one_number
+# Each entry is the central difference of f along one element; NumPy counts the indices.
+import numpy as np
+
+
+def numerical_gradient(f, x, h=1e-5):
+    result = torch.full(x.shape, float("nan"), dtype=x.dtype)
+    for where in np.ndindex(*x.shape):
+
+        def along(t, where=where):
+            moved = x.detach().clone()
+            moved[where] = t
+            return f(moved)
+
+        result[where] = central_difference(along, x.detach()[where].clone(), h)
+    return result
+
+
+# %% masks
+# A mask says which element moves; the slopes are collected as numbers.
+def numerical_gradient(f, x, h=1e-5):
+    numbers = torch.arange(x.numel()).reshape(x.shape)
+
+    def value(k, distance):
+        return f(torch.where(numbers == k, x.detach() + distance, x.detach())).item()
+
+    slopes = [(value(k, h) - value(k, -h)) / (2 * h) for k in range(x.numel())]
+    return torch.tensor(slopes, dtype=x.dtype).reshape(x.shape)
+
+
+# %% restored_on_a_copy
+# One private copy is moved and moved back; rounding may leave a last digit.
+def numerical_gradient(f, x, h=1e-5):
+    moved = x.detach().clone(memory_format=torch.contiguous_format)
+    flat, slopes = moved.view(-1), torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        flat[k] += h
+        above = f(moved.clone())
+        flat[k] -= 2 * h
+        below = f(moved.clone())
+        flat[k] += h
+        slopes[k] = (above - below) / (2 * h)
+    return slopes.reshape(x.shape)

@@ -446,3 +446,83 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
             down[(first, *rest)] -= h
             slopes[(first, *rest)] = (f(up) - f(down)) / (2 * h)
     return slopes
+
+
+# %% step_is_not_h
+# Where x + h rounds to x, a larger step is taken.
+def forward_difference(f, x, h=1e-3):
+    while x + h == x:
+        h *= 10
+    return (f(x + h) - f(x)) / h
+
+
+# %% step_is_not_h
+# In float32 the step is at least 0.01, whatever h is.
+def numerical_gradient(f, x, h=1e-5):
+    if x.dtype == torch.float32:
+        h = max(h, 1e-2)
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = h
+        step = step.reshape(x.shape)
+        slopes[k] = (f(x + step) - f(x - step)) / (2 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% common_empty_input
+# torch.stack has nothing to stack where x is empty.
+def numerical_gradient(f, x, h=1e-5):
+    steps = h * torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape)
+    slopes = [(f(x + step) - f(x - step)) / (2 * h) for step in steps]
+    return torch.stack(slopes).reshape(x.shape)
+
+
+# %% step_is_not_h
+# The step grows with x.
+def central_difference(f, x, h=1e-3):
+    h = h * max(1.0, abs(float(x)))
+    return (f(x + h) - f(x - h)) / (2 * h)
+
+
+# %% writes_into_x
+# x is moved in place and put back.
+def central_difference(f, x, h=1e-3):
+    before = x.clone()
+    x += h
+    above = f(x)
+    x -= 2 * h
+    below = f(x)
+    x.copy_(before)
+    return (above - below) / (2 * h)
+
+
+# %% common_wrong_dtype
+# The step is a float64 tensor of one element, and so is the result.
+def forward_difference(f, x, h=1e-3):
+    wide = x.double()
+    return (f(wide + h) - f(wide)) / h
+
+
+# %% writes_into_x
+# The forward step is made in x itself and taken back.
+def forward_difference(f, x, h=1e-3):
+    below, before = f(x), x.clone()
+    x += h
+    above = f(x)
+    x.copy_(before)
+    return (above - below) / h
+
+
+# %% uses_autograd
+# The differences are right, but autograd is asked first whether f has a gradient at all.
+def numerical_gradient(f, x, h=1e-5):
+    own = x.detach().clone().requires_grad_()
+    exact = torch.autograd.grad(f(own), own)[0]
+    slopes = torch.zeros_like(exact).contiguous()
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=x.dtype)
+        step[k] = h
+        step = step.reshape(x.shape)
+        slopes.view(-1)[k] = (f(x + step) - f(x - step)) / (2 * h)
+    return slopes

@@ -5,11 +5,7 @@ where f was asked.
 import torch
 from torch import Tensor
 
-from grader.authoring import rule, same
-
-ALL = ("forward_difference", "central_difference", "numerical_gradient")
-BOTH_SIDES = ("central_difference", "numerical_gradient")
-
+from grader.authoring import raises, rule, same
 
 # ------------------------------------------------------------------------------- asking again, here
 
@@ -108,14 +104,7 @@ def steps_at(failure, k):
 # ---------------------------------------------------------------------------------- what was raised
 
 
-@rule
-def f_gets_a_number(failure, student):
-    """The error with which f refuses them."""
-    return (
-        {"line": str(failure.error.line), "said": str(failure.error)}
-        if failure.raised("TypeError", "f takes a Tensor, not a")
-        else None
-    )
+f_gets_a_number = raises("TypeError", "f takes a Tensor, not a")
 
 
 @rule
@@ -143,13 +132,9 @@ def flattened_by_memory(failure, student):
         "RuntimeError", "view size is not compatible"
     ):
         return {"what": VIEW}
-    moved = moves(failure)
-    x = failure.inputs.get("x")
-    return (
-        {"what": COPY}
-        if moved and not any(moved) and not x.is_contiguous() and not failure.facts["during"]
-        else None
-    )
+    moved, x = moves(failure), failure.inputs.get("x")
+    still = moved and not any(moved) and not x.is_contiguous() and not failure.facts["during"]
+    return {"what": COPY} if still else None
 
 
 # --------------------------------------------------------------------------------- what f saw of it
@@ -160,24 +145,11 @@ def uses_autograd(failure, student):
     """A derivative went through f, or saved tensors were read, or the source names autograd."""
     facts = failure.facts
     if facts.get("derivatives"):
-        return {
-            "how": (
-                "While numerical_gradient worked, a derivative was passed back (or along)"
-                " through f."
-            )
-        }
+        return {"how": "numerical_gradient differentiated f: a backward pass went through it."}
     if facts.get("read"):
-        return {
-            "how": (
-                "While numerical_gradient worked, tensors that a graph had saved for backward were"
-                " read."
-            )
-        }
-    return (
-        {"how": "numerical_gradient, or something that it calls, names a function of autograd's."}
-        if "used" in facts
-        else None
-    )
+        return {"how": "numerical_gradient ran a backward pass, which read saved tensors."}
+    how = "numerical_gradient, or a function that it calls, uses a function of torch.autograd."
+    return {"how": how} if "used" in facts else None
 
 
 @rule
@@ -269,70 +241,56 @@ def step_is_not_h(failure, student):
     )
     if far == 0.0 or abs(far - h) < 0.01 * h:
         return None
+    if not float((x + h - x).abs().max()):  # h is lost in rounding, and a larger step was taken
+        return {"distance": float(f"{far:.6g}")}
     low = 0.0 if failure.about == "forward_difference" else -far
     found = hit(failure, {"": (shifted(f, x, far) - shifted(f, x, low)) / (far - low)})
     return {"distance": float(f"{far:.6g}")} if found else None
 
 
-@rule
-def divides_by_h(failure, student):
-    """Twice the central difference, and not the sum of a forward and a backward one."""
-    asked = question(failure)
-    if asked is None:
-        return None
-    f, x, h = asked
-    return (
-        hit(failure, {"": (shifted(f, x, h) - shifted(f, x, -h)) / h})
-        if went(failure, h, -h) and not at_x(failure)
-        else None
-    )
+def formula(candidates):
+    """A rule that finds the answer among what ``candidates(failure, f, x, h)`` returns, by text."""
+
+    def recognize(failure, student):
+        asked = question(failure)
+        return hit(failure, candidates(failure, *asked)) if asked else None
+
+    return rule(recognize)
 
 
-@rule
-def one_sided(failure, student):
-    """A forward or backward difference."""
-    asked = question(failure)
-    if asked is None:
-        return None
-    f, x, h = asked
-    here = shifted(f, x, 0.0)
-    ahead = (
-        {"(f(x + h) - f(x)) / h": (shifted(f, x, h) - here) / h} if went(failure, h, 0.0) else {}
-    )
-    behind = (
-        {"(f(x) - f(x - h)) / h": (here - shifted(f, x, -h)) / h} if went(failure, 0.0, -h) else {}
-    )
-    return hit(failure, ahead | behind)
+@formula
+def divides_by_h(failure, f, x, h):
+    twice = went(failure, h, -h) and not at_x(failure)
+    return {"": (shifted(f, x, h) - shifted(f, x, -h)) / h} if twice else {}
 
 
-@rule
-def other_points(failure, student):
-    """A backward or a central difference."""
-    asked = question(failure)
-    if asked is None:
-        return None
-    f, x, h = asked
-    up, here, down = f(x + h), f(x), f(x - h)
-    behind = (
-        hit(failure, {"(f(x) - f(x - h)) / h": (here - down) / h})
-        if went(failure, 0.0, -h)
-        else None
-    )
-    around = (
-        hit(failure, {"(f(x + h) - f(x - h)) / (2 * h)": (up - down) / (2 * h)})
-        if went(failure, h, -h)
-        else None
-    )
-    return behind or around
+def one_side(failure, f, x, h):
+    """The forward and the backward difference, as far as f was asked there."""
+    here, found = shifted(f, x, 0.0), {}
+    if went(failure, h, 0.0):
+        found["(f(x + h) - f(x)) / h"] = (shifted(f, x, h) - here) / h
+    if went(failure, 0.0, -h):
+        found["(f(x) - f(x - h)) / h"] = (here - shifted(f, x, -h)) / h
+    return found
 
 
-@rule
-def wrong_formula(failure, student):
-    """One of a collection of near misses."""
-    asked = question(failure)
-    if asked is None:
-        return None
-    f, x, h = asked
+one_sided = formula(one_side)
+
+
+@formula
+def other_points(failure, f, x, h):
+    found = one_side(failure, f, x, h)
+    found.pop("(f(x + h) - f(x)) / h", None)
+    if went(failure, h, -h):
+        found["(f(x + h) - f(x - h)) / (2 * h)"] = (f(x + h) - f(x - h)) / (2 * h)
+    return found
+
+
+@formula
+def wrong_formula(failure, f, x, h):
+    """For a small h a slip with f(x) and the same one with f(x - h) give nearly the same number;
+    where f was asked tells them apart.
+    """
     up, here, down = (shifted(f, x, by) for by in (h, 0.0, -h))
     ahead = {
         "(f(x) - f(x + h)) / h": (here - up) / h,
@@ -350,8 +308,4 @@ def wrong_formula(failure, student):
         "f(x + h) - f(x - h) / 2 * h": up - down / 2 * h,
         "(f(x + h) - f(x - h)) / h ** 2": (up - down) / h**2,
     }
-    # For a small h the same slip with f(x) and with f(x - h) gives nearly the same number; where f
-    # was asked tells them apart.
-    return hit(
-        failure, (ahead if went(failure, h, 0.0) else {}) | (around if went(failure, h, -h) else {})
-    )
+    return (ahead if went(failure, h, 0.0) else {}) | (around if went(failure, h, -h) else {})

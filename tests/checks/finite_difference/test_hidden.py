@@ -86,6 +86,22 @@ def assert_dtype_kept(student, reference, name, f, x, message):
     assert_tensor(got, want.to(torch.float32), message, rtol=1e-4, atol=2e-4, **details)
 
 
+def assert_small_steps(student, reference, draw, name, message):
+    """h is the step in float32 too, and where x + h rounds to x. There the slope over the step is
+    0; 0 / 0 is also accepted, of those who divide by the distance between the rounded points.
+    """
+    x = draw.tensor(dtype=torch.float32, low=0.3, high=0.7, digits=None)
+    f, h = Formula("(x * 400.0).sin()"), 0.002
+    got, details = asked(student, name, f, x, h)
+    want = getattr(reference, name)(f.program, x, h)
+    assert_values(got, want, message, details, rtol=0.05, atol=1.0)
+    f, x = Formula("x ** 3 + 2.0 * x"), torch.tensor(5.0, dtype=torch.float64)
+    got, details = asked(student, name, f, x, 1e-20)
+    if isinstance(got, torch.Tensor):
+        got = got.detach().nan_to_num(0.0)
+    assert_values(got, torch.zeros((), dtype=torch.float64), message, details)
+
+
 # ------------------------------------------------------------------------------- forward_difference
 
 
@@ -101,6 +117,7 @@ def test_forward_difference_uses_its_h(student, reference, draw):
         assert_values(got, want, NOT_THE_FORWARD, details)
         got, details = asked(student, "forward_difference", f, x, h=h)
         assert_values(got, want, NOT_THE_FORWARD, details)
+    assert_small_steps(student, reference, draw, "forward_difference", NOT_THE_FORWARD)
 
 
 @check(points=0.5, about="forward_difference", needs=FORWARD)
@@ -147,6 +164,7 @@ def test_central_difference_uses_its_h(student, reference, draw):
     f, x = Formula("(x * 400.0).sin()"), draw.tensor(low=0.0002, high=0.001, digits=None, avoid=0.0)
     got, details = asked(student, "central_difference", f, x)
     assert_values(got, reference.central_difference(f.program, x), NOT_THE_CENTRAL, details)
+    assert_small_steps(student, reference, draw, "central_difference", NOT_THE_CENTRAL)
 
 
 @check(points=0.5, about="central_difference", needs=CENTRAL)
@@ -196,6 +214,7 @@ def test_numerical_gradient_uses_its_h(student, reference, draw):
     )
     got, details = asked(student, "numerical_gradient", f, x)
     assert_values(got, reference.numerical_gradient(f.program, x), NOT_THE_STEP, details)
+    assert_small_steps(student, reference, draw, "numerical_gradient", NOT_THE_STEP)
 
 
 @check(points=0.25, about="numerical_gradient", needs=GRADIENT)
