@@ -45,7 +45,7 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
 
 
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
-    """Limit the 2-norm of the gradient that flows through y to max_norm (> 0).
+    """Limit the 2-norm of the gradient that flows through y to max_norm, which is 0.001 or more.
 
     Return a handle whose `remove()` ends that and nothing else. y is the result of an operation, a
     float32 or float64 tensor of any shape. The norm is that of the whole gradient at y, over all
@@ -90,8 +90,8 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     not. Every leaf module runs once, works out of place and returns a single new tensor that
     requires grad. Afterwards no hook of yours is left, and those of others are still there. `.grad`
     and `requires_grad` of each parameter and `training` of each module are what they were before. x
-    keeps its values and its graph. If the run raises, so does this function, and hooks and `.grad`
-    are as before then too.
+    keeps its values and its place in its graph, which the backward may free. If the run raises, so
+    does this function, and hooks and `.grad` are as before then too.
     """
     # solution
     norms: dict[str, float] = {}

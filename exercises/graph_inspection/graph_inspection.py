@@ -36,7 +36,7 @@ def walk(root: Tensor) -> list[tuple[int, str]]:
 
 
 def format_graph(root: Tensor) -> str:
-    """Return what walk lists as text: one line for each pair, with as many spaces as its depth, then
+    """Return what walk lists as text: one line for each pair, as many spaces as its depth, then
     the name.
 
     Newlines separate the lines, and none follows the last. A root without a graph gives "". Nothing
