@@ -245,7 +245,7 @@ def name(out: Path, group: str, title: str, explanation: str, course_root: Path 
     GROUP is the group's name on the page, or the first letters of it. The answer goes into the
     course's catalogue; the next grade batch tells everybody in the group.
 
-    Example: grade name grades 3f9a --title "mean instead of sum" --explanation "Use sum()."
+    Example: grade name grades 3f9a --title "a mean" --explanation "Use sum()."
     """
     from grader.cli.commands.name import name_group
 

@@ -69,7 +69,8 @@ def contract_problems(lesson: Lesson) -> Iterator[str]:
 def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[str]:
     names = (*lesson.names, *lesson.bonus)
     readme = (lesson.folder / "README.md").read_text("utf-8")
-    stub = [(name, plain(text)) for name, text in stub_sentences(lesson.stub.read_text(), names)]
+    stub_text = lesson.stub.read_text("utf-8")
+    stub = [(name, plain(text)) for name, text in stub_sentences(stub_text, names)]
     tasks = [plain(text) for text in task_sentences(readme)]
     said = {(promise.about, plain(text)) for promise in promises for text in promise.terms.says}
     anywhere = {text for _, text in said}

@@ -31,6 +31,7 @@ DISTRIBUTIONS = {
     "click_default_group": "click-default-group",
     "pytest_jsonreport": "pytest-json-report",
     "yaml": "pyyaml",
+    "markdown_it": "markdown-it-py",
 }
 """Of modules that are not called like the distribution that they come with."""
 

@@ -745,12 +745,12 @@ def test_a_page_is_headed_by_whom_it_is_from(
     """
     pages = tmp_path / "out" / "reports"
     batch()
-    assert "<h1><b>bob</b>" in (pages / "bob.html").read_text("utf-8")
+    assert "<h1>bob</h1>" in (pages / "bob.html").read_text("utf-8")
     (tmp_path / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
     batch(roster=tmp_path / "roster.csv")
     page = (pages / "bob.html").read_text("utf-8")
     assert "<title>Robert Brown: 5 of 10</title>" in page
-    assert "<h1><b>Robert Brown</b>" in page
+    assert "<h1>Robert Brown</h1>" in page
     assert "submission bob · " in page
     assert "submission alice" not in (pages / "alice.html").read_text("utf-8")
     assert len(list(pages.iterdir())) == 3

@@ -72,6 +72,6 @@ def test_without_a_name_the_next_lesson_is_read(tmp_path: Path) -> None:
 def test_a_readme_that_is_not_here_is_an_error_that_says_where_to_go(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.read.readme_name", lambda *_: "NONE.md")
+    monkeypatch.setattr("grader.cli.commands.read.readme_path", lambda *_: None)
     with pytest.raises(UsageError, match="There is no README of tiny here"):
         shown(small_course, tmp_path, "tiny")
