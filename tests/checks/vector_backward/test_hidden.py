@@ -19,6 +19,10 @@ helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot
 
+HUGE = 1e12
+"""For what x.grad held before: who adds the gradient to it, and subtracts it again, loses digits.
+"""
+
 CHANGED_GRAD = "x.grad was {held} before the call and is {grad} after it"
 GRAPH_GONE = "the graph of y cannot be used again after vjp: {further}"
 OTHER_GRADIENT = "the graph of y gives another gradient after vjp than it did before"
@@ -59,6 +63,16 @@ def assert_jacobian(got, f, x, parameters=None, **facts):
         inputs={"f": f, **(parameters or {}), "x": x, **held},
         facts=facts,
     )
+
+
+def assert_kept(before, after, seen, **details):
+    """The arguments must have their values, and x must still require grad."""
+    facts = details.pop("facts", {})
+    for name, value in before.items():
+        changed = {"name": name, "before": value, "after": after[name]}
+        assert_equal(after[name], value, WRITTEN, facts=facts | changed, **details)
+    changed = {"name": "x.requires_grad", "before": True, "after": seen["still requires grad"]}
+    assert_equal(seen["still requires grad"], True, WRITTEN, facts=facts | changed, **details)
 
 
 def positive(draw, *shape, **options):
@@ -128,7 +142,7 @@ def test_vjp_without_elements(student, draw):
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_grad_is_left_alone(student, draw):
     """x.grad is afterwards what it was before"""
-    for held in (draw.tensor(3), None):
+    for held in (draw.tensor(3), None, HUGE * draw.tensor(3)):
         f, w = drawn_map(draw, 2, 3)
         x, v = draw.tensor(3, requires_grad=True), draw.tensor(2)
         seen, want, details = observed(student, f, x, v, held, W=w)
@@ -163,9 +177,7 @@ def test_vjp_writes_into_no_argument(student, draw):
         (Formula("x * 2 + 1"), positive(draw, 2, 2, requires_grad=True), positive(draw, 2, 2)),
     ):
         seen, _, details = observed(student, f, x, v)
-        for name, before in (("y", seen["earlier"]), ("x", x.detach()), ("v", v)):
-            details["facts"] |= {"name": name, "before": before, "after": seen[name]}
-            assert_equal(seen[name], before, WRITTEN, **details)
+        assert_kept({"y": seen["earlier"], "x": x.detach(), "v": v}, seen, seen, **details)
 
 
 # ----------------------------------------------------------------------------------------- jacobian
@@ -181,6 +193,8 @@ def test_the_shapes_of_y_and_x(student, draw):
         ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
         ("(x ** 3).sum(0) * {k}", draw.tensor(2, 1, 2, draw.integer(2, 3), requires_grad=True), {}),
         ("(x * {k}).sin()", draw.tensor(draw.integer(5, 24), requires_grad=True), {}),
+        ("x", draw.tensor(2, 2, requires_grad=True), {}),
+        ("x.t()", draw.tensor(3, 2, requires_grad=True), {}),
     ):
         f = Formula(text.format(k=k), **parameters)
         assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
@@ -206,6 +220,8 @@ def test_the_jacobian_of_a_constant(student, draw):
         (draw.tensor(3, requires_grad=True), draw.tensor(2)),
         (draw.tensor(2, 2, requires_grad=True), draw.tensor(3, requires_grad=True)),
         (positive(draw, 2, requires_grad=True), positive(draw, requires_grad=True)),
+        (draw.tensor(3, 2, requires_grad=True), draw.tensor(2, 2)),
+        (draw.tensor(requires_grad=True), draw.tensor(2)),
     ):
         f = Formula("c.exp() * 2", c=c)
         want = torch.zeros(c.shape + x.shape, dtype=x.dtype)
@@ -254,16 +270,19 @@ def test_jacobians_of_strided_tensors(student, draw):
 def test_jacobian_ignores_what_was_there(student, draw):
     """jacobian leaves out what x.grad held before"""
     f, w = drawn_map(draw, 3, 2)
-    x, held = draw.tensor(2, requires_grad=True), draw.tensor(2)
-    assert_jacobian(student.observe("derivatives", f.program, x, held), f, x, {"W": w}, held=held)
+    x = draw.tensor(2, requires_grad=True)
+    for held in (draw.tensor(2), HUGE * draw.tensor(2)):
+        seen = student.observe("derivatives", f.program, x, held)
+        assert_jacobian(seen["got"], f, x, {"W": w}, held=held)
+        assert_kept({"x": x.detach()}, seen, seen, inputs={"f": f, "W": w, "x": x})
 
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_without_elements(student, draw):
     """an x without elements: the shape is all there is"""
-    c = draw.tensor(draw.integer(2, 3))
-    f, x = Formula("x.sum() * c", c=c), torch.empty(0, dtype=torch.float64, requires_grad=True)
-    assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
+    for c, shape in ((draw.tensor(draw.integer(2, 3)), (0,)), (draw.tensor(2, 3), (3, 0))):
+        f, x = Formula("x.sum() * c", c=c), torch.empty(shape, dtype=c.dtype, requires_grad=True)
+        assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
 
 
 # ------------------------------------------------------------------------------------ broadcast_dot
@@ -274,9 +293,10 @@ def test_the_dot_ignores_what_was_there(student, draw):
     """broadcast_dot leaves out what x.grad held before"""
     for dtype in (torch.float64, torch.float32):
         x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (3,), (3,)))
-        x, held = x.requires_grad_(), draw.tensor(dtype=dtype)
-        for seen in student.observe("dots", x, a, b, held, 1):
-            assert_dot(seen["got"], x, a, b, held=held)
+        x.requires_grad_()
+        for held in (draw.tensor(dtype=dtype), HUGE * draw.tensor(dtype=dtype)):
+            for seen in student.observe("dots", x, a, b, held, 1):
+                assert_dot(seen["got"], x, a, b, held=held)
 
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
@@ -285,6 +305,8 @@ def test_the_same_answer_every_time(student, draw):
     x, a, b = draw.tensor(requires_grad=True), draw.tensor(3), draw.tensor(3)
     for seen in student.observe("dots", x, a, b, None, draw.integer(2, 4)):
         assert_dot(seen["got"], x, a, b, held=seen["held"])
+        before = {"x": x.detach(), "a": a, "b": b}
+        assert_kept(before, seen["arguments"], seen, inputs=before)
 
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
