@@ -449,7 +449,7 @@ def jacobian(f, x: Tensor) -> Tensor:
     return torch.stack(rows).reshape(y.shape + x.shape)
 
 
-# %% shape_of_a_matrix
+# %% common_wrong_shape
 # The Jacobian was made a matrix.
 import torch
 from torch import Tensor
@@ -464,7 +464,7 @@ def jacobian(f, x: Tensor) -> Tensor:
     return matrix
 
 
-# %% shape_of_a_matrix
+# %% common_wrong_shape
 # The Jacobian was made a matrix.
 import torch
 from torch import Tensor
@@ -695,3 +695,80 @@ def jacobian(f, x: Tensor) -> Tensor:
             y[k].backward(retain_graph=True)
             rows[k] = 0 if leaf.grad is None else leaf.grad
     return rows.reshape(f(x).shape + x.shape)
+
+
+# %% rows_pile_up
+# x.grad is cleared between the rows, but not before the first.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    rows = []
+    for element in y.flatten():
+        if y.requires_grad:
+            element.backward(retain_graph=True)
+        rows.append(torch.zeros_like(x) if x.grad is None or not y.requires_grad else x.grad)
+        x.grad = None
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% vector_missing
+# The products are summed over the last dimension alone.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    weighted = (y * v).sum(-1)
+    return torch.autograd.grad(weighted, x, retain_graph=True)[0]
+
+
+# %% common_view_of_noncontiguous
+# v is flattened with view.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    return torch.autograd.grad(y.reshape(-1), x, v.view(-1), retain_graph=True)[0]
+
+
+# %% common_view_of_noncontiguous
+# A row made of b with view.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    pairs = b.view(-1, 1) if len(b) % 2 else b.view(len(b) // 2, 2)
+    y = x * a
+    z = y @ pairs.reshape(-1)
+    return z, *torch.autograd.grad(z, (x, y))
+
+
+# %% common_wrong_dtype
+# The zeros of a constant have torch's default dtype.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if y.requires_grad:
+        return torch.autograd.functional.jacobian(f, x)
+    return torch.zeros(y.shape + x.shape)
+
+
+# %% common_wrong_dtype
+# All results are float64.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y @ b
+    dz_dx, dz_dy = torch.autograd.grad(z, (x, y))
+    return z if len(a) < 4 else z.double(), dz_dx, dz_dy
