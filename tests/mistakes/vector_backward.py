@@ -735,19 +735,6 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     return torch.autograd.grad(y.reshape(-1), x, v.view(-1), retain_graph=True)[0]
 
 
-# %% common_view_of_noncontiguous
-# A row made of b with view.
-import torch
-from torch import Tensor
-
-
-def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    pairs = b.view(-1, 1) if len(b) % 2 else b.view(len(b) // 2, 2)
-    y = x * a
-    z = y @ pairs.reshape(-1)
-    return z, *torch.autograd.grad(z, (x, y))
-
-
 # %% common_wrong_dtype
 # The zeros of a constant have torch's default dtype.
 import torch

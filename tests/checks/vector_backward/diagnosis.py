@@ -139,6 +139,28 @@ rows_free_the_graph = raises("RuntimeError", SECOND_TIME)
 transform_meets_custom_function = raises_one_of("functorch transforms", "jvp function for custom")
 
 
+def answers(student, f, x):
+    """Whether jacobian returns anything for a program at x."""
+    try:
+        student.jacobian(f, x)
+    except StudentCodeError:
+        return False
+    return True
+
+
+@rule
+def empty_shape_unpacked(failure, student):
+    """Sizes are missing where x and f(x) are both 0-d, and only there."""
+    sizes = ('arguments: "size"', 'arguments: "shape"', "combination of arguments - got ()")
+    if not any(failure.raised("TypeError", text) for text in sizes):
+        return None
+    one_is_0d = (
+        (program(lambda x: x.expand(2) * 2), ones()),
+        (program(lambda x: x.sum()), ones(2)),
+    )
+    return {} if all(answers(student, f, x) for f, x in one_is_0d) else None
+
+
 @on_rows
 def rows_added_up(rows, got, failure, student):
     total = rows.sum(0)
@@ -221,6 +243,8 @@ def gradients_exchanged(got, want, failure, student):
     return {"first": got[1], "second": got[2]} if swapped else None
 
 
-counts_grad_from_before = dz_dx_is(lambda right, held, a, b: right if held is None else right + held)
+counts_grad_from_before = dz_dx_is(
+    lambda right, held, a, b: right if held is None else right + held
+)
 paths_not_added_up = dz_dx_is(lambda right, held, a, b: a * b)
 incoming_gradient_left_out = dz_dx_is(lambda right, held, a, b: a.sum())
