@@ -4,6 +4,8 @@ The rules for vjp ask for a small product whose wrong answers are easy to tell a
 [3, 4]] is the Jacobian of W @ x, and v = (1, 10) tells rows from columns, and both from their sum.
 """
 
+from functools import partial
+
 import torch
 
 from grader.authoring import StudentCodeError, differs, program, raises, rule, same
@@ -78,14 +80,14 @@ def on_rows(recognize):
     return rule(asked)
 
 
-def on_triple(recognize):
-    """Make a rule from a function of the three results of broadcast_dot, of the right ones, the
-    failure and the student.
+def on_triple(name, recognize):
+    """Make a rule for a failure of one result of broadcast_dot, from a function of all three, of
+    the right ones, the failure and the student.
     """
 
     def asked(failure, student):
         got, want = failure.facts.get("got"), failure.facts.get("want")
-        if failure.error is not None or not isinstance(got, tuple) or len(got) != 3:
+        if failure.facts.get("name") != name or not isinstance(got, tuple) or len(got) != 3:
             return None
         return recognize(got, want, failure, student)
 
@@ -100,17 +102,14 @@ def dz_dx_is(wrong):
         guess = wrong(want[1], held, failure.inputs["a"], failure.inputs["b"])
         return {} if agrees(got[1], guess) and not agrees(guess, want[1]) else None
 
-    return on_triple(recognize)
+    return on_triple("dz/dx", recognize)
 
 
 def arrivals(student):
-    """How many gradients arrive at what jacobian gives to f, and how many are added to a .grad."""
     return student.observe("arrivals", PROBE, ones(2))
 
 
 vector_missing = raises("RuntimeError", "implicitly created only for scalar")
-
-# ---------------------------------------------------------------------------------------------- vjp
 
 vector_ignored = product_is(lambda v: W.sum(0))
 vector_applied_afterwards = product_is(lambda v: W.sum(0) * v)
@@ -119,11 +118,17 @@ jacobian_times_vector = product_is(lambda v: W @ v)
 
 @rule
 def writes_to_x_grad(failure, student):
-    """x.grad changes, and a backward added to it: to assign to it is another mistake."""
+    """What failed is x.grad itself, or the result is the old x.grad plus the product; and a
+    backward added to x.grad: to assign to it is another mistake.
+    """
     facts = failure.facts
     if "held" not in facts or not facts.get("added"):
         return None
-    return None if agrees(facts["grad"], facts["held"]) or facts["grad"] is facts["held"] else {}
+    held = facts["held"]
+    if held is None:
+        return {} if failure.expected is None else None
+    counted = agrees(facts["result"], facts["want"] + held)
+    return {} if counted or agrees(failure.expected, held) else None
 
 
 @rule
@@ -140,7 +145,6 @@ transform_meets_custom_function = raises_one_of("functorch transforms", "jvp fun
 
 
 def answers(student, f, x):
-    """Whether jacobian returns anything for a program at x."""
     try:
         student.jacobian(f, x)
     except StudentCodeError:
@@ -150,7 +154,6 @@ def answers(student, f, x):
 
 @rule
 def empty_shape_unpacked(failure, student):
-    """Sizes are missing where x and f(x) are both 0-d, and only there."""
     sizes = ('arguments: "size"', 'arguments: "shape"', "combination of arguments - got ()")
     if not any(failure.raised("TypeError", text) for text in sizes):
         return None
@@ -228,7 +231,7 @@ def shape_of_y_left_out(failure, student):
 first_gradient_frees_the_graph = raises("RuntimeError", SECOND_TIME)
 
 
-@on_triple
+@partial(on_triple, "dz/dy")
 def only_a_leaf_keeps_grad(got, want, failure, student):
     """None for dz/dy, and a .grad that was read of a tensor that keeps none, or too early."""
     if got[2] is not None or not isinstance(got[1], torch.Tensor):
@@ -237,7 +240,7 @@ def only_a_leaf_keeps_grad(got, want, failure, student):
     return {} if seen["read"] or seen["late"] else None
 
 
-@on_triple
+@partial(on_triple, "dz/dx")
 def gradients_exchanged(got, want, failure, student):
     swapped = agrees(got[1], want[2]) and agrees(got[2], want[1])
     return {"first": got[1], "second": got[2]} if swapped else None

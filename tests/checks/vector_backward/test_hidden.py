@@ -19,9 +19,8 @@ helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot
 
-HUGE = 1e12
-"""For what x.grad held before: who adds the gradient to it, and subtracts it again, loses digits.
-"""
+HUGE = 1e15
+"""For what x.grad held before: adding a gradient to it and subtracting it again loses digits."""
 
 CHANGED_GRAD = "x.grad was {held} before the call and is {grad} after it"
 GRAPH_GONE = "the graph of y cannot be used again after vjp: {further}"
