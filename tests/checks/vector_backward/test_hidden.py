@@ -267,7 +267,7 @@ def test_jacobians_of_strided_tensors(student, draw):
         assert_jacobian(student.jacobian(f.program, x), f, x)
 
 
-@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+@check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_jacobian_ignores_what_was_there(student, draw):
     """jacobian does not use x.grad or change x"""
     f, w = drawn_map(draw, 3, 2)

@@ -38,7 +38,7 @@ def test_the_product_with_a_drawn_vector(student, draw):
         )
 
 
-@check(points=0.5, about="vjp", needs=test_the_product_with_a_drawn_vector)
+@check(points=0.25, about="vjp", needs=test_the_product_with_a_drawn_vector)
 def test_the_numbers_of_s(student):
     """vjp is right for a v of ones"""
     x = torch.tensor([1.4903, -1.4862, -1.5608, 0.9541], requires_grad=True)
