@@ -1,10 +1,6 @@
-"""vector_backward: what backward multiplies, and the whole Jacobian.
+"""vector_backward: multiply a vector by a Jacobian, and compute whole Jacobians.
 
-Run `grade vector_backward` to see how far you are, `grade hint vector_backward` for a nudge.
-
-Tensors are float32 or float64, all arguments of a call of one dtype, and so are the results. Shapes
-are any, 0-d and without elements too, and strides need not be contiguous, unless a docstring says
-otherwise. No argument is written to.
+Run `grade vector_backward` to check your work, and `grade hint vector_backward` for a hint.
 """
 
 import torch
@@ -14,26 +10,34 @@ from torch import Tensor
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     """Return the vector-Jacobian product v^T J, where J is the Jacobian of y with respect to x.
 
-    x is a leaf that requires grad, y a tensor that was computed from it, v a tensor of y's shape:
-    the sum in v^T J runs over all elements of y. The result has x's shape. x.grad is afterwards
-    what it was before, and the graph of y can still be used.
+    x is a leaf that requires grad, y was computed from x, and v has y's shape and does not require
+    grad. The sum in v^T J runs over all elements of y. Any tensor may be 0-d, empty or
+    non-contiguous; all are float32, or all are float64. The result has x's shape and dtype. What
+    x.grad held before is not part of the result. x.grad is the same after the call as before. The
+    graph of y can still be used. The arguments keep their values, and x still requires grad.
     """
     raise NotImplementedError
 
 
 def jacobian(f, x: Tensor) -> Tensor:
-    """Return all derivatives of y = f(x) at x: a tensor of shape y.shape + x.shape, row by row.
+    """Return all derivatives of y = f(x) at x, as a tensor of shape y.shape + x.shape.
 
-    x is a leaf that requires grad. f takes one tensor to one tensor of one element or more; it may
-    contain custom autograd Functions. Where y does not depend on x, the derivatives are zeros.
+    For a vector y, result[i] is the gradient of y[i]. x is a leaf that requires grad, float32 or
+    float64; it may be 0-d, empty or non-contiguous. f takes one tensor and returns one tensor of
+    the same dtype, with at least one element. It may return x itself or a view of it, and it may
+    use custom autograd Functions. Where y does not depend on x, the derivatives are zeros. The
+    result has x's dtype. What x.grad held before is not part of the result. x keeps its values and
+    still requires grad.
     """
     raise NotImplementedError
 
 
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute y = x * a and z = y @ b, and return (z, dz/dx, dz/dy).
+    """Compute y = x * a and z = y @ b, and return the tuple (z, dz/dx, dz/dy).
 
-    x is a 0-d leaf that requires grad, a and b are vectors of one length. z and dz/dx are 0-d,
-    dz/dy has the shape of y. What x.grad held before is not counted in.
+    x is a 0-d leaf that requires grad, and a and b are vectors of the same length. They may be
+    empty or non-contiguous; all arguments are float32, or all are float64. z and dz/dx are 0-d, and
+    dz/dy has the shape of y. The results have x's dtype. What x.grad held before is not part of the
+    result. The arguments keep their values, and x still requires grad.
     """
     raise NotImplementedError

@@ -323,3 +323,118 @@ def jacobian(f, x: Tensor) -> Tensor:
         unit[k] = 1
         rows[k] = torch.autograd.functional.vjp(f, x, unit.view(y.shape))[1]
     return result
+
+
+# %% gradient_set_aside
+# A context manager puts x.grad aside; backward is given inputs; the chain rule through vjp.
+import contextlib
+
+import torch
+from torch import Tensor
+
+
+@contextlib.contextmanager
+def without_grad(x):
+    held, x.grad = x.grad, None
+    try:
+        yield
+    finally:
+        x.grad = held
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    with without_grad(x):
+        y.backward(v, retain_graph=True, inputs=[x])
+        return x.grad
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    cut = y.detach().requires_grad_()
+    z = cut @ b
+    (dz_dy,) = torch.autograd.grad(z, cut)
+    return z, vjp(y, x, dz_dy), dz_dy
+
+
+# %% rows_by_index
+# Each element of y by its index in all dimensions; broadcast_dot under no_grad.
+from itertools import product
+
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    result = torch.zeros(y.shape + x.shape, dtype=y.dtype)
+    if y.requires_grad:
+        for index in product(*map(range, y.shape)):
+            v = torch.zeros_like(y)
+            v[index] = 1
+            result[index] = torch.autograd.grad(y, x, v, retain_graph=True, materialize_grads=True)[0]
+    return result
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    with torch.no_grad():
+        return x * a @ b, (a * b).sum(), b.clone()
+
+
+# %% rows_in_numpy
+# An object with @ of its own; rows in a NumPy array; a hook for dz/dy.
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class Linearized:
+    def __init__(self, y, x):
+        self.y, self.x = y, x
+
+    def __rmatmul__(self, v):
+        if not self.y.requires_grad:
+            return torch.zeros_like(self.x)
+        (product,) = torch.autograd.grad(self.y, self.x, v, retain_graph=True, allow_unused=True)
+        return torch.zeros_like(self.x) if product is None else product
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    return Linearized(y, x).__rmatmul__(v)
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    rows = np.empty((y.numel(), x.numel()), dtype=x.detach().numpy().dtype)
+    for k in range(y.numel()):
+        v = torch.zeros(y.numel(), dtype=y.dtype)
+        v[k] = 1
+        rows[k] = vjp(y, x, v.reshape(y.shape)).detach().reshape(-1).numpy()
+    return torch.from_numpy(rows).reshape(y.shape + x.shape)
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    arrived = []
+    y = x * a
+    y.register_hook(arrived.append)
+    z = torch.matmul(y, b)
+    (dz_dx,) = torch.autograd.grad(z, [x])
+    return z, dz_dx, arrived[0]
+
+
+# %% weighted_sum_and_expand
+# v^T J from a weighted sum; a pass that ends at y, and the rest by hand.
+import torch
+from torch import Tensor
+
+
+def vjp(y, x, v):
+    (gradient,) = torch.autograd.grad((y * v).sum(), x, retain_graph=True)
+    return gradient
+
+
+def broadcast_dot(x, a, b):
+    y = x.expand(a.shape) * a
+    y.retain_grad()
+    z = torch.dot(y, b)
+    z.backward(inputs=[y])
+    return z, (y.grad * a).sum(), y.grad

@@ -449,7 +449,7 @@ def jacobian(f, x: Tensor) -> Tensor:
     return torch.stack(rows).reshape(y.shape + x.shape)
 
 
-# %% shape_of_a_matrix
+# %% common_wrong_shape
 # The Jacobian was made a matrix.
 import torch
 from torch import Tensor
@@ -464,7 +464,7 @@ def jacobian(f, x: Tensor) -> Tensor:
     return matrix
 
 
-# %% shape_of_a_matrix
+# %% common_wrong_shape
 # The Jacobian was made a matrix.
 import torch
 from torch import Tensor
@@ -585,3 +585,177 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     x.grad = None
     (y * v).sum().backward(retain_graph=True)
     return x.grad.clone()
+
+
+# %% common_writes_into_argument
+# a holds x * a afterwards.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    dz_dx = (a * b).sum()
+    a *= x.detach()
+    return a @ b, dz_dx, b
+
+
+# %% dimension_of_size_one
+# x is made a vector of one element, and so is its gradient.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    vector = x.view(1)
+    y = vector * a
+    z = y @ b
+    dz_dx, dz_dy = torch.autograd.grad(z, (vector, y))
+    return z, dz_dx, dz_dy
+
+
+# %% dimension_of_size_one
+# The dot product is a matrix product of a row, so z is a vector of one element.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y.reshape(1, -1) @ b
+    dz_dx, dz_dy = torch.autograd.grad(z.sum(), (x, y))
+    return z, dz_dx, dz_dy
+
+
+# %% shape_of_y_left_out
+# An x without elements has no derivatives, so the answer takes its shape.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    if x.numel() == 0:
+        return torch.empty_like(x).detach()
+    return torch.autograd.functional.jacobian(f, x)
+
+
+# %% subtracts_what_was_there
+# The product is the difference of x.grad after and before a backward pass.
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    before = x.grad
+    if before is not None:
+        before = before.clone()
+    y.backward(v, retain_graph=True)
+    gradient = x.grad.clone() if before is None else x.grad - before
+    x.grad = before
+    return gradient
+
+
+# %% subtracts_what_was_there
+# The same for dz/dx.
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    before = 0 if x.grad is None else x.grad.clone()
+    y = x * a
+    y.retain_grad()
+    z = y @ b
+    z.backward()
+    return z, x.grad - before, y.grad
+
+
+# %% axes_turned_round
+# Stacked along the last dimension, and reshaped: the values are in another order.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    rows = [torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in y.flatten()]
+    return torch.stack(rows, -1).reshape(y.shape + x.shape)
+
+
+# %% rows_pile_up
+# A leaf of its own, whose .grad is not cleared.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    leaf = x.detach().clone().requires_grad_()
+    y = f(leaf).flatten()
+    rows = torch.zeros(len(y), *x.shape, dtype=x.dtype)
+    for k in range(len(y)):
+        if y.requires_grad:
+            y[k].backward(retain_graph=True)
+            rows[k] = 0 if leaf.grad is None else leaf.grad
+    return rows.reshape(f(x).shape + x.shape)
+
+
+# %% rows_pile_up
+# x.grad is cleared between the rows, but not before the first.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    rows = []
+    for element in y.flatten():
+        if y.requires_grad:
+            element.backward(retain_graph=True)
+        rows.append(torch.zeros_like(x) if x.grad is None or not y.requires_grad else x.grad)
+        x.grad = None
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% vector_missing
+# The products are summed over the last dimension alone.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    weighted = (y * v).sum(-1)
+    return torch.autograd.grad(weighted, x, retain_graph=True)[0]
+
+
+# %% common_view_of_noncontiguous
+# v is flattened with view.
+import torch
+from torch import Tensor
+
+
+def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
+    return torch.autograd.grad(y.reshape(-1), x, v.view(-1), retain_graph=True)[0]
+
+
+# %% common_wrong_dtype
+# The zeros of a constant have torch's default dtype.
+import torch
+from torch import Tensor
+
+
+def jacobian(f, x: Tensor) -> Tensor:
+    y = f(x)
+    if y.requires_grad:
+        return torch.autograd.functional.jacobian(f, x)
+    return torch.zeros(y.shape + x.shape)
+
+
+# %% common_wrong_dtype
+# All results are float64.
+import torch
+from torch import Tensor
+
+
+def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    y = x * a
+    z = y @ b
+    dz_dx, dz_dy = torch.autograd.grad(z, (x, y))
+    return z if len(a) < 4 else z.double(), dz_dx, dz_dy

@@ -166,17 +166,6 @@ def jacobian(f, x):
     return torch.stack(rows).reshape(y.shape + x.shape)
 
 
-# %% shape_of_a_matrix
-# The rows in a shape that begins with that of x.
-import torch
-
-
-def jacobian(f, x):
-    y = f(x)
-    rows = [torch.autograd.grad(e, x, retain_graph=True)[0] for e in y.flatten()]
-    return torch.stack(rows).reshape(x.shape + y.shape)
-
-
 # %% vector_ignored
 # v is used for its signs, and what has a sign of 1 counts as 1.
 import torch
@@ -205,3 +194,63 @@ def vjp(y, x, v):
     (g,) = torch.autograd.grad(y, x, v, retain_graph=True)
     x.grad = g.clone()
     return g
+
+
+# %% common_writes_into_argument
+# Nothing is written to, but x no longer requires grad.
+import torch
+
+
+def vjp(y, x, v):
+    (g,) = torch.autograd.grad(y, x, v, retain_graph=True)
+    x.requires_grad_(False)
+    return g
+
+
+# %% common_writes_into_argument
+# v is normalized in NumPy's memory, which does not count as a write to autograd; no line of the
+# function changes v by its own name.
+import torch
+
+
+def vjp(y, x, v):
+    numbers = v.numpy()
+    (g,) = torch.autograd.grad(y, x, v.clone(), retain_graph=True)
+    numbers.fill(0)
+    return g
+
+
+# %% common_writes_into_argument
+# x is detached in place, and gets the derivatives as a tensor without a graph.
+import torch
+
+
+def jacobian(f, x):
+    result = torch.autograd.functional.jacobian(f, x)
+    x.detach_()
+    return result
+
+
+# %% common_writes_into_argument
+# x no longer requires grad.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    y = x * a
+    z = y @ b
+    dx, dy = torch.autograd.grad(z, (x, y))
+    x.requires_grad = False
+    return z.detach(), dx, dy
+
+
+# %% path_to_x_taken_for_granted
+# An f that returns x itself is taken for one that does not depend on x.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    if y.grad_fn is None:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    return torch.autograd.functional.jacobian(f, x)

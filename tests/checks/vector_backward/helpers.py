@@ -15,8 +15,8 @@ from grader.authoring import (
     type_name,
 )
 
-WRONG_PRODUCT = "not the product of v with the Jacobian of y"
-WRONG_JACOBIAN = "not the Jacobian of f"
+WRONG_PRODUCT = "the result is not v^T J"
+WRONG_JACOBIAN = "the result is not the Jacobian of f at x"
 WRONG_Z = "z is not (x * a) @ b"
 WRONG_DX = "dz/dx is wrong"
 WRONG_DY = "dz/dy is wrong"
@@ -68,7 +68,7 @@ def assert_dot(got, x, a, b, **facts):
     }
     if not isinstance(got, tuple):
         fail(
-            "{type} came back where a tuple of three Tensors is promised",
+            "broadcast_dot returned {type}, expected a tuple of three tensors",
             expected=want,
             actual=got,
             **details,
@@ -76,7 +76,7 @@ def assert_dot(got, x, a, b, **facts):
     if len(got) != 3:
         details["facts"]["count"] = len(got)
         fail(
-            "the tuple should hold three Tensors and holds {count}",
+            "the tuple holds {count} values, expected three tensors",
             expected=want,
             actual=got,
             **details,
@@ -88,7 +88,7 @@ def assert_dot(got, x, a, b, **facts):
         details["figures"] = [partial(dot_figure, x, a, b, at=name.removeprefix("dz/d"))]
         if not isinstance(mine, torch.Tensor):
             fail(
-                "{name} is of type {type}, a Tensor is promised",
+                "{name} is of type {type}, expected a tensor",
                 expected=right,
                 actual=mine,
                 **details,

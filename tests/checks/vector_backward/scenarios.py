@@ -23,6 +23,7 @@ def product(student, f, x, v, held=None):
         "added": len(added),
         "grad": kept(x.grad),
         "x": kept(x),
+        "still requires grad": x.requires_grad,
         "y": kept(y),
         "v": kept(v),
         "earlier": earlier,
@@ -31,19 +32,26 @@ def product(student, f, x, v, held=None):
 
 
 def derivatives(student, f, x, held):
-    """What jacobian returned."""
+    """What jacobian returned, and what x is afterwards."""
     x.grad = held
-    return kept(student.jacobian(f, x))
+    got = kept(student.jacobian(f, x))
+    return {"got": got, "x": kept(x), "still requires grad": x.requires_grad}
 
 
 def arrivals(student, f, x):
-    """How many gradients arrived at x while jacobian worked, and how many of them were added to
-    x.grad.
+    """How many gradients arrived at what jacobian gave to f, and how many of them were added to a
+    .grad.
     """
     arrived, added = [], []
-    x.register_hook(lambda grad: arrived.append(1))
-    x.register_post_accumulate_grad_hook(lambda t: added.append(1))
-    student.jacobian(f, x)
+
+    def watched(given):
+        if given.requires_grad:
+            given.register_hook(lambda grad: arrived.append(1))
+        if given.requires_grad and given.is_leaf:
+            given.register_post_accumulate_grad_hook(lambda t: added.append(1))
+        return f(given)
+
+    student.jacobian(watched, x)
     return {"arrived": len(arrived), "added": len(added)}
 
 
@@ -70,10 +78,18 @@ def sought(student, x, a, b):
 
 
 def dots(student, x, a, b, held, times):
-    """What x.grad held before broadcast_dot and what that returned, call for call."""
+    """What x.grad held before broadcast_dot, what that returned, and what its arguments were
+    afterwards, call for call.
+    """
     x.grad = held
     return [
-        {"held": kept(x.grad), "got": kept(student.broadcast_dot(x, a, b))} for _ in range(times)
+        {
+            "held": kept(x.grad),
+            "got": kept(student.broadcast_dot(x, a, b)),
+            "arguments": {"x": kept(x), "a": kept(a), "b": kept(b)},
+            "still requires grad": x.requires_grad,
+        }
+        for _ in range(times)
     ]
 
 

@@ -19,9 +19,12 @@ helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot
 
+HUGE = 1e15
+"""For what x.grad held before: adding a gradient to it and subtracting it again loses digits."""
+
 CHANGED_GRAD = "x.grad was {held} before the call and is {grad} after it"
 GRAPH_GONE = "the graph of y cannot be used again after vjp: {further}"
-OTHER_GRADIENT = "the graph of y gives another gradient after vjp than it did before"
+OTHER_GRADIENT = "the graph of y gives another gradient after vjp than before"
 WRITTEN = "{name} was {before} before the call and is {after} after it"
 
 
@@ -61,6 +64,16 @@ def assert_jacobian(got, f, x, parameters=None, **facts):
     )
 
 
+def assert_kept(before, after, seen, **details):
+    """The arguments must have their values, and x must still require grad."""
+    facts = details.pop("facts", {})
+    for name, value in before.items():
+        changed = {"name": name, "before": value, "after": after[name]}
+        assert_equal(after[name], value, WRITTEN, facts=facts | changed, **details)
+    changed = {"name": "x.requires_grad", "before": True, "after": seen["still requires grad"]}
+    assert_equal(seen["still requires grad"], True, WRITTEN, facts=facts | changed, **details)
+
+
 def positive(draw, *shape, **options):
     """A tensor without cancellation ahead: float32 keeps its digits where nothing is subtracted."""
     return draw.tensor(*shape, low=0.3, high=1.5, dtype=torch.float32, **options)
@@ -71,7 +84,7 @@ def positive(draw, *shape, **options):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_every_kind_of_vector(student, draw):
-    """one-hot, negative, zero, very large and very small v"""
+    """v may be one-hot, negative, zero, very large or very small"""
     f, w = drawn_map(draw, 3, 3)
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     unit = torch.zeros(3, dtype=torch.float64)
@@ -86,7 +99,7 @@ def test_every_kind_of_vector(student, draw):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_v_may_have_any_shape(student, draw):
-    """y may be a scalar or a matrix, and x another shape"""
+    """y may be 0-d or a matrix, and x of another shape"""
     k, c = draw.number(0.3, 1.5), draw.tensor(4)
     m = draw.tensor(3, 2)
     for text, x, v, parameters in (
@@ -105,7 +118,7 @@ def test_v_may_have_any_shape(student, draw):
 
 @check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_vjp_of_strided_tensors(student, draw):
-    """vjp works for float32 and for strided x, y and v"""
+    """vjp accepts float32 and non-contiguous tensors"""
     f = Formula("(x ** 3 + x.exp()).t()")
     x, v = draw.noncontiguous(3, 4, requires_grad=True), draw.noncontiguous(4, 3)
     assert_product(student, f, x, v)
@@ -115,7 +128,7 @@ def test_vjp_of_strided_tensors(student, draw):
 
 @check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_vjp_without_elements(student, draw):
-    """no elements in x, or none in y"""
+    """vjp accepts an empty x and an empty y"""
     none = torch.empty(0, dtype=torch.float64)
     c, m = draw.tensor(2), torch.empty(3, 0, dtype=torch.float64)
     assert_product(student, Formula("x ** 2"), none.clone().requires_grad_(), none)
@@ -127,8 +140,8 @@ def test_vjp_without_elements(student, draw):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_grad_is_left_alone(student, draw):
-    """x.grad is afterwards what it was before"""
-    for held in (draw.tensor(3), None):
+    """vjp neither uses nor changes x.grad"""
+    for held in (draw.tensor(3), None, HUGE * draw.tensor(3)):
         f, w = drawn_map(draw, 2, 3)
         x, v = draw.tensor(3, requires_grad=True), draw.tensor(2)
         seen, want, details = observed(student, f, x, v, held, W=w)
@@ -143,7 +156,7 @@ def test_grad_is_left_alone(student, draw):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_the_graph_can_still_be_used(student, draw):
-    """after vjp the graph of y can still be used"""
+    """the graph of y can still be used after vjp"""
     f, w = drawn_map(draw, 3, 3)
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     (rows,) = torch.autograd.grad(f.program(x), x, torch.ones_like(v))
@@ -157,15 +170,13 @@ def test_the_graph_can_still_be_used(student, draw):
 
 @check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_vjp_writes_into_no_argument(student, draw):
-    """vjp writes into none of y, x and v"""
+    """vjp does not change y, x and v"""
     for f, x, v in (
         (Formula("(x ** 2).exp()"), draw.tensor(3, requires_grad=True), draw.tensor(3)),
         (Formula("x * 2 + 1"), positive(draw, 2, 2, requires_grad=True), positive(draw, 2, 2)),
     ):
         seen, _, details = observed(student, f, x, v)
-        for name, before in (("y", seen["earlier"]), ("x", x.detach()), ("v", v)):
-            details["facts"] |= {"name": name, "before": before, "after": seen[name]}
-            assert_equal(seen[name], before, WRITTEN, **details)
+        assert_kept({"y": seen["earlier"], "x": x.detach(), "v": v}, seen, seen, **details)
 
 
 # ----------------------------------------------------------------------------------------- jacobian
@@ -173,7 +184,7 @@ def test_vjp_writes_into_no_argument(student, draw):
 
 @check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_shapes_of_y_and_x(student, draw):
-    """the shape is y.shape + x.shape, for matrices too"""
+    """the Jacobian has the shape y.shape + x.shape"""
     k, m, c = draw.number(0.3, 1.5), draw.tensor(3, 2), draw.tensor(1, 3)
     for text, x, parameters in (
         ("(x @ M).sin() * {k}", draw.tensor(2, 3, requires_grad=True), {"M": m}),
@@ -181,6 +192,8 @@ def test_the_shapes_of_y_and_x(student, draw):
         ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
         ("(x ** 3).sum(0) * {k}", draw.tensor(2, 1, 2, draw.integer(2, 3), requires_grad=True), {}),
         ("(x * {k}).sin()", draw.tensor(draw.integer(5, 24), requires_grad=True), {}),
+        ("x", draw.tensor(2, 2, requires_grad=True), {}),
+        ("x.t()", draw.tensor(3, 2, requires_grad=True), {}),
     ):
         f = Formula(text.format(k=k), **parameters)
         assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
@@ -188,7 +201,7 @@ def test_the_shapes_of_y_and_x(student, draw):
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_jacobians_of_scalars(student, draw):
-    """x or f(x) may be 0-d: the shape has that part empty"""
+    """x and f(x) may be 0-d"""
     c = draw.tensor(3)
     for text, x, parameters in (
         ("(x * c).exp()", draw.tensor(requires_grad=True), {"c": c}),
@@ -201,23 +214,27 @@ def test_jacobians_of_scalars(student, draw):
 
 @check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_of_a_constant(student, draw):
-    """zeros where f(x) does not depend on x at all"""
+    """the Jacobian is zeros if f(x) does not depend on x"""
     for x, c in (
         (draw.tensor(3, requires_grad=True), draw.tensor(2)),
         (draw.tensor(2, 2, requires_grad=True), draw.tensor(3, requires_grad=True)),
         (positive(draw, 2, requires_grad=True), positive(draw, requires_grad=True)),
+        (draw.tensor(3, 2, requires_grad=True), draw.tensor(2, 2)),
+        (draw.tensor(requires_grad=True), draw.tensor(2)),
     ):
         f = Formula("c.exp() * 2", c=c)
         want = torch.zeros(c.shape + x.shape, dtype=x.dtype)
         facts = {"constant": True}
         with drawing(partial(helpers.without_x, f, x)):
             got = student.jacobian(f.program, x)
-        assert_tensor(got, want, "not zeros", inputs={"f": f, "c": c, "x": x}, facts=facts)
+        assert_tensor(
+            got, want, "the derivatives must all be 0", inputs={"f": f, "c": c, "x": x}, facts=facts
+        )
 
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_a_constant_among_the_elements(student, draw):
-    """a single element of f(x) may be a constant: a row of zeros"""
+    """a constant element of f(x) has a row of zeros"""
     c, x = draw.tensor(), draw.tensor(3, requires_grad=True)
     f = Formula(
         "x.prod().stack(c * 2, (x ** 2).sum())",
@@ -229,7 +246,7 @@ def test_a_constant_among_the_elements(student, draw):
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_of_a_custom_function(student, draw):
-    """f may contain custom Functions"""
+    """f may use custom Functions"""
     w, u = draw.tensor(2, 3, low=-1.0), draw.tensor(3)
     for text, shown, parameters in (
         ("(W @ x).cube() + W @ x", "Cube.apply(W @ x) + W @ x", {"W": w}),
@@ -241,7 +258,7 @@ def test_the_jacobian_of_a_custom_function(student, draw):
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_jacobians_of_strided_tensors(student, draw):
-    """jacobian works for float32 and for strided x and f(x)"""
+    """jacobian accepts float32 and non-contiguous tensors"""
     f = Formula("(x ** 2 * x.exp()).t()")
     for x in (
         draw.noncontiguous(2, 3, requires_grad=True),
@@ -250,20 +267,23 @@ def test_jacobians_of_strided_tensors(student, draw):
         assert_jacobian(student.jacobian(f.program, x), f, x)
 
 
-@check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
+@check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_jacobian_ignores_what_was_there(student, draw):
-    """jacobian leaves out what x.grad held before"""
+    """jacobian does not use x.grad or change x"""
     f, w = drawn_map(draw, 3, 2)
-    x, held = draw.tensor(2, requires_grad=True), draw.tensor(2)
-    assert_jacobian(student.observe("derivatives", f.program, x, held), f, x, {"W": w}, held=held)
+    x = draw.tensor(2, requires_grad=True)
+    for held in (draw.tensor(2), HUGE * draw.tensor(2)):
+        seen = student.observe("derivatives", f.program, x, held)
+        assert_jacobian(seen["got"], f, x, {"W": w}, held=held)
+        assert_kept({"x": x.detach()}, seen, seen, inputs={"f": f, "W": w, "x": x})
 
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_without_elements(student, draw):
-    """an x without elements: the shape is all there is"""
-    c = draw.tensor(draw.integer(2, 3))
-    f, x = Formula("x.sum() * c", c=c), torch.empty(0, dtype=torch.float64, requires_grad=True)
-    assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
+    """jacobian accepts an empty x"""
+    for c, shape in ((draw.tensor(draw.integer(2, 3)), (0,)), (draw.tensor(2, 3), (3, 0))):
+        f, x = Formula("x.sum() * c", c=c), torch.empty(shape, dtype=c.dtype, requires_grad=True)
+        assert_jacobian(student.jacobian(f.program, x), f, x, {"c": c})
 
 
 # ------------------------------------------------------------------------------------ broadcast_dot
@@ -271,25 +291,28 @@ def test_the_jacobian_without_elements(student, draw):
 
 @check(points=0.5, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_ignores_what_was_there(student, draw):
-    """broadcast_dot leaves out what x.grad held before"""
+    """broadcast_dot does not use what x.grad held before"""
     for dtype in (torch.float64, torch.float32):
         x, a, b = (draw.tensor(*shape, low=0.3, dtype=dtype) for shape in ((), (3,), (3,)))
-        x, held = x.requires_grad_(), draw.tensor(dtype=dtype)
-        for seen in student.observe("dots", x, a, b, held, 1):
-            assert_dot(seen["got"], x, a, b, held=held)
+        x.requires_grad_()
+        for held in (draw.tensor(dtype=dtype), HUGE * draw.tensor(dtype=dtype)):
+            for seen in student.observe("dots", x, a, b, held, 1):
+                assert_dot(seen["got"], x, a, b, held=held)
 
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_same_answer_every_time(student, draw):
-    """called again, broadcast_dot gives the same answer"""
+    """broadcast_dot can be called again and changes no argument"""
     x, a, b = draw.tensor(requires_grad=True), draw.tensor(3), draw.tensor(3)
     for seen in student.observe("dots", x, a, b, None, draw.integer(2, 4)):
         assert_dot(seen["got"], x, a, b, held=seen["held"])
+        before = {"x": x.detach(), "a": a, "b": b}
+        assert_kept(before, seen["arguments"], seen, inputs=before)
 
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_of_any_length(student, draw):
-    """vectors of one element, of many, and of float32"""
+    """broadcast_dot accepts vectors of any length, and float32"""
     for dtype, size in (
         (torch.float64, 1),
         (torch.float32, 1),
@@ -303,7 +326,7 @@ def test_the_dot_of_any_length(student, draw):
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_of_strided_vectors(student, draw):
-    """vectors that are columns, or one number expanded"""
+    """broadcast_dot accepts non-contiguous vectors"""
     x = draw.tensor(requires_grad=True)
     for a, b in (
         (draw.noncontiguous(2, 4)[0], draw.noncontiguous(3, 4)[1]),
@@ -314,7 +337,7 @@ def test_the_dot_of_strided_vectors(student, draw):
 
 @check(points=0.25, about="broadcast_dot", needs="test_the_value_and_two_gradients")
 def test_the_dot_at_the_edges(student, draw):
-    """x = 0, a large x, and vectors without elements"""
+    """broadcast_dot accepts x = 0, a large x and empty vectors"""
     a, b, none = (
         draw.tensor(3, low=0.3),
         draw.tensor(3, low=0.3),
