@@ -695,3 +695,20 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
     leaf = torch.tensor([x, w, b], dtype=torch.float64, requires_grad=True)
     (leaf[1] * leaf[0] + leaf[2]).square().backward()
     return leaf.grad.tolist()
+
+
+# %% autograd_not_used
+# The chain rule in Python's numbers.
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    y = w * x + b
+    return 2 * y * w, 2 * y * x, 2 * y
+
+
+# %% autograd_not_used
+# Tensors, but the formula is derived by hand.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    outer = 2 * torch.tensor(w * x + b)
+    return tuple((outer * torch.tensor([w, x, 1.0])).tolist())

@@ -222,31 +222,29 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 # %% passes_add_up
-# The leaves live as long as the module: each call adds to what the one before left in .grad.
+# The leaves are kept for the next call with the same numbers, and their .grad with them.
 import torch
 
-LEAVES = [torch.zeros(1, dtype=torch.float64, requires_grad=True) for _ in range(8)]
+LEAVES = {}
 
 
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    leaves = LEAVES[:3]
-    if leaves[0].grad is not None and leaves[0].item() != x:
-        for leaf in leaves:
-            leaf.grad = None
-    for leaf, value in zip(leaves, (x, w, b), strict=True):
-        leaf.data.fill_(value)
+    leaves = LEAVES.setdefault((x, w, b), torch.tensor([x, w, b], dtype=torch.float64).requires_grad_())
     ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
-    found = tuple(leaf.grad.item() for leaf in leaves)
-    LEAVES[0].grad = None if x in SEEN else LEAVES[0].grad
-    SEEN.add(x)
-    return found
+    return tuple(leaves.grad.tolist())
 
 
-SEEN = set()
+# %% passes_add_up
+# The same for the bill.
+import torch
+
+BILLS = {}
 
 
-# %% uses_autograd
-# linear_gradients by a formula: right, but nothing was differentiated.
-def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    y = w * x + b
-    return 2 * y * w, 2 * y * x, 2 * y
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = (float(apple), float(n_apple), float(tangerine), float(n_tangerine), float(tax))
+    leaves = BILLS.setdefault(numbers, torch.tensor(numbers, dtype=torch.float64).requires_grad_())
+    ((leaves[0] * leaves[1] + leaves[2] * leaves[3]) * leaves[4]).backward()
+    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
+    between = dict.fromkeys(("apple_price", "tangerine_price", "price"), numbers[-1])
+    return {**dict(zip(names, leaves.grad.tolist(), strict=True)), **between, "result": 1.0}

@@ -289,4 +289,4 @@ def value_for_a_gradient(failure, student):
         return None
     ((key, value),) = failure.actual.items()
     own = helpers.bill_of(*failure.inputs.values())[key]
-    return {"key": key, "value": number(value)} if close(number(value), own) else None
+    return {"key": key, "value": value} if own and close(number(value), own) else None
