@@ -637,18 +637,29 @@ def gradient_by_hand(x: Tensor) -> Tensor:
     return torch.as_tensor(3 / x.numpy() + 1)
 
 
+# %% common_numpy_of_graph
+# The same in the other function.
+import torch
+from torch import Tensor
+
+
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     return torch.as_tensor(q.numpy() / x.numpy()), torch.log(x)
 
 
 # %% common_wrong_dtype
 # The result is float64 whatever x is.
-import torch
 from torch import Tensor
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
     return 3 / x.double() + 1
+
+
+# %% common_wrong_dtype
+# Both results are float64.
+import torch
+from torch import Tensor
 
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:

@@ -82,7 +82,7 @@ def test_gradient_by_hand_is_a_formula(student, draw):
     assert_gradient(got, want, INEXACT, inputs={"x": x}, rtol=EXACT, atol=0.0)
 
 
-@check(points=0.5, about="gradient_by_hand", needs=WRITTEN_OUT)
+@check(points=0.25, about="gradient_by_hand", needs=WRITTEN_OUT)
 def test_gradient_by_hand_takes_every_shape(student, draw):
     """gradient_by_hand works for any shape"""
     for shape in draw.shapes():
@@ -163,7 +163,7 @@ def test_power_gradients_in_float32(student, draw):
     assert_formulas(student, x, q, atol=1e-5)
 
 
-@check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
+@check(points=0.25, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
 def test_every_exponent(student, draw):
     """dz/dx and dz/dq are right for negative, zero, fractional q"""
     exponents = [draw.number(-3.0, -0.2), 0.0, 0.5, 1.0, draw.number(1.1, 3.0)]
@@ -193,7 +193,7 @@ def test_autograd_does_the_differentiating(student, draw):
         )
 
 
-@check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
+@check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_are_plain_floats(student, draw):
     """linear_gradients returns a tuple of floats"""
     x, w, b = draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)

@@ -19,7 +19,7 @@ assert_both, assert_three, assert_entries = (
 # --------------------------------------------------------------------------------- gradient_by_hand
 
 
-@check(points=0.5, about="gradient_by_hand")
+@check(points=0.75, about="gradient_by_hand")
 def test_both_paths_add_up(student, draw):
     """the contributions of both paths are added"""
     x = draw.tensor(4, low=0.3, high=4.0)
@@ -44,7 +44,7 @@ def test_the_number_of_c9(student):
 # -------------------------------------------------------------------------- power_gradients_by_hand
 
 
-@check(points=0.5, about="power_gradients_by_hand")
+@check(points=0.75, about="power_gradients_by_hand")
 def test_base_and_exponent_get_their_gradients(student, draw):
     """dz/dx and dz/dq are right and in this order"""
     x, q = draw.tensor(3, low=1.5, high=4.0), draw.tensor(3, low=1.5, high=4.0)
@@ -81,7 +81,7 @@ def test_the_numbers_of_g(student):
 # ----------------------------------------------------------------------------------------- shopping
 
 
-@check(points=0.5, about="shopping")
+@check(points=0.75, about="shopping")
 def test_prices_pieces_and_tax(student, draw):
     """the gradients of prices, pieces and tax are right"""
     bill = helpers.drawn_bill(draw)
