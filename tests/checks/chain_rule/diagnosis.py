@@ -118,15 +118,11 @@ def by_formula(place, wrong):
     return found
 
 
-one_path_only = by_formula(
-    0,
-    {
-        "gradient_by_hand": [
-            ("3 / x", lambda x, q: 3 / x, "w = x ** 2, which contributes 10 · 0.1 = 1"),
-            ("1", lambda x, q: 0 * x + 1, "y = x ** 3, which contributes 75 · 0.008 = 0.6"),
-        ]
-    },
-)
+ONE_PATH = [
+    ("3 / x", lambda x, q: 3 / x, "w = x ** 2: 10 · 0.1 = 1"),
+    ("1", lambda x, q: 0 * x + 1, "y = x ** 3: 75 · 0.008 = 0.6"),
+]
+one_path_only = by_formula(0, {"gradient_by_hand": ONE_PATH})
 inner_derivative_missing = by_formula(
     0,
     {
@@ -138,17 +134,13 @@ inner_derivative_missing = by_formula(
         "power_gradients_by_hand": [("1 / x**q", lambda x, q: x**-q, "q * x**(q - 1)")],
     },
 )
-exponent_like_a_base = by_formula(
-    1,
-    {
-        "power_gradients_by_hand": [
-            ("q / x", lambda x, q: q / x, None),
-            ("1 / x", lambda x, q: 1 / x, None),
-            ("q * x**(q - 1)", lambda x, q: q * x ** (q - 1), None),
-            ("x**(q - 1)", lambda x, q: x ** (q - 1), None),
-        ]
-    },
-)
+LIKE_A_BASE = [
+    ("q / x", lambda x, q: q / x, None),
+    ("1 / x", lambda x, q: 1 / x, None),
+    ("q * x**(q - 1)", lambda x, q: q * x ** (q - 1), None),
+    ("x**(q - 1)", lambda x, q: x ** (q - 1), None),
+]
+exponent_like_a_base = by_formula(1, {"power_gradients_by_hand": LIKE_A_BASE})
 
 
 @rule
