@@ -80,7 +80,7 @@ def of_bill(student):
     return {key: number(result.get(key)) for key in PRICES + BETWEEN}
 
 
-# ------------------------------------------------------------------------- how it was to be computed
+# ------------------------------------------------------------------------ how it was to be computed
 
 
 @rule
@@ -92,7 +92,7 @@ def uses_autograd(failure, student):
 one_number_at_a_time = raises("converted to", unless=["integer"])
 
 
-# ---------------------------------------------------------------------------------- wrong formulas
+# ----------------------------------------------------------------------------------- wrong formulas
 
 
 def by_formula(place, wrong):
@@ -197,7 +197,7 @@ def numerical_differences(failure, student):
     return None
 
 
-# ------------------------------------------------------------------------------ what autograd is told
+# ---------------------------------------------------------------------------- what autograd is told
 
 
 @rule
@@ -259,7 +259,7 @@ def graph_is_cut(failure, student):
 whole_numbers = raises("RuntimeError", "floating point", "require gradients")
 
 
-# ------------------------------------------------------------------------------------------ the bill
+# ----------------------------------------------------------------------------------------- the bill
 
 
 @rule
@@ -281,4 +281,5 @@ def value_for_a_gradient(failure, student):
         return None
     ((key, value),) = failure.actual.items()
     own = helpers.bill_of(*failure.inputs.values())[key]
-    return {"key": key, "value": value} if own and close(number(value), own) else None
+    shown = {"key": key, "value": value, "want": failure.expected[key]}
+    return shown if own and close(number(value), own) else None

@@ -187,8 +187,8 @@ def test_autograd_does_the_differentiating(student, draw):
     )
     if not seen["nodes"] and not seen["passes"] and not forward_mode:
         fail(
-            "the gradients are right, but autograd did not compute them: no backward pass ran in your"
-            " function",
+            "the gradients are right, but autograd did not compute them: no backward pass ran in"
+            " your function",
             inputs={"x": x, "w": w, "b": b},
         )
 
