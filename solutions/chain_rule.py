@@ -1,6 +1,6 @@
-"""chain_rule: gradients worked out on paper, and the same numbers from autograd.
+"""chain_rule: derive gradients on paper, and get the same numbers from autograd.
 
-Run `grade chain_rule` to see how far you are, `grade hint chain_rule` for a nudge.
+Run `grade chain_rule` to check your work, and `grade hint chain_rule` for a hint.
 """
 
 import torch
@@ -8,11 +8,12 @@ from torch import Tensor
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
-    """Return dz/dx of z = log(x ** 3) + sqrt(x ** 2), for x > 0, from a formula that you derived.
+    """Return dz/dx of z = log(x ** 3) + sqrt(x ** 2) for each element of x.
 
-    x is float32 or float64, of any shape, a single number and an empty tensor included, and may or
-    may not require grad. The function works elementwise: the result has x's shape and dtype. No
-    autograd, and no differences of z.
+    Return the value of a formula that you derived: use no autograd, and no differences of z. x has
+    any shape, also () or one without elements, and is float32 or float64. Its elements lie between
+    0.01 and 100. x may require grad; whether the result does is up to you. The result has x's shape
+    and dtype. x is not changed.
     """
     # solution
     through_y = 3 / x  # y = x ** 3: dz/dy * dy/dx = 1 / x ** 3 * 3 * x ** 2
@@ -22,11 +23,12 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    """Return (dz/dx, dz/dq) of z = log(x ** q), from formulas that you derived.
+    """Return the tuple (dz/dx, dz/dq) of z = log(x ** q) for each element of x and q.
 
-    x and q are of one shape, any shape, and one dtype, float32 or float64. x > 0; q may be
-    negative, zero or a fraction. The function works elementwise: each of the two results has that
-    shape and dtype. No autograd, and no differences of z.
+    Return the values of formulas that you derived: use no autograd, and no differences of z. x is
+    as in gradient_by_hand. q has x's shape and dtype, and may require grad, too. Its elements lie
+    between -3 and 3; they may be 0 or fractions. Both results have the shape and dtype of x. x and
+    q are not changed.
     """
     # solution
     # With y = x ** q, dz/dy is 1 / y; dy/dx is q * x ** (q - 1) and dy/dq is y * log(x). In the
@@ -36,10 +38,11 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    """Return the gradients of (w * x + b) ** 2 with respect to x, w and b, in this order, computed
-    by autograd.
+    """Return the gradients of (w * x + b) ** 2 with respect to x, w and b, in this order.
 
-    Floats come in, and a tuple of three plain floats goes out.
+    Compute them with autograd. x, w and b are floats, and may be negative or 0. The result is a
+    tuple of three floats, not of tensors. The precision of float32 is enough. Earlier calls do not
+    change the result.
     """
     # solution
     leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
@@ -53,18 +56,18 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 def shopping(
     apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float
 ) -> dict[str, float]:
-    """Return the gradient of a shopping bill with respect to everything in it.
-
-    Plain numbers come in, ints or floats; a number of pieces may be 0. The bill:
+    """Return the gradients of result, the sum to pay, with respect to everything in this bill:
 
         apple_price = apple * n_apple
         tangerine_price = tangerine * n_tangerine
         price = apple_price + tangerine_price
         result = price * tax
 
-    The gradients of result are plain floats, under nine keys: "apple", "tangerine", "num_apple"
-    (with respect to n_apple), "num_tangerine", "ctax" (with respect to tax), "apple_price",
-    "tangerine_price", "price", "result".
+    The arguments are ints or floats. n_apple and n_tangerine, the numbers of pieces, may be 0. The
+    result is a dictionary with the nine keys "apple", "tangerine", "num_apple" (for n_apple),
+    "num_tangerine" (for n_tangerine), "ctax" (for tax), "apple_price", "tangerine_price", "price"
+    and "result"; further keys are ignored. Each gradient is a float or an int, not a tensor. The
+    precision of float32 is enough. Earlier calls do not change the result.
     """
     # solution
     numbers = {

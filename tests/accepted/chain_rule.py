@@ -534,3 +534,44 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     found = {name: value.grad.item() for name, value in locals().items() if isinstance(value, torch.Tensor)}
     found["num apples"] = found["num_apple"]
     return found
+
+
+# %% ints_among_the_gradients
+# The bill's gradients in Python: an int where only ints went in.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    found = {"result": 1, "price": tax, "ctax": apple * n_apple + tangerine * n_tangerine}
+    for fruit, price, pieces in (("apple", apple, n_apple), ("tangerine", tangerine, n_tangerine)):
+        found[f"{fruit}_price"] = found["price"]
+        found[fruit] = found[f"{fruit}_price"] * pieces
+        found[f"num_{fruit}"] = found[f"{fruit}_price"] * price
+    return found
+
+
+# %% sign_of_x
+# The path through the root gives the sign of x; torch.func differentiates a helper.
+import torch
+from torch import Tensor
+from torch.func import grad
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    x = x.detach()
+    return torch.full_like(x, 3).div_(x).add_(torch.sign(x))
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        return torch.true_divide(q, x), torch.log(x)
+
+
+def squared(x, w, b):
+    return (w * x + b).square()
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    arguments = torch.tensor([x, w, b], dtype=torch.float64)
+    to_x, to_w, to_b = grad(squared, argnums=(0, 1, 2))(*arguments)
+    return float(to_x), float(to_w), float(to_b)

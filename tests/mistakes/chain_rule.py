@@ -530,3 +530,196 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
     w, x, b = (torch.tensor(value, requires_grad=True) for value in (w, x, b))
     ((w * x + b) ** 2).backward()
     return w.grad.item(), x.grad.item(), b.grad.item()
+
+
+# %% value_for_a_gradient
+# The bill itself stands under "result", not its gradient.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
+    nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
+    nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
+    for node in nodes.values():
+        node.retain_grad()
+    result = nodes["price"] * nodes["ctax"]
+    result.backward()
+    return {**{name: node.grad.item() for name, node in nodes.items()}, "result": result.item()}
+
+
+# %% value_for_a_gradient
+# The intermediate results are returned, worked out in Python.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    price = apple * n_apple + tangerine * n_tangerine
+    return {
+        "apple": tax * n_apple,
+        "num_apple": tax * apple,
+        "tangerine": tax * n_tangerine,
+        "num_tangerine": tax * tangerine,
+        "ctax": price,
+        "apple_price": apple * n_apple,
+        "tangerine_price": tangerine * n_tangerine,
+        "price": price,
+        "result": 1.0,
+    }
+
+
+# %% q_made_whole
+# The exponent is taken for a whole number.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    times = q.detach().long()
+    return times / x, torch.log(x)
+
+
+# %% q_made_whole
+# Floor division drops the fraction.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return (q // 1) / x, x.log()
+
+
+# %% no_gradient_without_pieces
+# A fruit that nobody buys is left out, with zeros in its place.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    found = {"result": 1.0, "price": tax, "ctax": apple * n_apple + tangerine * n_tangerine}
+    for fruit, price, pieces in (("apple", apple, n_apple), ("tangerine", tangerine, n_tangerine)):
+        bought = pieces != 0
+        found[fruit] = tax * pieces
+        found[f"num_{fruit}"] = tax * price * bought
+        found[f"{fruit}_price"] = tax * bought
+    return {name: float(value) for name, value in found.items()}
+
+
+# %% no_gradient_without_pieces
+# The gradient of a number of pieces is made from the price of all pieces.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    apples, tangerines = apple * n_apple, tangerine * n_tangerine
+    return {
+        "apple": tax * n_apple,
+        "num_apple": tax * apples / n_apple if n_apple else 0.0,
+        "tangerine": tax * n_tangerine,
+        "num_tangerine": tax * tangerines / n_tangerine if n_tangerine else 0.0,
+        "ctax": apples + tangerines,
+        "apple_price": tax,
+        "tangerine_price": tax,
+        "price": tax,
+        "result": 1.0,
+    }
+
+
+# %% common_zero_dimensions
+# Element by element in a loop, which a tensor without dimensions does not allow.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return torch.stack([3 / one + 1 for one in x]) if x.shape != (0,) else x.clone()
+
+
+# %% common_numpy_of_graph
+# NumPy takes no tensor that requires grad.
+import torch
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return torch.as_tensor(3 / x.numpy() + 1)
+
+
+# %% common_numpy_of_graph
+# The same in the other function.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return torch.as_tensor(q.numpy() / x.numpy()), torch.log(x)
+
+
+# %% common_wrong_dtype
+# The result is float64 whatever x is.
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 3 / x.double() + 1
+
+
+# %% common_wrong_dtype
+# Both results are float64.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return q.double() / x.double(), torch.log(x).double()
+
+
+# %% common_not_finite
+# q is won back from the logarithm: 0 / 0 for an exponent of 0.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    return q / x, torch.log(x**q) / q
+
+
+# %% common_writes_into_argument
+# The reciprocal is taken in place.
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    x.reciprocal_()
+    return 3 * x + 1
+
+
+# %% common_writes_into_argument
+# The quotient is written into q.
+import torch
+from torch import Tensor
+
+
+def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    q /= x
+    return q.clone(), torch.log(x)
+
+
+# %% common_wrong_type
+# A list in place of a tuple.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaf = torch.tensor([x, w, b], dtype=torch.float64, requires_grad=True)
+    (leaf[1] * leaf[0] + leaf[2]).square().backward()
+    return leaf.grad.tolist()
+
+
+# %% autograd_not_used
+# The chain rule in Python's numbers.
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    y = w * x + b
+    return 2 * y * w, 2 * y * x, 2 * y
+
+
+# %% autograd_not_used
+# Tensors, but the formula is derived by hand.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    outer = 2 * torch.tensor(w * x + b)
+    return tuple((outer * torch.tensor([w, x, 1.0])).tolist())

@@ -219,3 +219,67 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
     loss = w_leaf * x_leaf + b_leaf**2
     loss.backward()
     return x_leaf.grad.item(), w_leaf.grad.item(), b_leaf.grad.item()
+
+
+# %% passes_add_up
+# The leaves are kept for the next call with the same numbers, and their .grad with them.
+import torch
+
+LEAVES = {}
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaves = LEAVES.setdefault((x, w, b), torch.tensor([x, w, b], dtype=torch.float64).requires_grad_())
+    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+    return tuple(leaves.grad.tolist())
+
+
+# %% passes_add_up
+# The same for the bill.
+import torch
+
+BILLS = {}
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = (float(apple), float(n_apple), float(tangerine), float(n_tangerine), float(tax))
+    leaves = BILLS.setdefault(numbers, torch.tensor(numbers, dtype=torch.float64).requires_grad_())
+    ((leaves[0] * leaves[1] + leaves[2] * leaves[3]) * leaves[4]).backward()
+    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
+    between = dict.fromkeys(("apple_price", "tangerine_price", "price"), numbers[-1])
+    return {**dict(zip(names, leaves.grad.tolist(), strict=True)), **between, "result": 1.0}
+
+
+# %% passes_add_up
+# The derivative of the square is taken for that of a root, which is wrong below 0.
+import torch
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaf = torch.tensor([x, w, b], dtype=torch.float64, requires_grad=True)
+    y = leaf[1] * leaf[0] + leaf[2]
+    (y * y.abs()).backward()
+    return tuple(leaf.grad.tolist())
+
+
+# %% inner_derivative_missing
+# A bound against a division by 0 reaches into the range of x.
+from torch import Tensor
+
+
+def gradient_by_hand(x: Tensor) -> Tensor:
+    return 3 / x.clamp_min(0.1) + 1
+
+
+# %% value_for_a_gradient
+# The intermediate results have keys of their own.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    return {
+        "apple": tax * n_apple,
+        "num_apple": tax * apple,
+        "tangerine": tax * n_tangerine,
+        "num_tangerine": tax * tangerine,
+        "ctax": apple * n_apple + tangerine * n_tangerine,
+        **dict.fromkeys(("apples", "tangerines", "fruit"), tax),
+        "total": 1.0,
+    }

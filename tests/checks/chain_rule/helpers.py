@@ -18,8 +18,8 @@ from grader.authoring import (
 WRITTEN_OUT = "test_gradient_by_hand_is_a_formula"
 BOTH_WRITTEN_OUT = "test_power_gradients_are_formulas"
 BY_AUTOGRAD = "test_autograd_does_the_differentiating"
-"""What later checks of a function need: not the right numbers alone, but that they were made in the
-way that is the lesson.
+"""What later checks of a function need: right numbers, computed in the way that the lesson asks
+for.
 """
 
 PRICES = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
@@ -42,6 +42,20 @@ def truth(f, *inputs):
     return torch.autograd.grad(f(*leaves).sum(), leaves)
 
 
+def assert_formula(student, x):
+    """gradient_by_hand is right for x. The truth comes first: what the student's code writes into x
+    must not change it.
+    """
+    (want,) = truth(two_paths, x)
+    assert_gradient(student.gradient_by_hand(x), want, inputs={"x": x})
+
+
+def assert_formulas(student, x, q, **options):
+    """power_gradients_by_hand is right for x and q."""
+    want = truth(power, x, q)
+    assert_both(student.power_gradients_by_hand(x, q), want, {"x": x, "q": q}, **options)
+
+
 def assert_both(
     got,
     want,
@@ -58,16 +72,12 @@ def assert_both(
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple):
         fail(
-            "{type} came back where a tuple of two Tensors is promised",
+            "{type} was returned, expected a tuple of two tensors",
             facts={"type": type_name(got)},
             **details,
         )
     if len(got) != 2:
-        fail(
-            "the tuple should hold two Tensors and holds {count}",
-            facts={"count": len(got)},
-            **details,
-        )
+        fail("the tuple has {count} elements, expected 2", facts={"count": len(got)}, **details)
     for name, found, right in zip("xq", got, want, strict=True):
         if found is None:
             fail("the gradient with respect to {name} is None", facts={"name": name}, **details)
@@ -95,16 +105,12 @@ def assert_three(got, x, w, b, want=None):
         fail("None came back: is there a return?", **details)
     if not isinstance(got, tuple | list):
         fail(
-            "{type} came back where a tuple of three floats is promised",
+            "{type} was returned, expected a tuple of three floats",
             facts={"type": type_name(got)},
             **details,
         )
     if len(got) != 3:
-        fail(
-            "the tuple should hold three floats and holds {count}",
-            facts={"count": len(got)},
-            **details,
-        )
+        fail("the tuple has {count} elements, expected 3", facts={"count": len(got)}, **details)
     # What float32 may lose where w * x and b cancel.
     rounding = 1e-6 * (abs(w * x) + abs(b)) * (1 + abs(w) + abs(x))
     for name, item, right in zip("xwb", got, want, strict=True):
@@ -135,7 +141,7 @@ def assert_entries(got, want, names, bill):
         fail("None came back: is there a return?", expected=want, **details)
     if not isinstance(got, dict):
         fail(
-            "{type} came back where a dictionary is promised",
+            "{type} was returned, expected a dictionary",
             expected=want,
             facts={"type": type_name(got)},
             **details,
@@ -144,7 +150,7 @@ def assert_entries(got, want, names, bill):
         if name not in got:
             keys = ", ".join(str(key) for key in got)
             fail(
-                "there is no key {key} in what came back; there are: {keys}",
+                "the key {key} is missing; the keys are: {keys}",
                 expected=want,
                 facts={"key": repr(name), "keys": keys},
                 **details,
