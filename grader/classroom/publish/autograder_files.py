@@ -42,7 +42,7 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
             for path in (lesson.folder / "hints.toml", *sorted(lesson.folder.glob("*.po")))
             if path.exists()
         )
-        yield from sorted(lesson.checks.glob("*.py"))
+        yield from sorted([*lesson.checks.glob("*.py"), *lesson.checks.glob("diagnosis.toml")])
 
 
 def refuse_bundle(course: Course, lessons: Iterable[Lesson]) -> None:
