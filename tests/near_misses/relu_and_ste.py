@@ -375,3 +375,74 @@ class STE(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         return grad_output.clamp(-1e6, 1e6)
+
+
+# %% wrong_value
+# Large values are cut off.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(0, 0.1)
+
+
+# %% writes_into_others
+# An x that requires no grad is switched on.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        y = x.clamp(min=0)
+        x.requires_grad_()
+        return y
+
+
+# %% writes_into_others
+# The same in the step.
+import torch
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        y = (x > 0).to(x.dtype)
+        x.requires_grad_()
+        return y
+
+
+# %% cuts_the_graph
+# x requires grad afterwards.
+def relu(x):
+    return MyReLU.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% cuts_the_graph
+# The same for the step.
+def binarize(x):
+    return STE.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% another_step
+# The step is not at 0.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0.1).to(x.dtype)
