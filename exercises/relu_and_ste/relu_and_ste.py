@@ -51,8 +51,9 @@ class STE(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x as if forward had returned x. Leave grad_output as it
-        was.
+        """Return the gradient with respect to x as if forward had returned x.
+
+        Leave grad_output as it was.
         """
         raise NotImplementedError
 

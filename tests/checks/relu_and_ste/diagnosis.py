@@ -255,7 +255,6 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
     "2 * (x > 0) - 1": lambda x: torch.where(x > 0, 1.0, -1.0),
     "2 * (x >= 0) - 1": lambda x: torch.where(x >= 0, 1.0, -1.0),
     "x < 0": lambda x: x < 0,
-    "x > 0.5": lambda x: x > 0.5,
     "round(x)": torch.round,
     "max(x, 0)": torch.relu,
 }
@@ -406,9 +405,6 @@ another_slope = formula_of_gradient(
         "v * x": lambda v, x: v * x,
         "v * sign(x)": lambda v, x: v * torch.sign(x),
         "-v * (x > 0)": lambda v, x: -v * (x > 0),
-        "-v": lambda v, x: -v,
         "0": lambda v, x: 0 * v,
-        "v * sigmoid(x)": lambda v, x: v * torch.sigmoid(x),
-        "v * (1 - tanh(x)²)": lambda v, x: v * (1 - torch.tanh(x) ** 2),
     }
 )
