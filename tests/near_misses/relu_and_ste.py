@@ -377,7 +377,7 @@ class STE(torch.autograd.Function):
         return grad_output.clamp(-1e6, 1e6)
 
 
-# %% wrong_value
+# %% product_is_compared
 # Large values are cut off.
 import torch
 
