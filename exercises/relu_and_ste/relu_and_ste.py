@@ -1,78 +1,82 @@
-"""relu_and_ste: one gradient that is derived, and one that is declared.
+"""relu_and_ste: write one gradient that is derived, and one that is declared.
 
-Run `grade relu_and_ste` to see how far you are, `grade hint relu_and_ste` for a nudge.
+Run `grade relu_and_ste` to grade your work, `grade hint relu_and_ste` for a hint.
 """
 
 import torch
 from torch import Tensor
 
-# All classes here take a float32 or float64 tensor of any shape, a single number and an empty
-# tensor included, contiguous or not, with elements of any size up to 1e30. What they are given, x
-# and grad_output, stays as it was. Results of several calls may be differentiated in any order and,
-# where the graph is retained, more than once. Both styles of Function are right: forward(ctx, x),
-# or forward(x) with setup_context(ctx, inputs, output).
-
 
 class MyReLU(torch.autograd.Function):
-    """The rectifier, elementwise: x where x is above 0, else 0."""
+    """The rectifier max(x, 0), element by element.
+
+    x is a float32 or float64 tensor of any shape. Its elements are between -1e30 and 1e30, and
+    grad_output is finite. Calls do not affect each other, and backward can run again on a retained
+    graph. x is not changed between forward and backward. You may split forward into forward(x) and
+    setup_context(ctx, inputs, output).
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return max(x, 0), of x's shape and dtype."""
+        """Return max(x, 0), with the shape and dtype of x. Leave x as it was."""
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is
-        the gradient with respect to max(x, 0).
+        """Return the gradient with respect to x; grad_output is the gradient with respect to max(x,
+        0).
 
-        At exactly 0 there is no derivative: take 0 or 1 for it, as you like, and nothing in
-        between.
+        Where x is exactly 0, use 0 or 1 as the slope, as you like. Leave grad_output as it was.
         """
         raise NotImplementedError
 
 
 def relu(x: Tensor) -> Tensor:
-    """Return max(x, 0), of x's shape and dtype, by way of MyReLU."""
+    """Return MyReLU.apply(x). Leave x as it was."""
     raise NotImplementedError
 
 
 class STE(torch.autograd.Function):
-    """The straight-through estimator, elementwise: a step from 0 to 1 whose gradient is declared to
-    be that of the identity.
+    """The straight-through estimator: a step whose declared gradient is that of the identity.
+
+    Inputs, calls and styles are as for MyReLU.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x is above 0, else 0, of x's shape and dtype."""
+        """Return 1 where x is above 0 and 0 elsewhere, with the shape and dtype of x. Leave x as it
+        was.
+        """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return what is declared to be the gradient with respect to x, as if forward had returned
-        x itself.
+        """Return the gradient with respect to x as if forward had returned x.
+
+        Leave grad_output as it was.
         """
         raise NotImplementedError
 
 
 def binarize(x: Tensor) -> Tensor:
-    """Return 1 where x is above 0, else 0, of x's shape and dtype, by way of STE."""
+    """Return STE.apply(x). Leave x as it was."""
     raise NotImplementedError
 
 
 class ClippedSTE(torch.autograd.Function):
-    """Bonus. The same step as STE; the declared gradient is that of the identity where -1 <= x <=
-    1, and 0 elsewhere.
+    """Bonus: the step of STE, with a gradient that passes only where -1 <= x <= 1.
+
+    Inputs, calls and styles are as for MyReLU.
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x is above 0, else 0, of x's shape and dtype."""
+        """Return 1 where x is above 0 and 0 elsewhere, with the shape and dtype of x. Leave x as it
+        was.
+        """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the declared gradient with respect to x, of x's shape; both borders, -1 and 1,
-        belong to the inside.
-        """
+        """Return grad_output where -1 <= x <= 1, and 0 elsewhere. Leave grad_output as it was."""
         raise NotImplementedError

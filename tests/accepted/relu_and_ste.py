@@ -511,3 +511,114 @@ def binarize(x, threshold=0.0):
     y = STE.apply(x, threshold)
     assert ((y == 0) | (y == 1)).all(), "only 0 and 1"
     return y
+
+
+# %% masks_of_setup_context
+# All three classes in the style of setup_context; the masks are what is saved.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return x.clamp(min=0)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0] > 0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (positive,) = ctx.saved_tensors
+        return grad_output * positive
+
+
+# %% where_with_a_number
+# torch.where with a plain number; the slope at 0 is 1, and the value there 0.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.where(x > 0, x, 0.0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return torch.where(x >= 0, grad_output, 0.0)
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        return torch.heaviside(x, x.new_zeros(()))
+
+
+# %% output_saved
+# The output is saved, its sign is the mask; the step is a clamped ceiling; backward takes *grads.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.nn.functional.relu(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ctx.saved_tensors[0].sign()
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.ceil().clamp(0, 1)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        return grads[0]
+
+
+# %% copies_filled
+# Copies are written to: the result, and the gradient; ClippedSTE inherits from STE.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        y = x.clone()
+        y[x < 0] = 0
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output.clone().masked_fill_(x <= 0, 0)
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        return torch.ones_like(x).masked_fill(x <= 0, 0)
+
+
+class ClippedSTE(STE):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return STE.forward(ctx, x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output.masked_fill(x.abs() > 1, 0)

@@ -223,7 +223,7 @@ class ClippedSTE(torch.autograd.Function):
         return grad_output * 0
 
 
-# %% divides_by_the_input
+# %% common_not_finite
 # The output over the input.
 import torch
 
@@ -240,7 +240,7 @@ class MyReLU(torch.autograd.Function):
         return grad_output * x.clamp(min=0) / x
 
 
-# %% divides_by_the_input
+# %% common_not_finite
 # (1 + |x| / x) / 2.
 import torch
 
@@ -520,7 +520,7 @@ class MyReLU(torch.autograd.Function):
         return grad_output * (x > 0)
 
 
-# %% other_dtype
+# %% common_wrong_dtype
 # .float(), whatever x is.
 import torch
 
@@ -535,7 +535,7 @@ class STE(torch.autograd.Function):
         return grad_output
 
 
-# %% other_dtype
+# %% common_wrong_dtype
 # The comparison itself.
 import torch
 
@@ -550,7 +550,7 @@ class STE(torch.autograd.Function):
         return grad_output
 
 
-# %% other_dtype
+# %% common_wrong_dtype
 # where with two plain numbers.
 import torch
 
@@ -565,7 +565,7 @@ class STE(torch.autograd.Function):
         return grad_output
 
 
-# %% other_dtype
+# %% common_wrong_dtype
 # Computed in single precision.
 import torch
 
@@ -650,7 +650,7 @@ class STE(torch.autograd.Function):
         pass
 
 
-# %% returns_nothing
+# %% common_no_return
 # The function computes and does not return.
 def relu(x):
     y = MyReLU.apply(x)  # noqa: F821, F841
@@ -736,7 +736,7 @@ class STE(torch.autograd.Function):
         return grad_output
 
 
-# %% whole_tensor_asked
+# %% common_truth_of_tensor
 # One question is asked of a whole tensor.
 import torch
 
@@ -753,7 +753,7 @@ class MyReLU(torch.autograd.Function):
         return grad_output * (x > 0)
 
 
-# %% whole_tensor_asked
+# %% common_truth_of_tensor
 # One question is asked of a whole tensor.
 import torch
 
@@ -839,7 +839,7 @@ class MyReLU(torch.autograd.Function):
         return grad_input
 
 
-# %% wrong_number_of_gradients
+# %% common_gradient_count
 # One gradient for ctx, as it were.
 import torch
 
@@ -854,7 +854,7 @@ class STE(torch.autograd.Function):
         return grad_output, grad_output
 
 
-# %% wrong_number_of_gradients
+# %% common_gradient_count
 # What was saved is returned as well.
 import torch
 
@@ -869,3 +869,162 @@ class MyReLU(torch.autograd.Function):
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
         return grad_output * (x > 0), x
+
+
+# %% common_wrong_dtype
+# An x that requires no grad takes a short way, in the default dtype.
+import torch
+
+
+def binarize(x):
+    return STE.apply(x) if x.requires_grad else (x > 0).to(torch.float32)  # noqa: F821
+
+
+# %% common_view_of_noncontiguous
+# view needs contiguous memory.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.view(-1).clamp(min=0).view(x.shape)
+
+
+# %% common_view_of_noncontiguous
+# The same for the step.
+import torch
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        return (x.view(-1) > 0).to(x.dtype).view(x.shape)
+
+
+# %% common_empty_input
+# max of nothing.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.zeros_like(x) if x.max() <= 0 else x.clamp(min=0)
+
+
+# %% common_not_finite
+# The square overflows in float32.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x + (x * x).sqrt()) / 2
+
+
+# %% cuts_the_graph
+# x is detached on the way.
+def relu(x):
+    return MyReLU.apply(x.detach().requires_grad_())  # noqa: F821
+
+
+# %% cuts_the_graph
+# The result is detached.
+def binarize(x):
+    return STE.apply(x).detach()  # noqa: F821
+
+
+# %% wrong_at_the_borders
+# Strict comparisons leave the borders out.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * (x.abs() < 1)
+
+
+# %% wrong_at_the_borders
+# The comparison has a tolerance, so numbers a little outside pass.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        size = x.abs()
+        return grad_output * ((size < 1) | torch.isclose(size, torch.ones_like(size)))
+
+
+# %% stash_outside
+# The masks lie on a stack that all calls share.
+import torch
+
+masks = []
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        masks.append(x > 0)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        mask = masks.pop() if len(masks) > 1 else masks[0]
+        return grad_output * mask
+
+
+# %% stash_outside
+# A class attribute of ClippedSTE.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    inside = None
+
+    @staticmethod
+    def forward(ctx, x):
+        ClippedSTE.inside = x.abs() <= 1
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * ClippedSTE.inside
+
+
+# %% common_none_used
+# backward drops the mask that a second backward needs.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mask = (x > 0).to(x.dtype)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        mask, ctx.mask = ctx.mask, None
+        return mask.mul(grad_output)

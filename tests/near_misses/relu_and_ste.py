@@ -61,26 +61,6 @@ class ClippedSTE(torch.autograd.Function):
         return g if x.abs().max() <= 1 else torch.zeros_like(g)
 
 
-# %% divides_by_the_input
-# Nothing is divided: the derivative of a square root has no value at 0.
-import torch
-
-
-class MyReLU(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x.clamp(min=0)
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        with torch.enable_grad():
-            z = x.detach().requires_grad_()
-            y = 0.5 * (z + (z * z).sqrt())
-        return torch.autograd.grad(y, z, grad_output)[0]
-
-
 # %% forward_called_directly
 # apply is called, and x left out; another class uses a forward.
 import torch
@@ -322,12 +302,6 @@ class STE(torch.autograd.Function):
         return None
 
 
-# %% returns_nothing
-# relu returns what print gives.
-def relu(x):
-    return print(MyReLU.apply(x))
-
-
 # %% styles_mixed
 # forward wants a threshold, which nobody hands it.
 import torch
@@ -360,16 +334,115 @@ class MyReLU(torch.autograd.Function):
         return grad_output * (x > 0)
 
 
-# %% wrong_number_of_gradients
-# No gradient at all is returned, in place of one.
+# %% half_at_zero
+# The derivative of a square root has no value at 0.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            z = x.detach().requires_grad_()
+            y = 0.5 * (z + (z * z).sqrt())
+        return torch.autograd.grad(y, z, grad_output)[0]
+
+
+# %% another_slope
+# The sum of the gradient goes to every element.
 import torch
 
 
 class STE(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        return (x > 0).to(x.dtype)
+    ...
 
     @staticmethod
     def backward(ctx, grad_output):
-        return ()
+        return grad_output.sum().expand_as(grad_output)
+
+
+# %% gradient_is_clipped
+# Very large gradients are cut.
+import torch
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.clamp(-1e6, 1e6)
+
+
+# %% product_is_compared
+# Large values are cut off.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(0, 0.1)
+
+
+# %% writes_into_others
+# An x that requires no grad is switched on.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        y = x.clamp(min=0)
+        x.requires_grad_()
+        return y
+
+
+# %% writes_into_others
+# The same in the step.
+import torch
+
+
+class STE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        y = (x > 0).to(x.dtype)
+        x.requires_grad_()
+        return y
+
+
+# %% cuts_the_graph
+# x requires grad afterwards.
+def relu(x):
+    return MyReLU.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% cuts_the_graph
+# The same for the step.
+def binarize(x):
+    return STE.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% another_step
+# The step is not at 0.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0.1).to(x.dtype)

@@ -56,6 +56,27 @@ def beside(student, name, x, v, held):
     return {"x": x.detach().clone(), "v": v.clone(), "grads": grads}
 
 
+def constant_input(student, path, x):
+    """What an x that requires no grad holds after a call, and whether it requires grad."""
+    function = student
+    for part in path.split("."):
+        function = getattr(function, part)
+    function(x)
+    return {"x": x.detach().clone(), "requires_grad": x.requires_grad}
+
+
+def one_tensor_twice(student, name, x, z, v):
+    """The gradients of two calls on one tensor, whose values are z in the second."""
+    x, seen = x.detach().clone().requires_grad_(), {}
+    for call in ("first", "second"):
+        if call == "second":
+            with torch.no_grad():
+                x.copy_(z)
+        y = getattr(student, name).apply(x)
+        (seen[call],) = torch.autograd.grad(y, x, v.clone(), allow_unused=True)
+    return seen
+
+
 def exchanged(student, name, of, x, v, a, b):
     """The function ``name`` of x and its gradient for v while the methods of ``of`` are two others:
     one scales by a, one by b.

@@ -6,6 +6,7 @@ from torch import Tensor
 from grader.authoring import (
     RandomInputs,
     Student,
+    StudentCodeError,
     assert_equal,
     assert_gradcheck,
     assert_gradient,
@@ -71,7 +72,7 @@ def applied(student: Student, name: str, x: Tensor, **tolerance: float) -> Tenso
         y, VALUES[name](x.detach()), "{function}.apply(x) is wrong", **tolerance, **details
     )
     assert_that(
-        y.requires_grad,
+        y.requires_grad or not x.requires_grad,
         "{function}.apply(x) does not require grad, although x does",
         actual=y,
         **details,
@@ -98,6 +99,10 @@ def assert_every_shape(student: Student, name: str, draw: RandomInputs) -> None:
             draw.tensor(*shape, dtype=torch.float32, requires_grad=True),
             draw.tensor(*shape, dtype=torch.float32),
         )
+        assert_right(student, name, x, v, "the gradient is wrong for this shape")
+    for numbers in (0.4, -0.4, [0.4, 1.7], [-0.4, -1.7]):  # all of one sign
+        x = torch.tensor(numbers, requires_grad=True)
+        v = draw.tensor(*x.shape, low=0.5, high=2.0, dtype=torch.float32)
         assert_right(student, name, x, v, "the gradient is wrong for this shape")
 
 
@@ -128,8 +133,8 @@ def assert_empty(student: Student, name: str, draw: RandomInputs) -> None:
 
 
 def assert_extremes(student: Student, name: str, draw: RandomInputs) -> None:
-    """Huge and tiny numbers, in both dtypes where values keep theirs."""
-    for dtype in (torch.float32, torch.float64) if name == "MyReLU" else (torch.float32,):
+    """Huge and tiny numbers, in both dtypes."""
+    for dtype in (torch.float32, torch.float64):
         points = draw.sample([-1e30, 1e30, -1e4, 1e4, -1e-4, 1e-4, -1e-30, 1e-30], 8)
         x, v = torch.tensor(points, dtype=dtype, requires_grad=True), draw.tensor(8, dtype=dtype)
         assert_right(student, name, x, v, "the gradient is wrong for huge or tiny x", atol=0.0)
@@ -139,13 +144,14 @@ def assert_linear(student: Student, name: str, draw: RandomInputs) -> None:
     """backward(k v) is k backward(v), from one retained graph."""
     x, v = mixed(draw, torch.float32)
     want, y = gradient(name, x, v), applied(student, name, x)
-    for factor in (2.0, -1.0, 100.0, 0.01, 0.0):
+    for factor in (2.0, -1.0, 100.0, 0.01, 0.0, 1e10, 1e-10):
         (got,) = torch.autograd.grad(applied(student, name, x), x, v * factor, allow_unused=True)
         message = "for {factor} * v the gradient should be {factor} times that for v"
         assert_gradient(
             got,
             want * factor,
             message,
+            atol=0.0,
             inputs={"x": x, "v": v},
             facts={"function": name, "factor": factor},
         )
@@ -175,6 +181,51 @@ def assert_tensors_stay(student: Student, name: str, draw: RandomInputs) -> None
     assert_equal(seen["v"], v, "backward changed the incoming gradient itself", **details)
     message = "x.grad is not what it held before plus the gradient"
     assert_gradient(seen["grads"][0], held + gradient(name, x, v), message, **details)
+    assert_constant_stays(student, f"{name}.apply", x.detach())
+
+
+def assert_constant_stays(student: Student, path: str, x: Tensor) -> None:
+    """An x that requires no grad still requires none afterwards, and its values are the same."""
+    seen = student.observe("constant_input", path, x.clone())
+    details = {"inputs": {"x": x}, "facts": {"called": path}}
+    message = "x does not require grad, but after {called}(x) it does"
+    assert_that(not seen["requires_grad"], message, **details)
+    assert_equal(seen["x"], x, "{called} changed x", **details)
+
+
+def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
+    """Two calls, differentiated in both orders; one call on the result of another; one tensor with
+    other values in the second call.
+    """
+    (x, v), w = mixed(draw), draw.tensor(4)
+    # of the other sign, and on the other side of the borders
+    z = (-torch.where(x.detach().abs() < 1, 7 * x.detach(), x.detach() / 3)).requires_grad_()
+    details = {"inputs": {"x": x, "v": v, "z": z, "w": w}, "facts": {"function": name}}
+    calls = {
+        "x": (x, v, "the gradient of the first call, on x, is wrong after a second call, on z"),
+        "z": (z, w, "the gradient of the second call, on z, with w coming in, is wrong"),
+    }
+    for order in ("xz", "zx"):
+        results = {key: applied(student, name, calls[key][0]) for key in "xz"}
+        for key in order:
+            leaf, incoming, message = calls[key]
+            (got,) = torch.autograd.grad(results[key], leaf, incoming.clone(), allow_unused=True)
+            assert_gradient(got, gradient(name, leaf, incoming), message, **details)
+    inner = VALUES[name](x.detach()) - 0.705
+    outer = applied(student, name, applied(student, name, x) - 0.705)
+    (got,) = torch.autograd.grad(outer, x, v.clone(), allow_unused=True)
+    message = "the gradient of {function} applied twice, to x and to that result - 0.705, is wrong"
+    want = gradient(name, x, gradient(name, inner, v))
+    assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"function": name})
+    seen = student.observe("one_tensor_twice", name, x, z.detach(), v)
+    for key, numbers in (("first", x.detach()), ("second", z.detach())):
+        assert_gradient(
+            seen[key],
+            gradient(name, numbers, v),
+            "x held other values in a second call, and the gradient of the {call} call is wrong",
+            inputs={"x": x, "z": z, "v": v},
+            facts={"function": name, "call": key},
+        )
 
 
 def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, of: str) -> None:
@@ -210,6 +261,21 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
         # A class whose float32 rounds the gradient has its own checks; the function isn't to blame.
         assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)
         assert_hands_on(student, name, f"{of}.apply", x, v)
+    far = torch.tensor([-1e30, 1e30, -50.0, 50.0, 0.0, 1e-30], dtype=torch.float64)
+    for x in (torch.empty(0, 2), draw.tensor(3, dtype=torch.float32), far, far.float()):
+        with student.writing_allowed():  # the class has its own checks
+            try:
+                want = getattr(student, of).apply(x.clone())
+            except StudentCodeError:
+                continue
+            got = getattr(student, name)(x.clone())
+        if isinstance(want, Tensor):
+            message = "{name}(x) is not what {function}.apply(x) returns"
+            facts = {"name": name, "function": of}
+            assert_tensor(got, want.detach(), message, inputs={"x": x}, facts=facts)
+            own = student.observe("constant_input", f"{of}.apply", x)
+            if torch.equal(own["x"], x) and not own["requires_grad"]:
+                assert_constant_stays(student, name, x)
 
 
 # ------------------------------------------------------------------------------------------- MyReLU
@@ -259,6 +325,7 @@ def test_my_relu_keeps_the_dtype(student: Student, draw: RandomInputs) -> None:
     for dtype in (torch.float32, torch.float64):
         x, v = mixed(draw, dtype)
         assert_right(student, "MyReLU", x, v, "the gradient is wrong for this dtype")
+        applied(student, "MyReLU", x.detach())
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
@@ -294,28 +361,7 @@ def test_my_relu_is_linear_in_the_gradient(student: Student, draw: RandomInputs)
 @check(points=0.5, about="MyReLU", needs=RELU)
 def test_my_relu_twice_at_once(student: Student, draw: RandomInputs) -> None:
     """two results of MyReLU each keep their own"""
-    (x, v), w = mixed(draw), draw.tensor(4)
-    z = (-x.detach()).requires_grad_()
-    first, second = applied(student, "MyReLU", x), applied(student, "MyReLU", z)
-    details = {"inputs": {"x": x, "v": v, "z": z, "w": w}, "facts": {"function": "MyReLU"}}
-    (got,) = torch.autograd.grad(first, x, v.clone(), allow_unused=True)
-    message = "after a second call, on z, the gradient of the first, on x, is wrong"
-    assert_gradient(got, gradient("MyReLU", x, v), message, **details)
-    (got,) = torch.autograd.grad(second, z, w.clone(), allow_unused=True)
-    message = "the gradient of the second call, on z, with w coming in, is wrong"
-    assert_gradient(got, gradient("MyReLU", z, w), message, **details)
-    outer = applied(student, "MyReLU", applied(student, "MyReLU", x) - 0.705)
-    (got,) = torch.autograd.grad(outer, x, v.clone(), allow_unused=True)
-    message = (
-        "the gradient of MyReLU applied twice, to x and to what that gave minus 0.705, is wrong"
-    )
-    assert_gradient(
-        got,
-        v * (x.detach() > 0.705),
-        message,
-        inputs={"x": x, "v": v},
-        facts={"function": "MyReLU"},
-    )
+    assert_calls_apart(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", needs=RELU)
@@ -333,7 +379,7 @@ def test_relu_leads_back_to_my_relu(student: Student, draw: RandomInputs) -> Non
 # ---------------------------------------------------------------------------------------------- STE
 
 
-@check(points=0.5, about="STE", at="STE.forward", needs="test_ste_is_a_step")
+@check(points=0.25, about="STE", at="STE.forward", needs="test_ste_is_a_step")
 def test_ste_at_zero(student: Student, draw: RandomInputs) -> None:
     """STE at exactly 0 is 0"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
@@ -402,6 +448,12 @@ def test_ste_is_linear_in_the_gradient(student: Student, draw: RandomInputs) -> 
 
 
 @check(points=0.25, about="STE", needs=STEP)
+def test_ste_calls_apart(student: Student, draw: RandomInputs) -> None:
+    """calls of STE do not affect each other"""
+    assert_calls_apart(student, "STE", draw)
+
+
+@check(points=0.25, about="STE", needs=STEP)
 def test_ste_leaves_tensors_of_others(student: Student, draw: RandomInputs) -> None:
     """STE leaves x and the incoming gradient as they were"""
     assert_tensors_stay(student, "STE", draw)
@@ -419,12 +471,11 @@ def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> Non
 @check(points=0.25, about="ClippedSTE", at="ClippedSTE.backward", bonus=True, needs=CLIPPED)
 def test_clipped_ste_at_its_borders(student: Student, draw: RandomInputs) -> None:
     """ClippedSTE hands the gradient on at exactly -1 and 1"""
-    points = [-1.0, 1.0, 0.0, draw.number(1.01, 1.2), draw.number(-1.2, -1.01)]
-    x, v = (
-        torch.tensor(draw.sample(points, 5), requires_grad=True),
-        draw.tensor(5, dtype=torch.float32),
-    )
-    assert_right(student, "ClippedSTE", x, v, "the gradient is wrong at or near the borders")
+    for dtype, near in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
+        points = [-1.0, 1.0, 0.0, -0.0, 1 + near, -1 - near, 1 - near, near - 1, 1.01, -1.2]
+        x = torch.tensor(draw.sample(points, 10), dtype=dtype, requires_grad=True)
+        v = draw.tensor(10, low=0.5, high=2.0, dtype=dtype)
+        assert_right(student, "ClippedSTE", x, v, "the gradient is wrong at or near the borders")
 
 
 @check(points=0.25, about="ClippedSTE", bonus=True, needs=CLIPPED)
@@ -438,6 +489,7 @@ def test_clipped_ste_of_all_tensors(student: Student, draw: RandomInputs) -> Non
         assert_empty,
         assert_extremes,
         assert_linear,
+        assert_calls_apart,
         assert_tensors_stay,
     ):
         judged(student, "ClippedSTE", draw)
