@@ -182,8 +182,7 @@ def predict(f, x: Tensor) -> Tensor:
 def split_backward(x, first, second):
     y = first(x)
     w = y if y.is_leaf else y.detach().requires_grad_()
-    second(w).backward()
-    at_w = w.grad.clone()
     x.grad = None
-    y.backward(at_w)
-    return x.grad, at_w
+    second(w).backward()
+    y.backward(w.grad)
+    return x.grad, w.grad
