@@ -115,8 +115,8 @@ def numbers(t):
 
 
 def losses(student, f, g, a, b):
-    """bootstrap_loss of f(a) and g(b), where None stands for the leaf itself: its gradients at a and
-    b, all tensors before and after, and the gradient of each alone.
+    """bootstrap_loss of f(a) and g(b), where None stands for the leaf itself: its gradients at a
+    and b, all tensors before and after, and the gradient of each alone.
     """
     online, target = a if f is None else f(a), b if g is None else g(b)
     tensors = online, target, a, b

@@ -441,7 +441,12 @@ def test_online_gets_its_gradient(student, draw):
         loss = student.bootstrap_loss(online, target)
         figures = [
             partial(
-                helpers.loss_behind, student, [TIMES_ONE, TIMES_ONE], [online, target], "ab", "online"
+                helpers.loss_behind,
+                student,
+                [TIMES_ONE, TIMES_ONE],
+                [online, target],
+                "ab",
+                "online",
             )
         ]
         inputs = {"online": online, "target": target, "v": v}
@@ -548,8 +553,5 @@ def test_target_keeps_its_graph(student, draw):
                 )
             (alone,) = torch.autograd.grad(y.sum(), x)
             assert_gradient(
-                found[0],
-                alone,
-                "the gradient through {name} is different afterwards",
-                **details,
+                found[0], alone, "the gradient through {name} is different afterwards", **details
             )
