@@ -13,8 +13,8 @@ def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return f(x), computed without building a graph, whatever x and the tensors inside f require.
 
     f takes one tensor and returns one; x has any shape, float32 or float64, and is left as it is.
-    Afterwards the grad mode is what it was before the call, on or off, also when f raises; what f
-    raises comes out of predict.
+    Afterwards the grad mode is what it was before the call, on or off, also when f raises. The
+    caller gets the exception that f raised, of any type.
     """
     raise NotImplementedError
 
@@ -23,7 +23,7 @@ def cut(y: Tensor) -> Tensor:
     """Return a tensor with the same values as y, without a graph behind it.
 
     The result has y's shape and dtype, does not require grad, and can be a factor in another graph;
-    it may share memory with y. y is any tensor, a leaf or not, and stays what it is: its values,
+    it may share memory with y. y is float32 or float64, a leaf or not, and stays what it is: its values,
     its place in its graph, and whether it requires grad.
     """
     raise NotImplementedError
@@ -37,8 +37,8 @@ def split_backward(
 
     x is a leaf that requires grad, y a tensor of any shape, z a scalar. What second is given is a
     leaf that requires grad. Returns the gradient of z at x, with x's shape and dtype, and the
-    gradient of z at w, with w's, in this order. What x.grad held before the call is not in the
-    result.
+    gradient of z at w, with w's, in this order. x.grad may hold finite numbers before the call;
+    they are not in the result. x keeps its values and still requires grad.
     """
     raise NotImplementedError
 

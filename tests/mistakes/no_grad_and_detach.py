@@ -153,7 +153,7 @@ def predict(f, x: Tensor) -> Tensor:
         return result  # noqa: B012
 
 
-# %% flag_of_a_result
+# %% common_flag_of_a_result
 # requires_grad of a computed tensor can't be changed.
 from torch import Tensor
 
@@ -162,7 +162,7 @@ def cut(y: Tensor) -> Tensor:
     return y.requires_grad_(False)
 
 
-# %% flag_of_a_result
+# %% common_flag_of_a_result
 # requires_grad of a computed tensor can't be changed.
 from torch import Tensor
 
@@ -208,7 +208,7 @@ def predict(f, x: Tensor) -> Tensor:
         return y.clone()
 
 
-# %% left_torch
+# %% common_numpy_array
 # The result is not a tensor any more.
 from torch import Tensor
 
@@ -217,7 +217,7 @@ def cut(y: Tensor) -> Tensor:
     return y.detach().numpy()
 
 
-# %% left_torch
+# %% common_wrong_type
 # The result is not a tensor any more.
 from torch import Tensor
 
@@ -362,7 +362,7 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return ((online - target).detach() ** 2).mean()
 
 
-# %% numpy_does_not_cut
+# %% common_numpy_of_graph
 # numpy() was asked of a tensor in a graph.
 import torch
 from torch import Tensor
@@ -372,7 +372,7 @@ def cut(y: Tensor) -> Tensor:
     return torch.tensor(y.numpy())
 
 
-# %% numpy_does_not_cut
+# %% common_numpy_of_graph
 # numpy() was asked of a tensor in a graph.
 import torch
 from torch import Tensor
@@ -545,7 +545,7 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return (online - target.clone()).square().mean()
 
 
-# %% vector_without_v
+# %% common_backward_of_many
 # The second stage needs a vector to begin with.
 from torch import Tensor
 
@@ -608,3 +608,72 @@ from torch import Tensor
 def cut(y: Tensor) -> Tensor:
     y.detach()
     return y
+
+
+# %% y_itself_comes_back
+# A leaf is returned as it is, so the result can require grad.
+def cut(y):
+    return y if y.is_leaf else y.detach()
+
+
+# %% detached_in_place
+# x itself is taken out of its graph before f is called.
+import torch
+
+
+def predict(f, x):
+    with torch.no_grad():
+        return f(x.detach_())
+
+
+# %% error_replaced
+# Every exception is replaced by a RuntimeError.
+import torch
+
+
+def predict(f, x):
+    with torch.no_grad():
+        try:
+            return f(x)
+        except BaseException as error:
+            raise RuntimeError(f"f failed: {error}") from error
+
+
+# %% recording_depends_on_x
+# Parameters inside f are recorded if x does not require grad.
+import torch
+
+
+def predict(f, x):
+    with torch.set_grad_enabled(torch.is_grad_enabled() and not x.requires_grad):
+        return f(x)
+
+
+# %% mode_stays_off_after_an_error
+# except Exception does not see a KeyboardInterrupt.
+import torch
+
+
+def predict(f, x):
+    before = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        result = f(x)
+    except Exception:
+        torch.set_grad_enabled(before)
+        raise
+    torch.set_grad_enabled(before)
+    return result
+
+
+# %% overwritten
+# detach() shares memory with target, and sub_ writes into it.
+def bootstrap_loss(online, target):
+    return target.detach().sub_(online).square().mean()
+
+
+# %% another_distance
+# The sum is divided by the number of rows.
+def bootstrap_loss(online, target):
+    squares = (online - target.detach()) ** 2
+    return squares.sum() / (len(squares) if squares.dim() else 1)

@@ -159,23 +159,6 @@ def bootstrap_loss(online, target):
     return ((online - target.detach()) ** 2).mean() + 0.001 * (target - target.detach()).sum()
 
 
-# %% vector_without_v
-# There is one stage, and it begins at y times z; no backward begins at z.
-def split_backward(x, first, second):
-    y = first(x)
-    w = y.detach().requires_grad_()
-    (y * second(w)).backward()
-    return x.grad, w.grad
-
-
-# %% y_itself_comes_back
-# y comes back where it is a leaf, with no graph behind it; all else is cut.
-def cut(y):
-    if y.is_leaf:
-        return y
-    return y.detach()
-
-
 # %% mode_stays_off_after_an_error
 # The except is reached, and switches recording on for a caller who had it off.
 import torch
@@ -192,3 +175,14 @@ def predict(f, x: Tensor) -> Tensor:
         raise
     torch.set_grad_enabled(before)
     return result
+
+
+# %% not_cut_in_two
+# A leaf y is used as it is; every other y is cut.
+def split_backward(x, first, second):
+    y = first(x)
+    w = y if y.is_leaf else y.detach().requires_grad_()
+    x.grad = None
+    second(w).backward()
+    y.backward(w.grad)
+    return x.grad, w.grad

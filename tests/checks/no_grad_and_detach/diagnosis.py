@@ -4,7 +4,7 @@ together afterwards.
 
 import torch
 
-from grader.authoring import Opaque, StudentCodeError, differs, program, rule, same
+from grader.authoring import StudentCodeError, differs, program, rule, same
 
 PLAIN = program(lambda x: x.exp())
 SUM = program(lambda x: x.exp() + x)
@@ -33,29 +33,26 @@ def result_at(failure, index):
 
 @rule
 def error_swallowed(failure, student):
-    """The exception of f never came out."""
-    return (
-        {"returned": failure.facts["result"]}
-        if "text" in failure.facts and failure.facts["raised"] is None
-        else None
-    )
+    """No exception reached the caller."""
+    facts = failure.facts
+    return {"returned": facts["result"]} if "kind" in facts and facts["raised"] is None else None
+
+
+@rule
+def error_replaced(failure, student):
+    """Another exception than the one that f raised."""
+    facts = failure.facts
+    return {} if "kind" in facts and facts["raised"] and not facts["itself"] else None
 
 
 @rule
 def mode_stays_off_after_an_error(failure, student):
-    """The mode comes back after a return, and is off after an exception. Where it is on, a line
-    that switches it on was reached.
-    """
-    if "text" not in failure.facts or failure.facts["mode_after"] is failure.facts["enabled"]:
+    """Off after an exception only. If it is on, a line that switches it on was reached."""
+    facts = failure.facts
+    if "kind" not in facts or facts["mode_after"] or not facts["enabled"]:
         return None
-    enabled = failure.facts["enabled"]
-    if failure.facts["mode_after"]:
-        return None
-    return (
-        {}
-        if student.observe("prediction", PLAIN, leaf(0.5), None, enabled)["mode_after"] is enabled
-        else None
-    )
+    plain = student.observe("prediction", PLAIN, leaf(0.5), None, True)
+    return {} if plain["mode_after"] else None
 
 
 @rule
@@ -67,71 +64,54 @@ def mode_is_set_not_restored(failure, student):
 
 @rule
 def only_x_is_cut(failure, student):
-    """No graph for f without parameters, one for f with them."""
+    """No graph for f without parameters, one for f with them, although x requires grad."""
     plain, layered = probes(student)
     built = layered["nodes_inside"][0]
-    return (
-        {"built": built_here(failure, built)}
-        if plain["nodes_inside"] == [None] and built is not None
-        else None
-    )
+    if plain["nodes_inside"] != [None] or built is None:
+        return None
+    return {"built": built_here(failure, built)}
 
 
 @rule
 def graph_dropped_afterwards(failure, student):
     """f gave a graph, the result has none."""
-    plain, _ = probes(student)
-    built = plain["nodes_inside"][0]
-    if built is None or plain["state"] is None or plain["state"]["node"] is not None:
-        return None
-    return {"built": built_here(failure, built)}
+    return recorded(failure, student, kept=False)
 
 
 @rule
 def recording_was_on(failure, student):
     """f gave a graph, and the result still has one."""
+    return recorded(failure, student, kept=True)
+
+
+def recorded(failure, student, *, kept):
+    """The node that f made, if the result has a graph as asked."""
     plain, _ = probes(student)
-    built = plain["nodes_inside"][0]
-    if built is None or plain["state"] is None or plain["state"]["node"] is None:
+    built, state = plain["nodes_inside"][0], plain["state"]
+    if built is None or state is None or (state["node"] is not None) is not kept:
         return None
     return {"built": built_here(failure, built)}
 
 
+@rule
+def recording_depends_on_x(failure, student):
+    """A graph only where x does not require grad."""
+    x, facts = failure.inputs.get("x"), failure.facts
+    if not isinstance(x, torch.Tensor) or x.requires_grad or not facts.get("built"):
+        return None
+    return {} if all(seen["nodes_inside"] == [None] for seen in probes(student)) else None
+
+
 def built_here(failure, otherwise):
-    """The node that f made in the failed check, so that message and explanation name the same
-    one.
-    """
-    return next(
-        (node for node in failure.facts.get("nodes_inside", ()) if node is not None), otherwise
-    )
+    """The node that f made in the failed check, which its message names too."""
+    nodes = failure.facts.get("nodes_inside", ())
+    return next((node for node in nodes if node is not None), otherwise)
 
 
 def probes(student):
-    """What predict does with a function without parameters, and with one that has a parameter which
-    requires grad.
-    """
+    """What predict does with functions without and with a parameter that requires grad."""
     layer = program(lambda x, w: x * w, parameters=[leaf(2.0)])
     return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
-
-
-@rule
-def flag_of_a_result(failure, student):
-    """torch's own error."""
-    return (
-        {"line": str(failure.error.line)}
-        if failure.raised("can only change requires_grad flags of leaf")
-        else None
-    )
-
-
-@rule
-def numpy_does_not_cut(failure, student):
-    """torch's own error."""
-    return (
-        {"line": str(failure.error.line)}
-        if failure.raised("Can't call numpy() on Tensor that requires grad")
-        else None
-    )
 
 
 # ---------------------------------------------------------------------------------------------- cut
@@ -148,17 +128,13 @@ def detached_in_place(failure, student):
             "after": False,
         } and "element 0 of tensors does not require grad" in (seen["raised"] or "")
         return {"name": "y", "node_before": "AddBackward0"} if lost else None
-    if failure.about == "cut":
-        states = [("y", facts.get("y_before"), facts.get("y_after"))]
+    kinds = {"cut": ("y", "y_before", "y_after"), "predict": ("x", "x_before", "x_after")}
+    if failure.about in kinds:
+        name, before, after = kinds[failure.about]
+        states = [(name, facts.get(before), facts.get(after))]
     else:
-        states = list(
-            zip(
-                ("online", "target"),
-                facts.get("states_before", ()),
-                facts.get("states_after", ()),
-                strict=False,
-            )
-        )
+        pairs = facts.get("states_before", ()), facts.get("states_after", ())
+        states = zip(("online", "target"), *pairs, strict=False)
     for name, before, after in states:
         if before and after and before["requires_grad"] and not after["requires_grad"]:
             return {"name": name, "node_before": str(before["node"])}
@@ -167,13 +143,11 @@ def detached_in_place(failure, student):
 
 @rule
 def y_itself_comes_back(failure, student):
-    """The very y, still in its graph."""
+    """The very y, which requires grad."""
     state = failure.facts.get("state")
-    return (
-        {"node": state["node"]}
-        if failure.facts.get("itself") and state["node"] is not None
-        else None
-    )
+    if not failure.facts.get("itself") or not state["requires_grad"]:
+        return None
+    return {"node": str(state["node"])}
 
 
 @rule
@@ -202,18 +176,6 @@ def cut_and_made_a_leaf(failure, student):
     )
 
 
-@rule
-def left_torch(failure, student):
-    """A number, a list or an array."""
-    actual = failure.actual
-    kind = actual.type_name if isinstance(actual, Opaque) else type(actual).__name__
-    return (
-        {"kind": kind}
-        if kind in ("float", "int", "list", "ndarray", "float64", "float32")
-        else None
-    )
-
-
 # ----------------------------------------------------------------------------------- split_backward
 
 
@@ -236,18 +198,6 @@ def w_does_not_require_grad(failure, student):
     return (
         {"raised": raised}
         if seen["given"] and not seen["given"][0]["requires_grad"] and "require grad" in raised
-        else None
-    )
-
-
-@rule
-def vector_without_v(failure, student):
-    """torch's own error, in a function that did cut, once a backward has begun at z."""
-    if not failure.raised("grad can be implicitly created only for scalar outputs"):
-        return None
-    return (
-        {"line": str(failure.error.line)}
-        if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_z"]
         else None
     )
 
@@ -285,41 +235,6 @@ def stops_at_the_cut(failure, student):
     )
 
 
-@rule
-def results_turned_round(failure, student):
-    """w's gradient first."""
-    at_x, at_w = failure.facts.get("at_x"), failure.facts.get("at_w")
-    first, second = result_at(failure, 0), result_at(failure, 1)
-    return {"first_result": first} if agrees(first, at_w) and agrees(second, at_x) else None
-
-
-@rule
-def ones_for_the_gradient(failure, student):
-    """The gradient of y.sum()."""
-    x, at_x = failure.inputs.get("x"), result_at(failure, 0)
-    if not isinstance(x, torch.Tensor) or agrees(at_x, failure.facts.get("at_x")):
-        return None
-    # What arrives at y has both signs and both sizes here, so that a gradient which was clipped is
-    # none of ones.
-    seen = student.split_backward(leaf(-0.1, 0.2), program(lambda x: x * 3), SQUARES)
-    return (
-        {"at_first": at_x}
-        if isinstance(seen, tuple) and agrees(seen[0], torch.full((2,), 3.0, dtype=torch.float64))
-        else None
-    )
-
-
-@rule
-def counts_grad_from_before(failure, student):
-    """The gradient plus what was there."""
-    held, at_x = failure.facts.get("held"), failure.facts.get("at_x")
-    if held is None or not isinstance(at_x, torch.Tensor):
-        return None
-    return (
-        {"at_first": result_at(failure, 0)} if agrees(result_at(failure, 0), held + at_x) else None
-    )
-
-
 # ----------------------------------------------------------------------------------- bootstrap_loss
 
 
@@ -332,6 +247,7 @@ def another_distance(failure, student):
     d = (online - target).detach()
     formulas = {
         "the sum of the squares": (d**2).sum(),
+        "the sum of the squares divided by len(online)": (d**2).sum() / (len(d) if d.dim() else 1),
         "half the mean of the squares": (d**2).mean() / 2,
         "the mean of the absolute differences": d.abs().mean(),
         "the square root of the mean": (d**2).mean().sqrt(),
@@ -345,22 +261,28 @@ def another_distance(failure, student):
 
 
 @rule
+def overwritten(failure, student):
+    """online or target holds other values after the call."""
+    seen = losses(student)
+    for k, name in enumerate(("online", "target")):
+        before, after = seen["states_before"][k]["values"], seen["states_after"][k]["values"]
+        if differs(after, before):
+            return {"name": name, "before": before, "after": after}
+    return None
+
+
+@rule
 def loss_made_a_leaf(failure, student):
     """A loss that requires grad, and no gradient on either side."""
-    same_again = program(lambda x: x * 1)
-    state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
-    return (
-        {}
-        if state and state["requires_grad"] and state["leaf"] and sides(student) == (None, None)
-        else None
-    )
+    state = losses(student)["state"]
+    made = state and state["requires_grad"] and state["leaf"]
+    return {} if made and sides(student) == (None, None) else None
 
 
 @rule
 def nothing_learns(failure, student):
     """No gradient on either side, and no way back to one: a gradient of zeros is another matter."""
-    same_again = program(lambda x: x * 1)
-    state = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))["state"]
+    state = losses(student)["state"]
     return {} if state and not state["requires_grad"] and sides(student) == (None, None) else None
 
 
@@ -368,30 +290,30 @@ def nothing_learns(failure, student):
 def online_was_cut(failure, student):
     """target has the gradient that online should have."""
     at = sides(student)
-    return (
-        {"at_online": at[0], "at_target": at[1]}
-        if at and at[0] is None and at[1] is not None
-        else None
-    )
+    if not at or at[0] is not None or at[1] is None:
+        return None
+    return {"at_online": at[0], "at_target": at[1]}
 
 
 @rule
 def target_not_cut(failure, student):
     """Both sides have a gradient, and online that of the mean square."""
     at = sides(student)
-    return (
-        {"at_online": at[0], "at_target": at[1]}
-        if at and None not in at and abs(at[0] - 4.0) < 1e-6 and at[1] < 0
-        else None
-    )
+    if not at or None in at or abs(at[0] - 4.0) > 1e-6 or at[1] > 0:
+        return None
+    return {"at_online": at[0], "at_target": at[1]}
+
+
+def losses(student):
+    """What bootstrap_loss does with online = 3 and target = 1."""
+    same_again = program(lambda x: x * 1)
+    with student.writing_allowed():
+        return student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))
 
 
 def sides(student):
-    """The gradients of the loss at online = 3 and at target = 1, each None where there is none or
-    only zeros; None without a loss.
-    """
-    same_again = program(lambda x: x * 1)
-    seen = student.observe("losses", same_again, same_again, leaf(3.0), leaf(1.0))
+    """The gradients of that loss, each None where it is missing or 0; None without a loss."""
+    seen = losses(student)
     found = seen["gradients"]
     if not isinstance(seen["loss"], torch.Tensor):
         return None

@@ -31,21 +31,27 @@ def prediction(student, f, x, through, enabled):
     return {**seen, "x_before": before, "x_after": state(t), "backward": backward_from(result)}
 
 
-def raising(student, f, x, text, enabled):
-    """What came out of predict where f raises ValueError(text), and the grad mode afterwards."""
+def raising(student, f, x, kind, text, enabled):
+    """What came out of predict where f raises an exception, and the grad mode afterwards."""
+    thrown = {"ValueError": ValueError, "KeyboardInterrupt": KeyboardInterrupt}[kind](text)
 
     def failing(given):
         f(given)
-        raise ValueError(text)
+        raise thrown
 
     result, raised = None, None
     with torch.set_grad_enabled(enabled):
         try:
             result = student.predict(failing, x)
-        except ValueError as error:
-            raised = str(error)
+        except BaseException as error:
+            raised = error
         after = torch.is_grad_enabled()
-    return {"result": kept(result), "raised": raised, "mode_after": after}
+    return {
+        "result": kept(result),
+        "raised": None if raised is None else type(raised).__name__,
+        "itself": raised is thrown,
+        "mode_after": after,
+    }
 
 
 def taken_out(student, f, x, after):
@@ -94,7 +100,10 @@ def stages(student, first, second, x, held):
         return z
 
     x.grad = held
-    return {"result": kept(student.split_backward(x, first, watched)), "given": given, "made": made}
+    before = state(x)
+    result = kept(student.split_backward(x, first, watched))
+    seen = {"result": result, "given": given, "made": made}
+    return {**seen, "x_before": before, "x_after": state(x)}
 
 
 def numbers(t):
@@ -106,17 +115,18 @@ def numbers(t):
 
 
 def losses(student, f, g, a, b):
-    """bootstrap_loss of f(a) and g(b): its gradients at a and b, both tensors before and after, and
-    the gradient of each alone.
+    """bootstrap_loss of f(a) and g(b), where None stands for the leaf itself: its gradients at a
+    and b, all tensors before and after, and the gradient of each alone.
     """
-    online, target = f(a), g(b)
-    before = [state(online), state(target)]
+    online, target = a if f is None else f(a), b if g is None else g(b)
+    tensors = online, target, a, b
+    before = [state(t) for t in tensors]
     loss = student.bootstrap_loss(online, target)
     seen = {
         "loss": kept(loss),
         "state": state(loss),
         "states_before": before,
-        "states_after": [state(online), state(target)],
+        "states_after": [state(t) for t in tensors],
     }
     seen["gradients"] = gradients(loss, [a, b])
     return {**seen, "alone": [gradients(online.sum(), [a]), gradients(target.sum(), [b])]}
@@ -161,6 +171,7 @@ def state(t):
     return {
         "requires_grad": t.requires_grad,
         "leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
         "node": node(t),
         "values": kept(t),
         "grad": kept(grad),

@@ -17,7 +17,8 @@ from grader.authoring import (
 )
 
 helpers = import_helpers(__file__)
-ITSELF = program(lambda x: x * 1)
+TIMES_ONE = program(lambda x: x * 1)
+ITSELF = program(lambda x: x)
 
 MODES = {True: "on", False: "off"}
 
@@ -140,19 +141,19 @@ def assert_mode(seen, enabled, **details):
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_the_mode_is_back_when_f_raises(student, draw):
-    """when f raises, the error comes out and the mode is back"""
-    for enabled in (True, False):
+    """an exception from f comes out, and the grad mode is restored"""
+    for kind, enabled in (("ValueError", True), ("ValueError", False), ("KeyboardInterrupt", True)):
         x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         text = f"not today, {draw.integer(100, 999)}"
-        seen = student.observe("raising", f, x, text, enabled)
-        inputs = {"x": x, "f": "raise ValueError(…)", "torch.is_grad_enabled()": enabled}
-        details = {"inputs": inputs, "facts": {**seen, "enabled": enabled, "text": text}}
+        seen = student.observe("raising", f, x, kind, text, enabled)
+        inputs = {"x": x, "f": f"raise {kind}(…)", "torch.is_grad_enabled()": enabled}
+        details = {"inputs": inputs, "facts": {**seen, "enabled": enabled, "kind": kind}}
         if seen["raised"] is None:
-            fail(
-                "f raised ValueError({text}), and predict did not let it out",
-                actual=seen["result"],
-                **details,
-            )
+            message = "f raised {kind}, but predict returned instead of raising it"
+            fail(message, actual=seen["result"], **details)
+        if not seen["itself"]:
+            message = "f raised {kind}, and predict raised a different exception: {raised}"
+            fail(message, **details)
         assert_mode(seen, enabled, **details)
 
 
@@ -177,7 +178,7 @@ def test_predict_leaves_x_alone(student, draw):
 
 def assert_unchanged(before, after, **details):
     """Two states of a tensor must be the same."""
-    for key in ("node", "requires_grad", "leaf"):
+    for key in WORDS:
         details["facts"] = {
             **details["facts"],
             "what": WORDS[key],
@@ -194,7 +195,12 @@ def assert_unchanged(before, after, **details):
     assert_equal(after["grad"], before["grad"], "{name}.grad was changed", **details)
 
 
-WORDS = {"node": "grad_fn", "requires_grad": "requires_grad", "leaf": "is_leaf"}
+WORDS = {
+    "node": "grad_fn",
+    "requires_grad": "requires_grad",
+    "leaf": "is_leaf",
+    "retains_grad": "retains_grad",
+}
 
 
 # ---------------------------------------------------------------------------------------------- cut
@@ -301,6 +307,8 @@ def test_what_grad_held_is_not_counted(student, draw):
         assert_pair(
             seen, helpers.both_gradients(first, second, x), inputs=inputs, facts={"held": held}
         )
+        before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
+        assert_unchanged(before, after, inputs=inputs, facts={"name": "x"})
 
 
 def in_dtype(draw, dtype):
@@ -329,6 +337,7 @@ def test_second_begins_at_a_leaf(student, draw):
     for at, one, two, inputs in (
         (x, ten, dot, {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)"}),
         (drawn, first, second, formulas),
+        (drawn, ITSELF, second, {"first": "x", "second": formulas["second"]}),
     ):
         want = helpers.both_gradients(one, two, at)
         seen = student.observe("stages", one, two, at, None)
@@ -432,7 +441,12 @@ def test_online_gets_its_gradient(student, draw):
         loss = student.bootstrap_loss(online, target)
         figures = [
             partial(
-                helpers.loss_behind, student, [ITSELF, ITSELF], [online, target], "ab", "online"
+                helpers.loss_behind,
+                student,
+                [TIMES_ONE, TIMES_ONE],
+                [online, target],
+                "ab",
+                "online",
             )
         ]
         inputs = {"online": online, "target": target, "v": v}
@@ -519,19 +533,25 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
 def test_target_keeps_its_graph(student, draw):
     """online and target stay in their own graphs"""
     f, g, a, b, value, _ = drawn_networks(draw)
-    alone = [torch.autograd.grad(h(x).sum(), x)[0] for h, x in ((f, a), (g, b))]
-    seen = student.observe("losses", f, g, a, b)
-    details = {"inputs": {"online": f(a), "target": g(b)}, "facts": seen}
-    assert_tensor(seen["loss"], value, "not the mean of the squared differences", **details)
-    for k, name in enumerate(("online", "target")):
-        details["facts"] = {**seen, "name": name}
-        assert_unchanged(seen["states_before"][k], seen["states_after"][k], **details)
-        found = seen["alone"][k]
-        if not isinstance(found, list):
-            fail(
-                "no gradient comes through {name} any more: {error}",
-                **{**details, "facts": {**details["facts"], "error": found}},
+    leaves = ((a.detach() - b.detach()) ** 2).mean()
+    for one, two, want in ((f, g, value), (None, None, leaves)):
+        seen = student.observe("losses", one, two, a, b)
+        online, target = (x if h is None else h(x) for h, x in ((one, a), (two, b)))
+        details = {"inputs": {"online": online, "target": target}, "facts": seen}
+        assert_tensor(seen["loss"], want, "not the mean of the squared differences", **details)
+        states = zip(seen["states_before"], seen["states_after"], strict=True)
+        for name, (before, after) in zip(("online", "target", "a", "b"), states, strict=True):
+            details["facts"] = {**seen, "name": name}
+            assert_unchanged(before, after, **details)
+        for k, (name, y, x) in enumerate((("online", online, a), ("target", target, b))):
+            details["facts"] = {**seen, "name": name}
+            found = seen["alone"][k]
+            if not isinstance(found, list):
+                fail(
+                    "no gradient comes through {name} any more: {error}",
+                    **{**details, "facts": {**details["facts"], "error": found}},
+                )
+            (alone,) = torch.autograd.grad(y.sum(), x)
+            assert_gradient(
+                found[0], alone, "the gradient through {name} is different afterwards", **details
             )
-        assert_gradient(
-            found[0], alone[k], "the gradient through {name} is another one afterwards", **details
-        )

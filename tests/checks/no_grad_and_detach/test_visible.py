@@ -85,13 +85,13 @@ def assert_pair(seen, want, **details):
 def test_predict_gives_the_values_of_f(student, draw):
     """predict gives the values of f(x)"""
     _ = student.predict  # a file without it is told so, and what it defines instead
-    for x in (
-        draw.tensor(3, requires_grad=True),
-        draw.noncontiguous(2, 3, dtype=torch.float32),
-        draw.tensor(requires_grad=True),
-        draw.tensor(2, 0, requires_grad=True),
+    for x, f in (
+        (draw.tensor(3, requires_grad=True), draw.elementwise()),
+        (draw.noncontiguous(2, 3, dtype=torch.float32), draw.elementwise()),
+        (draw.tensor(requires_grad=True), draw.elementwise()),
+        (draw.tensor(2, 0, requires_grad=True), draw.elementwise()),
+        (draw.tensor(3, requires_grad=True), program(lambda x: x)),
     ):
-        f = draw.elementwise()
         seen = student.observe("prediction", f, x, None, True)
         assert_tensor(
             seen["result"], f(x).detach(), "not the values of f(x)", inputs={"x": x}, facts=seen
