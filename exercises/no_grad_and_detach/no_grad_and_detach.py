@@ -1,6 +1,6 @@
 """no_grad_and_detach: ways out of the graph, and what each of them cuts.
 
-Run `grade no_grad_and_detach` to see how far you are, `grade hint no_grad_and_detach` for a nudge.
+Run `grade no_grad_and_detach` to grade your work, `grade hint no_grad_and_detach` for a hint.
 """
 
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from torch import Tensor
 
 
 def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Return f(x), computed without building a graph, whatever x and the tensors inside f require.
+    """Return f(x) without building a graph.
 
-    f takes one tensor and returns one; x has any shape, float32 or float64, and is left as it is.
-    Afterwards the grad mode is what it was before the call, on or off, also when f raises. The
-    caller gets the exception that f raised, of any type.
+    f takes one tensor and returns one. x has any shape, float32 or float64. x and the tensors that
+    f uses may require grad. Afterwards the grad mode is what it was before, on or off, and x is
+    unchanged. If f raises, the exception reaches the caller, and the grad mode is restored.
     """
     raise NotImplementedError
 
 
 def cut(y: Tensor) -> Tensor:
-    """Return a tensor with the same values as y, without a graph behind it.
+    """Return a tensor with y's values that has no graph.
 
-    The result has y's shape and dtype, does not require grad, and can be a factor in another graph;
-    it may share memory with y. y is float32 or float64, a leaf or not, and stays what it is: its values,
-    its place in its graph, and whether it requires grad.
+    The result has y's shape and dtype, does not require grad, and can be a factor in another graph.
+    y is float32 or float64, of any shape, a leaf or the result of operations. y keeps its values,
+    its place in its graph and its requires_grad.
     """
     raise NotImplementedError
 
@@ -32,22 +32,22 @@ def cut(y: Tensor) -> Tensor:
 def split_backward(
     x: Tensor, first: Callable[[Tensor], Tensor], second: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """Run y = first(x) and z = second(w), where w is y cut from its graph and made a leaf, and go
-    backward in two stages.
+    """Run backward in two stages; return the gradient at x and the gradient at w.
 
-    x is a leaf that requires grad, y a tensor of any shape, z a scalar. What second is given is a
-    leaf that requires grad. Returns the gradient of z at x, with x's shape and dtype, and the
-    gradient of z at w, with w's, in this order. x.grad may hold finite numbers before the call;
-    they are not in the result. x keeps its values and still requires grad.
+    Compute y = first(x), make w from y by cutting it off its graph, and compute z = second(w). w is
+    a leaf that requires grad. x is a leaf that requires grad, y has any shape, and z is a 0-d
+    tensor. Return a tuple: the gradient of z with respect to x, then the one with respect to w,
+    each with the shape and dtype of its tensor. Finite numbers that x.grad held before are not part
+    of the results. x keeps its values and still requires grad.
     """
     raise NotImplementedError
 
 
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
-    """Return the mean of (online - target)², as a loss that teaches online and leaves target alone.
+    """Return the mean of (online - target)² as a loss with a gradient for online only.
 
-    Both have the same shape, 0-d included, and the same dtype, and both may come out of graphs,
-    even of one graph. The loss is a 0-d tensor of that dtype, differentiable with respect to
-    online; through target no gradient flows. Both tensors stay what they are.
+    online and target have the same shape, 0-d included, and the same dtype. Both may be results of
+    one graph. The loss is a 0-d tensor of that dtype. Its gradient flows to online, and none flows
+    through target. Both tensors keep their values and their graphs.
     """
     raise NotImplementedError

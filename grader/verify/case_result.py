@@ -86,13 +86,13 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return failed checks that count: not bonus, unless the mistake is about bonus parts."""
+    """Return failed checks that count: of bonus parts those that the mistake is about."""
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
-    bonus_only = bool(about) and set(about) <= set(case.lesson.bonus)
+    bonus_parts = set(about) & set(case.lesson.bonus)
     return [
         check
         for check in outcome.result.checks
-        if check.outcome is not Outcome.PASSED and (bonus_only or not check.bonus)
+        if check.outcome is not Outcome.PASSED and (not check.bonus or check.function in bonus_parts)
     ]
 
 
