@@ -193,6 +193,13 @@ def test_every_input_counts(student, draw):
         backward = f"(v * x * y * {2 * a * c:.2f}, v * (x**2 * {a} + {b}) * {d})"
         of_this = {**shown, "f.backward(v)": backward, "x": x, "y": y}
         compare_verdict(student, (c, d) == (1.0, 1.0), [value, product], x, y, shown=of_this)
+    x, y = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    unused = program(lambda x, y: (x * a).sin(), inputs=2)
+    shown = {"f": f"(x * {a}).sin()", "x": x, "y": y}
+    got = student.observe("verdict", unused, x, y)["result"]
+    message = "{got} came back, although fn does not use y: the gradient of y is 0, and right"
+    details = {"expected": True, "actual": got, "inputs": shown, "facts": {"got": got}}
+    assert_that(got is True, message, **details)
 
 
 # ------------------------------------------------------------------------------- numerical_jacobian
