@@ -15,7 +15,7 @@ def passes_gradcheck(fn: Callable, *inputs: Tensor) -> bool:
     right at inputs.
 
     fn takes as many tensors as there are inputs and returns a tensor or a tuple of tensors. The
-    inputs are float32 or float64, of any shape and strides, and may or may not require grad. fn is
+    inputs are float32 or float64, of any shape and strides; some, all or none require grad. fn is
     checked on float64 copies of them, all of which require grad. The tensors of the caller are
     unchanged afterwards: their values, requires_grad and .grad. A gradient that is wrong gives
     False, and so does whatever exception comes out of fn; nothing is raised.
@@ -39,7 +39,8 @@ def find_broken(functions: dict[str, Callable], x: Tensor) -> set[str]:
     """Return the names of the functions that gradcheck rejects at x, as a set.
 
     functions maps names to functions of one tensor, any number of them, none included. x is float32
-    or float64; the functions are checked in float64.
+    or float64; the functions are checked in float64. A function that raises an Exception counts as
+    rejected. x is unchanged afterwards.
     """
     raise NotImplementedError
 
