@@ -1,16 +1,17 @@
-"""graph_inspection: what autograd writes down while you compute, and how to read it.
+"""graph_inspection: read the graph that autograd records while you compute.
 
-Run `grade graph_inspection` to see how far you are, `grade hint graph_inspection` for a nudge.
+Run `grade graph_inspection` to check your work, and `grade hint graph_inspection` for a hint.
 """
 
 from torch import Tensor
 
 
 def build_loss(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute y = 2x, from it z = y + 3, and from that loss = z ** 2; return (y, z, loss), all
-    three in one graph that begins at x.
+    """Compute y = 2x, z = y + 3 and loss = z ** 2, and return the tuple (y, z, loss).
 
-    x may have any shape and be float32 or float64; y, z and loss have its shape and dtype.
+    z is computed from the returned y, and loss from the returned z, in one graph that starts at x.
+    x requires grad, has any shape, and is float32 or float64. y, z and loss have its shape and
+    dtype.
     """
     # solution
     y = 2 * x
@@ -20,8 +21,8 @@ def build_loss(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     # end solution
 
 
-# The derivative of build_loss's loss with respect to x at x = 1: a number, worked out on paper
-# before you run anything.
+# The derivative of build_loss's loss with respect to x at x = 1, as a plain number. Work it out on
+# paper before you run anything.
 # solution
 # stub: PREDICTED_GRADIENT: float = ...
 PREDICTED_GRADIENT: float = 20.0
@@ -30,9 +31,7 @@ PREDICTED_GRADIENT: float = 20.0
 
 # solution
 def visits(node, depth=0):
-    """List (depth, node) for the node and everything that it leads to, each time that it is
-    reached.
-    """
+    """List (depth, node) for a node and everything behind it, each time it is reached."""
     if node is None:
         return []
     found = [(depth, node)]
@@ -43,15 +42,15 @@ def visits(node, depth=0):
 
 # end solution
 def walk(root: Tensor) -> list[tuple[int, str]]:
-    """List the graph behind root as (depth, name of the node's type) pairs, such as (0,
-    "AddBackward0").
+    """Return the graph behind root as a list of (depth, name) pairs, such as (0, "AddBackward0").
 
-    The walk begins at root's own node, which has depth 0. It is depth-first and in pre-order: a
-    node comes before the nodes that it leads to, and those are followed one after the other, in
-    their order. A node that is reached twice is listed twice, with all that lies behind it. Inputs
-    that need no gradient have no node and are not listed; leaves are, as "AccumulateGrad".
+    name is the name of the node's type. The first pair is root's own node, root.grad_fn, at depth
+    0; the inputs of a node are one level deeper. The walk is depth-first: a node comes before its
+    inputs, and everything behind one input comes before the next input. A node that is reached
+    twice is listed twice, with everything behind it. An input without a node is skipped.
 
-    A root without a graph gives []. Graphs are at most 250 deep.
+    A root without a graph, whose grad_fn is None, gives []. Graphs are at most 250 deep, and their
+    walk has at most 1,000 pairs.
     """
     # solution
     return [(depth, type(node).__name__) for depth, node in visits(root.grad_fn)]
@@ -59,11 +58,11 @@ def walk(root: Tensor) -> list[tuple[int, str]]:
 
 
 def format_graph(root: Tensor) -> str:
-    """Draw what `walk` lists as text: a line for each entry, as many spaces as its depth and then
+    """Return what walk lists as text: one line for each pair, with as many spaces as its depth, then
     the name.
 
-    Lines are separated by newlines, with none after the last. A root without a graph gives "".
-    Nothing is printed.
+    Newlines separate the lines, and none follows the last. A root without a graph gives "". Nothing
+    is printed.
     """
     # solution
     return "\n".join(" " * depth + type(node).__name__ for depth, node in visits(root.grad_fn))
@@ -71,12 +70,12 @@ def format_graph(root: Tensor) -> str:
 
 
 def leaf_tensors(root: Tensor) -> list[Tensor]:
-    """List the leaves that receive a gradient when root is differentiated: the tensor objects
+    """Return a list of the leaves that receive a gradient when backward runs from root: the tensors
     themselves, not copies.
 
-    Each leaf is listed once, however often the graph reaches it, in the order in which `walk` first
-    gets to it. Two leaves that hold the same values are still two. A root without a graph gives
-    [root] where root is itself a leaf that requires grad, else [].
+    Each leaf is listed once, in the order in which walk first reaches them. Leaves with equal
+    values are different leaves, even if they share memory. If root.grad_fn is None, the list is
+    [root] if root requires grad, and [] otherwise.
     """
     # solution
     if root.grad_fn is None:
@@ -87,11 +86,11 @@ def leaf_tensors(root: Tensor) -> list[Tensor]:
 
 
 def inputs_of(root: Tensor) -> list[tuple[str | None, int]]:
-    """List the edges that leave root's own node, in their order, as (name of the type of the node
-    it leads to, index) pairs.
+    """Return a list of the edges of root's own node, in their order, as (name, index) pairs.
 
-    The index says which output of that node the edge belongs to. An input that needs no gradient is
-    (None, 0). A root without a graph gives [].
+    name is the name of the type of the node that the edge leads to. index says which output of that
+    node the edge belongs to. An input without a node gives (None, 0). A root without a graph gives
+    [].
     """
     # solution
     if root.grad_fn is None:

@@ -1,6 +1,6 @@
-"""retain_graph: more than one backward through one graph, and what becomes of the gradients.
+"""retain_graph: run backward more than once through one graph, and see where the gradients go.
 
-Run `grade retain_graph` to see how far you are, `grade hint retain_graph` for a nudge.
+Run `grade retain_graph` to check your work, and `grade hint retain_graph` for a hint.
 """
 
 import torch
@@ -10,9 +10,9 @@ from torch import Tensor
 def second_backward_error(x: Tensor) -> str:
     """Return the message of the RuntimeError that a second backward raises.
 
-    Build z = log(x ** 3), run backward on z without retain_graph, then run it again; the text of
-    what the second one raises comes back, just the text. x is a 0-d leaf, float32 or float64,
-    positive, that requires grad.
+    Build z = log(x ** 3) and call backward on z twice, both times without retain_graph. Return the
+    text of the error alone, without the name of its type. x is a positive 0-d leaf that requires
+    grad, float32 or float64.
     """
     # solution
     z = torch.log(x**3)
@@ -26,11 +26,11 @@ def second_backward_error(x: Tensor) -> str:
 
 
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
-    """Run two backward passes through the one graph of loss, and return what x.grad holds then.
+    """Run two backward passes through the graph of loss, and return what x.grad holds afterwards.
 
-    loss is a scalar, x a leaf of its graph, of any shape. An x.grad from before is not cleared, so
-    it counts. The result has x's shape and dtype. Afterwards what the graph saved is freed, as one
-    backward leaves it.
+    loss is a 0-d tensor, and x is a leaf of its graph, of any shape, float32 or float64. x.grad is
+    not cleared: what it held before is part of the result. The result has x's shape and dtype. The
+    graph is freed afterwards, so a third pass raises.
     """
     # solution
     loss.backward(retain_graph=True)
@@ -40,11 +40,12 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
 
 def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    """Run the same two passes, each with x.grad cleared before it, and return the gradient of the
-    first and of the second.
+    """Run two backward passes through the graph of loss, clear x.grad before each, and return the
+    gradients of both passes as a tuple.
 
-    Each of the two has x's shape and dtype. They share memory neither with each other nor with
-    x.grad: writing into one changes nothing else. Afterwards the graph is freed.
+    loss and x are as in backward_twice. What x.grad held before is in neither result. Each result
+    has x's shape and dtype. Writing into one result changes neither the other result nor x.grad.
+    The graph is freed afterwards, so a third pass raises.
     """
     # solution
     x.grad = None
@@ -60,9 +61,10 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     """Return the sum of the gradients of all losses with respect to x, from one backward pass for
     each loss.
 
-    losses is a list of one or more scalars whose graphs share a trunk that leads back to the leaf
-    x. The graph is retained for all passes but the last, so afterwards it is freed. Whatever x.grad
-    held before is not counted in. The result has x's shape and dtype.
+    losses is a list of one or more different 0-d tensors. Their graphs share a trunk, which starts
+    at x; x is as in backward_twice. Every pass but the last retains the graph, so the trunk is
+    freed afterwards. What x.grad held before is not part of the result. The result has x's shape
+    and dtype.
     """
     # solution
     x.grad = None
@@ -74,9 +76,9 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     # end solution
 
 
-# True where a second y.backward(torch.ones_like(y)) goes through although the first one did not
-# retain the graph, else False; y is the expression, x a leaf that requires grad. Write down what
-# you think before you run anything.
+# For each expression y of a leaf x that requires grad: does a second y.backward(torch.ones_like(y))
+# work although the first one did not retain the graph? Write True if it works and False if it
+# raises, before you run anything.
 # solution
 # stub: SURVIVES_SECOND_BACKWARD: dict[str, bool] = {
 # stub:     "x + 1": ...,

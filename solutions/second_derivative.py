@@ -1,11 +1,10 @@
-"""second_derivative: gradients that can be differentiated again.
+"""second_derivative: compute gradients that can be differentiated again.
 
-Run `grade second_derivative` to see how far you are, `grade hint second_derivative` for a nudge.
+Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
-Everywhere in this file f is a function of one tensor that is made of differentiable operations of
-torch, and x is any floating tensor, float32 or float64: it may require grad or not, be a leaf or
-the result of other operations. No function here changes x.grad. Neither torch.func nor
-torch.autograd.functional is needed, and neither may be used: they have the answers ready-made.
+In each function, f takes one tensor and computes its result from it with differentiable operations
+of torch. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not. Leave x
+and every .grad as they were. Do not use torch.func or torch.autograd.functional.
 """
 
 import torch
@@ -15,9 +14,7 @@ from torch import Tensor
 
 
 def differentiable_gradient(y: Tensor, x: Tensor) -> Tensor:
-    """The gradient of y.sum() with respect to x as a part of the graph; zeros where y does not
-    depend on x.
-    """
+    """Return the gradient of y.sum() at x, with a graph; zeros where y does not depend on x."""
     if not y.requires_grad:
         return torch.zeros_like(x)
     (gradient,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
@@ -28,10 +25,11 @@ def differentiable_gradient(y: Tensor, x: Tensor) -> Tensor:
 
 
 def second_derivative(f, x: Tensor) -> Tensor:
-    """Return d²f/dx² at x, of x's shape (any: 0-d and empty too) and dtype.
+    """Return d²f/dx² at x, with the shape and dtype of x.
 
-    f works elementwise: each element of f(x) depends on the same element of x alone. Where f is
-    linear the answer is zeros, also where its slope is a parameter that requires grad.
+    f works elementwise: each element of f(x) depends on the same element of x alone. x has any
+    shape, also 0-d or empty. If f is linear, the result is zeros, even if the slope of f is a
+    tensor that requires grad.
     """
     # solution
     x = x.detach().requires_grad_()
@@ -40,10 +38,10 @@ def second_derivative(f, x: Tensor) -> Tensor:
 
 
 def nth_derivative(f, x: Tensor, n: int) -> Tensor:
-    """Return the n-th derivative of the elementwise f at x, of x's shape and dtype; for n = 0 that
-    is f(x).
+    """Return the n-th derivative of f at x, with the shape and dtype of x.
 
-    Zeros where a lower derivative is constant. Raises ValueError for n < 0.
+    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a lower derivative is
+    constant, the result is zeros. Raise ValueError for n < 0.
     """
     # solution
     if n < 0:
@@ -57,11 +55,10 @@ def nth_derivative(f, x: Tensor, n: int) -> Tensor:
 
 
 def hessian(f, x: Tensor) -> Tensor:
-    """Return the matrix of all second derivatives of f at x: shape (n, n), of x's dtype, element
-    (i, j) is d²f/dx_i dx_j.
+    """Return the Hessian of f at x: element (i, j) is d²f/dx_i dx_j.
 
-    f takes a vector of shape (n,), n > 0, to a scalar (a 0-d tensor). Where f is linear the answer
-    is zeros.
+    x has shape (n,) with n > 0, and f(x) is a 0-d tensor. The result has shape (n, n) and the dtype
+    of x. If f is linear, the result is zeros, even if the weights of f require grad.
     """
     # solution
     x = x.detach().requires_grad_()
@@ -71,11 +68,12 @@ def hessian(f, x: Tensor) -> Tensor:
 
 
 def gradient_penalty(f, x: Tensor) -> Tensor:
-    """Return the mean over the rows of x of (||df/dx_row||_2 - 1) ** 2, a 0-d tensor of x's dtype.
+    """Return the mean of (||df/dx_row||_2 - 1) ** 2 over the rows of x.
 
-    x has shape (batch, features). f returns one number for each row, which depends on that row
-    alone, as shape (batch,) or (batch, 1). The penalty can be differentiated with respect to the
-    parameters inside f.
+    The result is a 0-d tensor with the dtype of x. x has shape (batch, features) with batch > 0. f
+    returns one number for each row, which depends on that row alone. f(x) has shape (batch,) or
+    (batch, 1). The penalty can be differentiated with respect to the tensors inside f that require
+    grad. No row has the gradient 0. You may add up to 1e-6 under the square root.
     """
     # solution
     x = x.detach().requires_grad_()

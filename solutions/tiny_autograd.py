@@ -1,7 +1,7 @@
 """tiny_autograd: the capstone, a reverse-mode engine for single numbers in plain Python, without
 torch.
 
-Run `grade tiny_autograd` to see how far you are, `grade hint tiny_autograd` for a nudge.
+Run `grade tiny_autograd` to see how far you are, `grade hint tiny_autograd` for a hint.
 """
 
 from __future__ import annotations
@@ -10,18 +10,15 @@ import math
 
 
 class Value:
-    """A number that can be computed with, and that knows afterwards how it came about.
+    """A number that records how it was computed.
 
-    data is the number. grad is a number too, 0.0 at first; backward, called on a result, adds to
-    the grad of each Value(data) that the result was computed from. What the grad of the results on
-    the way holds afterwards is up to you.
-
-    Wherever two Values can be combined with + - * /, one of the two may be a plain int or float
-    instead, on either side. Every operation returns a new Value and leaves its inputs as they were.
+    data is the number, and grad is a number that starts at 0.0. Every operation returns a new Value
+    and leaves data and grad of its inputs as they were. In + - * / one of the two operands may be a
+    plain int or float, on either side. Operations and their derivatives also work where data is 0.
     """
 
     def __init__(self, data: float) -> None:
-        """Hold data, an int or a float; grad starts at 0.0."""
+        """Store data, an int or a float."""
         # solution
         self.data = float(data)
         self.grad = 0.0
@@ -75,20 +72,21 @@ class Value:
         # end solution
 
     def __truediv__(self, other: Value | float) -> Value:
-        """Return self / other; other is not zero."""
+        """Return self / other. other is not zero."""
         # solution
         return self * as_value(other) ** -1
         # end solution
 
     def __rtruediv__(self, other: float) -> Value:
-        """Return other / self, for a plain number other; self is not zero."""
+        """Return other / self, for a plain number other. self is not zero."""
         # solution
         return self**-1 * other
         # end solution
 
     def __pow__(self, exponent: float) -> Value:
-        """Return self ** exponent, for a plain int or float exponent; not for 0 ** 0, nor where the
-        power is not a real number.
+        """Return self ** exponent, for a plain int or float exponent.
+
+        The power and its derivative are finite real numbers, and it is not 0 ** 0.
         """
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
@@ -96,7 +94,7 @@ class Value:
         # end solution
 
     def exp(self) -> Value:
-        """Return e ** self."""
+        """Return e ** self, which is finite."""
         # solution
         value = math.exp(self.data)
         return result(value, (self, value))
@@ -109,28 +107,33 @@ class Value:
         # end solution
 
     def tanh(self) -> Value:
-        """Return the hyperbolic tangent of self."""
+        """Return the hyperbolic tangent of self, also for large numbers: tanh(1000) is 1.0."""
         # solution
         value = math.tanh(self.data)
         return result(value, (self, 1.0 - value**2))
         # end solution
 
     def relu(self) -> Value:
-        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to
-        you.
+        """Return self where it is positive, else zero.
+
+        The derivative at exactly 0 is up to you.
         """
         # solution
         return result(max(self.data, 0.0), (self, 1.0 if self.data > 0.0 else 0.0))
         # end solution
 
     def backward(self) -> None:
-        """Add to the grad of each Value(data) that this one was computed from the derivative of
-        this one with respect to it.
+        """Add the derivative of this Value to the grad of each Value(data) it was computed from.
 
-        What a grad holds already stays in the sum. It may be called for one result after another,
-        as long as each is computed again: the two have then nothing in common but Values made by
-        Value(data). The work grows with the number of operations, not with the number of paths
-        through them, and 10,000 operations in a row are no obstacle.
+        The derivative is added to what the grad holds already. A Value(data) can be the root: its
+        grad, 0.0 before, is 1 afterwards. What the grads of results hold afterwards is up to you.
+
+        A chain of 10,000 operations works. The work does not grow with the number of paths: after
+        forty times x = x + x there are 2**40 of them.
+
+        backward runs once for each result, before any data changes. Two results on which it runs
+        share nothing but Values made by Value(data). Nobody else sets the grad of a result, or that
+        of the root.
         """
         # solution
         self.grad = 1.0
@@ -141,10 +144,10 @@ class Value:
 
 
 def zero_grad(root: Value) -> None:
-    """Set grad to 0.0 in root and in every Value that root was computed from, directly or not; in
-    no other.
+    """Set grad to 0.0 in root and in every Value that root was computed from, whatever it held.
 
-    10,000 operations in a row are no obstacle here either.
+    It also works after root.backward(). Other Values keep their grad, and no data changes. A chain
+    of 10,000 operations works, and the work does not grow with the number of paths.
     """
     # solution
     for node in in_order(root):
@@ -154,21 +157,19 @@ def zero_grad(root: Value) -> None:
 
 # solution
 def as_value(number: Value | float) -> Value:
-    """A Value as it is, a plain number as a new Value."""
+    """Return a Value as it is, and a plain number as a new Value."""
     return number if isinstance(number, Value) else Value(number)
 
 
 def result(data: float, *sources: tuple[Value, float]) -> Value:
-    """A Value that was computed, from each source with that derivative."""
+    """Return a Value that was computed from these sources, each with its derivative."""
     value = Value(data)
     value.sources = sources
     return value
 
 
 def in_order(root: Value) -> list[Value]:
-    """Root and all that it was computed from, each once and after everything it was computed from
-    itself.
-    """
+    """Return root and all Values that it was computed from, each once and after its sources."""
     order: list[Value] = []
     seen: set[Value] = set()
     stack = [(root, False)]

@@ -1,6 +1,6 @@
-"""custom_sigmoid: a Function of your own, with a backward that you derived.
+"""custom_sigmoid: write a torch.autograd.Function with a backward that you derived.
 
-Run `grade custom_sigmoid` to see how far you are, `grade hint custom_sigmoid` for a nudge.
+Run `grade custom_sigmoid` to grade your work, `grade hint custom_sigmoid` for a hint.
 """
 
 import torch
@@ -8,28 +8,33 @@ from torch import Tensor
 
 
 class Sigmoid(torch.autograd.Function):
-    """The logistic function s(x) = 1 / (1 + exp(-x)), elementwise, without any built-in sigmoid.
+    """The logistic function s(x) = 1 / (1 + exp(-x)), element by element.
 
-    It takes a float32 or float64 tensor of any shape, a single number and an empty tensor included,
-    and inputs as large as ±1e4. No value and no gradient is ever NaN. You may split forward into
-    forward(x) and setup_context(ctx, inputs, output).
+    x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
+    grad_output is finite. Rounding errors are accepted up to 1e-8 in float64 and 1e-6 in float32,
+    for gradients times the size of grad_output. No built-in sigmoid is used. Calls do not affect
+    each other. You may split forward into forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return s(x), of x's shape and dtype, and keep what backward needs through
-        save_for_backward.
+        """Return s(x), with the shape and dtype of x.
+
+        Save what backward needs with ctx.save_for_backward. If x or the result is changed in place
+        before backward, backward raises or is still right. Leave x as it was.
         """
         raise NotImplementedError
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x, of x's shape; grad_output, of the same shape, is
-        the gradient with respect to s(x).
+        """Return the gradient with respect to x; grad_output is the gradient with respect to s(x).
+
+        Use a formula: in float64 it is right to 12 digits for x between -2 and 2. Leave grad_output
+        as it was.
         """
         raise NotImplementedError
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """Return the logistic function of x, of x's shape and dtype, by way of Sigmoid."""
+    """Return Sigmoid.apply(x). Leave x as it was."""
     raise NotImplementedError

@@ -1,6 +1,6 @@
-"""hooks: watch gradients and change them while backward runs, and leave nothing behind.
+"""hooks: watch and change gradients while backward runs, and leave nothing behind.
 
-Run `grade hooks` to see how far you are, `grade hint hooks` for a nudge.
+Run `grade hooks` to check your code, and `grade hint hooks` for a hint.
 """
 
 import torch
@@ -9,59 +9,63 @@ from torch.utils.hooks import RemovableHandle
 
 
 def double_gradient(y: Tensor) -> RemovableHandle:
-    """Double the gradient that flows through y, in every backward from now on; return the handle
-    whose `remove()` ends that.
+    """Double the gradient that flows through y, in every backward from now on.
 
-    y is a tensor of any shape and floating dtype inside a graph. Only what flows through y is
-    doubled: gradients that reach other tensors past y stay as they are. Called twice on one tensor,
-    the factor is four.
+    Return a handle whose `remove()` ends the doubling and nothing else. y is the result of an
+    operation, of any shape and floating dtype. Only what flows through y is doubled: gradients that
+    reach leaves on other paths stay as they are. Two calls on one tensor make the factor four.
     """
     raise NotImplementedError
 
 
 def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], list[RemovableHandle]]:
-    """Watch the gradients at tensors by name; return `(records, handles)`.
+    """Record the gradients at tensors by name; return `(records, handles)`.
 
-    The tensors all require grad and may be leaves or intermediates. `records` holds no gradient at
-    first. Every backward from then on puts there, under each name, a copy of the gradient that
-    arrived at that tensor (its shape and dtype), in place of the one from the backward before.
-    Nothing else changes: all gradients are what they would be without, and no intermediate gets a
-    `.grad`. Once `remove()` of each handle was called, nothing is recorded any more.
+    Each tensor requires grad and is a leaf or the result of an operation. `records` is a dictionary
+    that holds no gradient yet. Every later backward stores there, under each tensor's name, a copy
+    of the gradient that reaches that tensor, in the gradient's shape and dtype. The copy replaces
+    the one from the backward before. Nothing else changes: all gradients are the same as without
+    recording, and the result of an operation gets no `.grad`. `handles` is a list or a tuple. After
+    `remove()` of each handle nothing more is recorded.
     """
     raise NotImplementedError
 
 
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
-    """Cap the 2-norm of the gradient that flows through y at max_norm (> 0); return the handle
-    whose `remove()` ends that.
+    """Limit the 2-norm of the gradient that flows through y to max_norm (> 0).
 
-    The norm is that of the whole gradient, over all elements of a tensor of any shape. A longer
-    gradient keeps its direction and gets the norm max_norm; a shorter one, zero included, passes
-    unchanged. The tensor that arrives as the gradient is not written to.
+    Return a handle whose `remove()` ends that and nothing else. y is the result of an operation, a
+    float32 or float64 tensor of any shape. The norm is that of the whole gradient at y, over all
+    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A
+    shorter one, zeros included, passes unchanged. The tensor that arrives as the gradient is not
+    written to.
     """
 
     raise NotImplementedError
 
 
 def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> None:
-    """Run backward from the scalar loss with the gradient at y multiplied by factor, for this one
-    backward only.
+    """Run backward from the scalar loss, with the gradient at y multiplied by factor this once.
 
-    Gradients accumulate into `.grad` of the leaves as in any backward, and what reaches a leaf past
-    y is not scaled. factor may be any number, 0 and negative ones included. Afterwards y is as it
-    was before: a later backward is not scaled, also when this one raised.
+    y is the result of an operation and may be loss itself. Only what flows through y is scaled.
+    factor is any finite int or float, 0 and negative ones included. Gradients accumulate in `.grad`
+    of the leaves as in any backward. Afterwards y is as it was before, and a later backward is not
+    scaled. If backward raises, this function raises too, and a later backward is not scaled then
+    either.
     """
     raise NotImplementedError
 
 
 def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
-    """Run `module(x).sum().backward()` once; return the 2-norm of grad_output for each leaf
-    submodule.
+    """Run `module(x).sum().backward()` once; return the norms of the gradients at all leaf modules.
 
-    A leaf submodule has no children; its key is its full name in `module.named_modules()`, and its
-    grad_output is the gradient with respect to what it returned, a single tensor that requires
-    grad. The values are plain floats. x may require grad or not. Every leaf submodule runs once,
-    and none works in place. Afterwards no hook of yours is left, also when the run raised, and each
-    parameter's `.grad` is what it was before, None included.
+    A leaf module is a module without children in `module.named_modules()`, which yields module
+    itself too. The dictionary maps its name there to the 2-norm of its grad_output, the gradient
+    with respect to what it returns. Each value is a float. x and each parameter may require grad or
+    not. Every leaf module runs once, works out of place and returns a single new tensor that
+    requires grad. Afterwards no hook of yours is left, and those of others are still there. `.grad`
+    and `requires_grad` of each parameter and `training` of each module are what they were before. x
+    keeps its values and its graph. If the run raises, so does this function, and hooks and `.grad`
+    are as before then too.
     """
     raise NotImplementedError

@@ -18,9 +18,9 @@ FEWEST = 2
 """A single number may agree with another by chance."""
 
 
-def _known(failure: Failure, like: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the inputs and facts that have the shape of a tensor and are not zero."""
-    for name, value in {**failure.facts, **failure.inputs}.items():
+def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Yield the values that have the shape of a tensor and are not zero."""
+    for name, value in values.items():
         if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
             yield name, value.detach()
 
@@ -36,7 +36,9 @@ def input_returned(failure: Failure, student: Student) -> Facts | None:
     both = pair(failure)
     if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
         return None
-    found = [(name, value) for name, value in _known(failure, both[0]) if same(both[0], value)]
+    found = [
+        (name, value) for name, value in _known(failure.inputs, both[0]) if same(both[0], value)
+    ]
     return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
 
 
@@ -58,7 +60,7 @@ def input_added(failure: Failure, student: Student) -> Facts | None:
     exact = {"rtol": 1e-4} if torch.float32 in (actual.dtype, expected.dtype) else {}
     found = [
         (name, value)
-        for name, value in _known(failure, expected)
+        for name, value in _known({**failure.facts, **failure.inputs}, expected)
         if value.is_floating_point() and same(actual, expected + value, **exact)
     ]
     if len(found) != 1 or same(found[0][1], expected):
@@ -132,16 +134,15 @@ def calls_disagree(failure: Failure, student: Student) -> Facts | None:
     if _draws(student.source.tree):
         return None
     mine = [_called(student, call.path, call.args, call.kwargs) for _ in range(2)]
-    if mine[0].shape != mine[1].shape or same(*mine):
+    first, second = mine
+    if first is None or second is None or first.shape != second.shape or same(first, second):
         return None
     ours = [_called(failure.reference, call.path, call.args, call.kwargs) for _ in range(2)]
-    if not same(*ours):
-        return None
-    return {"function": call.path, "first": mine[0], "second": mine[1]}
+    return {"function": call.path, "first": first, "second": second} if same(*ours) else None
 
 
-def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor:
-    """Return what a call gives as a tensor; raise TypeError if it gives anything else."""
+def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor | None:
+    """Return what a call gives as a tensor, None if it gives anything else."""
     function: Any = student
     for name in path.split("."):
         function = getattr(function, name)
@@ -153,9 +154,7 @@ def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -
         result = function(*copies, **kwargs)
     if isinstance(result, int | float) and not isinstance(result, bool):
         return torch.tensor([result], dtype=torch.float64)
-    if not isinstance(result, Tensor):
-        raise LookupError(path)
-    return result.detach()
+    return result.detach() if isinstance(result, Tensor) else None
 
 
 def _draws(tree: ast.Module) -> bool:

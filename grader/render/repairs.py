@@ -18,8 +18,8 @@ WITH_OTHERS = (
     " every check of {function} pass."
 )
 WITH_OTHERS_IN_CELL = (
-    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all of it"
-    " makes every check of {function} pass."
+    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all"
+    " of it makes every check of {function} pass."
 )
 MISSING = (
     "Something is missing beside `{text}` in line {line}. One addition there makes every check of"

@@ -39,7 +39,11 @@ def execute(source: str, module: types.ModuleType, words: set[str]) -> list[str]
         owner: {name: vars(owner)[name] for name in names if name in vars(owner)}
         for owner in WATCHED
     }
-    exec(code, module.__dict__)
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as stop:  # a script that ends as a script does has still defined its answers
+        if stop.code:
+            raise
     return replaced_since(before)
 
 

@@ -249,6 +249,24 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * (y - y.square())
 
 
+# %% half_of_tanh
+# Both from tanh(x / 2); 1 - y and y are computed apart.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 0.5 + 0.5 * torch.tanh(0.5 * x)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        half = torch.tanh(0.5 * x)
+        return 0.25 * (1 + half) * (1 - half) * grad_output
+
+
 # %% lambda_and_defaults
 # A further argument with a default; a lambda.
 import torch
@@ -296,6 +314,31 @@ def sigmoid(x, *, debug=False):
     if debug:
         print(x)
     return Sigmoid.apply(x)
+
+
+# %% logaddexp_and_addcmul
+# logaddexp in forward(x), y - y² by addcmul; sigmoid unpacks a tuple.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        return torch.exp(-torch.logaddexp(x.new_zeros(()), -x))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * torch.addcmul(y, y, y, value=-1)
+
+
+def sigmoid(x):
+    (y,) = (Sigmoid.apply(x),)
+    return y
 
 
 # %% logarithms
@@ -424,6 +467,32 @@ class Sigmoid(Logistic):
         sigmoid = Sigmoid.sigmoid(x)
         self.save_for_backward(sigmoid)
         return sigmoid
+
+
+# %% numpy_and_setup_context
+# NumPy in both methods, in the style with setup_context; not differentiable twice.
+import numpy as np
+import torch
+from torch.autograd.function import once_differentiable
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(x):
+        values = x.detach().numpy()
+        small = np.exp(-np.abs(values))
+        y = np.where(values < 0, small, 1) / (1 + small)
+        return torch.from_numpy(np.asarray(y, dtype=values.dtype))
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        values = ctx.saved_tensors[0].numpy()
+        return torch.from_numpy(np.asarray(grad_output.numpy() * values * (1 - values)))
 
 
 # %% numpy_both_ways
@@ -555,6 +624,33 @@ class Sigmoid(torch.autograd.Function):
 
 def sigmoid(x):
     return Sigmoid.apply(x)
+
+
+# %% shared_helper_in_place
+# Both methods use one helper, which divides its own new tensor in place; sigmoid is apply.
+import torch
+
+
+def parts(x):
+    small = torch.exp(-x.abs())
+    return small, 1 + small
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        small, total = parts(x)
+        return torch.where(x >= 0, torch.ones_like(x), small).div_(total)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        small, total = parts(x)
+        return small / total / total * grad_output
+
+
+sigmoid = Sigmoid.apply
 
 
 # %% slope_asserted

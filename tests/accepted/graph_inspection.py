@@ -344,3 +344,62 @@ def leaf_tensors(root):
     if root.grad_fn is None and root.requires_grad:
         return [root]
     return list(found.values())
+
+
+# %% assigned_on_the_way
+# Walrus operators in build_loss; edges of a leaf never asked for; a node and its name in one expression.
+def build_loss(x):
+    return (y := x.mul(2)), (z := y + 3), z * z
+
+
+def format_graph(root):
+    return "\n".join(f"{'':{depth}}{type(node).__name__}" for depth, node in visits(root.grad_fn))
+
+
+def inputs_of(root):
+    return [(node and type(node).__name__, index) for node, index in getattr(root.grad_fn, "next_functions", ())]
+
+
+# %% written_to_a_buffer
+# The text is written to a file in memory; a polynomial gives the prediction.
+import io
+
+PREDICTED_GRADIENT: float = 8 * 1.0 + 12  # loss = 4x² + 12x + 9
+
+
+def format_graph(root):
+    out = io.StringIO()
+    for depth, name in walk(root):
+        out.write(name.rjust(depth + len(name)) + "\n")
+    return out.getvalue().removesuffix("\n")
+
+
+def inputs_of(root):
+    if root.is_leaf:
+        return []
+    return [(type(node).__name__ if node else None, index) for node, index in root.grad_fn.next_functions]
+
+
+# %% matched
+# A match statement; nodes that were seen are skipped in leaf_tensors alone.
+def leaf_tensors(root):
+    if root.is_leaf:
+        return [root] * root.requires_grad
+
+    def below(node, seen):
+        if node is None or node in seen:
+            return []
+        seen.add(node)
+        if not node.next_functions and hasattr(node, "variable"):
+            return [node.variable]
+        return [leaf for following, _ in node.next_functions for leaf in below(following, seen)]
+
+    return below(root.grad_fn, set())
+
+
+def inputs_of(root):
+    match root.grad_fn:
+        case None:
+            return []
+        case node:
+            return [(type(n).__name__ if n else None, i) for n, i in node.next_functions]

@@ -409,6 +409,100 @@ def backward_with_scaled_gradient(loss, y, factor):
             handle.remove()
 
 
+# %% managed_by_contexts
+# Context managers restore what was there; the norm is computed by math.hypot.
+import contextlib
+import math
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        length = math.hypot(*grad.flatten().tolist())
+        return grad * (max_norm / length if length > max_norm else 1.0)
+
+    return y.register_hook(hook)
+
+
+@contextlib.contextmanager
+def _gradients_kept(module):
+    grads = [parameter.grad for parameter in module.parameters()]
+    module.zero_grad(set_to_none=True)
+    try:
+        yield
+    finally:
+        for parameter, grad in zip(module.parameters(), grads):
+            parameter.grad = grad
+
+
+def gradient_norms(module, x):
+    norms = {}
+
+    def watcher(name):
+        def hook(_module, _grad_input, grad_output):
+            (grad,) = grad_output
+            norms[name] = grad.square().sum().sqrt().item()
+
+        return hook
+
+    with _gradients_kept(module), contextlib.ExitStack() as stack:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                stack.enter_context(part.register_full_backward_hook(watcher(name)))
+        module(x).sum().backward()
+    return norms
+
+
+# %% methods_as_hooks
+# Bound methods are the hooks; forward hooks replace each output by a clone with a tensor hook.
+import torch
+
+
+class _Scaling:
+    def __init__(self, y, factor):
+        self.y, self.factor = y, factor
+
+    def __enter__(self):
+        self.handle = self.y.register_hook(lambda grad: grad * self.factor)
+
+    def __exit__(self, *exception):
+        self.handle.remove()
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    with _Scaling(y, factor):
+        loss.backward()
+
+
+class _Meter:
+    def __init__(self, norms, name):
+        self.norms, self.name = norms, name
+
+    def forward_hook(self, module, args, output):
+        out = output.clone()
+        out.register_hook(self.measure)
+        return out
+
+    def measure(self, grad):
+        self.norms[self.name] = float(torch.linalg.vector_norm(grad))
+
+
+def gradient_norms(module, x):
+    norms = {}
+    saved = {p: p.grad for p in module.parameters()}
+    for p in saved:
+        p.grad = None
+    leaves = [(name, part) for name, part in module.named_modules() if not list(part.children())]
+    handles = [part.register_forward_hook(_Meter(norms, name).forward_hook) for name, part in leaves]
+    try:
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in saved.items():
+            p.grad = grad
+    return norms
+
+
 # %% one_hook_for_many
 # register_multi_grad_hook watches all tensors with one handle; module hooks are entered into an
 # ExitStack.
@@ -494,39 +588,6 @@ def clip_gradient(y, max_norm):
 def backward_with_scaled_gradient(loss, y, factor):
     with y.register_hook(partial(_scale, factor)):
         loss.backward()
-
-
-# %% posthook_of_node
-# Doubles what y's node passes on, after it ran; and caps with torch's own clip_grad_norm_ on a
-# parameter made up for it.
-import copy
-
-import torch
-from torch import nn
-
-
-def double_gradient(y):
-    return y.grad_fn.register_hook(lambda passed, arrived: tuple(None if g is None else g + g for g in passed))
-
-
-def clip_gradient(y, max_norm):
-    def clip(grad):
-        stand_in = nn.Parameter(torch.empty_like(grad))
-        stand_in.grad = grad.clone()
-        nn.utils.clip_grad_norm_([stand_in], max_norm)
-        return stand_in.grad
-
-    return y.register_hook(clip)
-
-
-def gradient_norms(module, x):
-    twin = copy.deepcopy(module)
-    found = {}
-    for name, part in twin.named_modules():
-        if next(part.children(), None) is None:
-            part.register_full_backward_hook(lambda _part, _inputs, outputs, name=name: found.update({name: float(torch.norm(outputs[0]))}))
-    twin(x).sum().backward()
-    return found
 
 
 # %% prehooks_of_modules
@@ -653,3 +714,83 @@ def backward_with_scaled_gradient(loss, y, factor):
     (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
     loss.backward(retain_graph=True)
     y.backward((factor - 1) * grad)
+
+
+# %% stand_ins
+# Clips with clip_grad_norm_ on a parameter made for it, and measures a copy of the module.
+import copy
+
+import torch
+from torch import nn
+
+
+def clip_gradient(y, max_norm):
+    def clip(grad):
+        stand_in = nn.Parameter(torch.empty_like(grad))
+        stand_in.grad = grad.clone()
+        nn.utils.clip_grad_norm_([stand_in], max_norm)
+        return stand_in.grad
+
+    return y.register_hook(clip)
+
+
+def gradient_norms(module, x):
+    twin = copy.deepcopy(module)
+    found = {}
+    for name, part in twin.named_modules():
+        if next(part.children(), None) is None:
+            part.register_full_backward_hook(lambda _part, _inputs, outputs, name=name: found.update({name: float(torch.norm(outputs[0]))}))
+    twin(x).sum().backward()
+    return found
+
+
+# %% sums_in_double
+# partial of torch.mul and of a keeper; norms are taken in float64 and clamped from below.
+from functools import partial
+
+import torch
+
+
+def double_gradient(y):
+    return y.register_hook(partial(torch.mul, other=2))
+
+
+def record_gradients(tensors):
+    records = {}
+
+    def keep(name, grad):
+        with torch.no_grad():
+            records[name] = torch.clone(grad)
+
+    return records, tuple(t.register_hook(partial(keep, name)) for name, t in tensors.items())
+
+
+def clip_gradient(y, max_norm):
+    def cap(grad):
+        norm = grad.double().reshape(-1).norm()
+        return grad * (max_norm / norm.clamp(min=max_norm)).item()
+
+    return y.register_hook(cap)
+
+
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    old = {name: p.grad for name, p in module.named_parameters()}
+    for p in module.parameters():
+        p.grad = None
+    try:
+        for name, part in module.named_modules():
+            if any(True for _ in part.children()):
+                continue
+
+            def hook(part, grad_output, name=name):
+                norms[name] = grad_output[0].norm().item()
+
+            handles.append(part.register_full_backward_pre_hook(hook))
+        module(x).sum().backward()
+    finally:
+        while handles:
+            handles.pop().remove()
+        for name, p in module.named_parameters():
+            p.grad = old[name]
+    return norms

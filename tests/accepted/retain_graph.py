@@ -33,6 +33,84 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     return sum(torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses))
 
 
+# %% asserts_that_it_is_freed
+# One more backward is tried at the end, to see that it raises.
+def backward_twice(loss, x):
+    loss.backward(retain_graph=True)
+    loss.backward()
+    try:
+        loss.backward()
+    except RuntimeError:
+        return x.grad
+    raise AssertionError("the graph is still there")
+
+
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first, x.grad = x.grad, None
+    loss.backward()
+    second, x.grad = x.grad, None
+    try:
+        loss.backward()
+    except RuntimeError:
+        return first, second
+    raise AssertionError("the graph is still there")
+
+
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for k, loss in enumerate(losses, 1):
+        loss.backward(retain_graph=k < len(losses))
+    total = x.grad.clone()
+    for loss in losses:
+        try:
+            loss.backward()
+        except RuntimeError:
+            continue
+        raise AssertionError("the graph is still there")
+    return total
+
+
+# %% both_calls_in_one_try
+# A loop in which either backward may raise; positional arguments; x.grad replaced by zeros; copies
+# into tensors made before; the list copied and emptied from the front.
+import torch
+
+
+def second_backward_error(x):
+    z, text = torch.log(x * x * x), ""
+    for _ in range(2):
+        try:
+            z.backward()
+        except RuntimeError as caught:
+            text = "%s" % caught
+    return text
+
+
+def backward_twice(loss, x):
+    loss.backward(None, True)
+    loss.backward()
+    return x.grad
+
+
+def two_fresh_gradients(loss, x):
+    results = [torch.empty_like(x, requires_grad=False) for _ in range(2)]
+    for result, keep in zip(results, (True, False)):
+        x.grad = None if x.grad is None else torch.zeros_like(x.grad)
+        loss.backward(retain_graph=keep)
+        result.copy_(x.grad)
+    return results[0], results[1]
+
+
+def sum_of_gradients(losses, x):
+    waiting = list(losses)
+    x.grad = None
+    while waiting:
+        waiting.pop(0).backward(retain_graph=bool(waiting))
+    return x.grad.clone()
+
+
 # %% create_graph_keeps_it_too
 # create_graph=True retains the graph as well: more than is needed, and with a warning, but
 # everything promised is there.
@@ -195,6 +273,34 @@ def second_backward_error(x: Tensor) -> str:
     return message
 
 
+# %% one_helper_for_every_pass
+# autograd.backward on lists, from a helper that returns a copy; the sum of a generator.
+import functools
+
+import torch
+
+
+def gradient(loss, x, keep):
+    x.grad = None
+    torch.autograd.backward([loss], retain_graph=keep)
+    return x.grad.detach().clone()
+
+
+def backward_twice(loss, x):
+    torch.autograd.backward((loss,), retain_graph=True)
+    torch.autograd.backward((loss,))
+    return x.grad
+
+
+def two_fresh_gradients(loss, x):
+    return gradient(loss, x, True), gradient(loss, x, False)
+
+
+def sum_of_gradients(losses, x):
+    passes = (gradient(loss, x, k < len(losses)) for k, loss in enumerate(losses, 1))
+    return functools.reduce(torch.add, passes)
+
+
 # %% only_into_x
 # backward(inputs=[x]); losses taken from the end, the list emptied; the earlier x.grad put back.
 import copy
@@ -285,6 +391,38 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
         loss.backward(retain_graph=loss is not losses[-1])
         gradients.append(torch.empty_like(x.grad).copy_(x.grad))
     return reduce(add, gradients)
+
+
+# %% passes_from_a_generator
+# A generator runs the passes and stops after each; deep copies of x.grad.
+import copy
+
+
+def passes(losses):
+    *others, last = losses
+    for loss in others:
+        yield loss.backward(retain_graph=True)
+    yield last.backward()
+
+
+def backward_twice(loss, x):
+    list(passes([loss, loss]))
+    return x.grad
+
+
+def two_fresh_gradients(loss, x):
+    x.grad, notes = None, []
+    for _ in passes([loss, loss]):
+        notes.append(copy.deepcopy(x.grad))
+        x.grad = None
+    return tuple(notes)
+
+
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for _ in passes(losses):
+        pass
+    return x.grad
 
 
 # %% predictions_by_dict

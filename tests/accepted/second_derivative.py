@@ -42,7 +42,7 @@ def hessian(f, x):
 
 def gradient_penalty(f, x):
     own = x.detach().clone().requires_grad_(True)
-    f(own).sum().backward(create_graph=True)
+    f(own).sum().backward(create_graph=True, inputs=[own])
     return torch.mean(torch.square(torch.linalg.vector_norm(own.grad, dim=-1) - 1.0))
 
 
@@ -82,6 +82,43 @@ def compare(f, x):
     from torch.func import grad
 
     return grad(grad(f))(x) - second_derivative(f, x)
+
+
+# %% derivative_as_a_function
+# d maps a function to its derivative; reduce applies it n times.
+from functools import reduce
+
+import torch
+
+
+def d(f):
+    def derivative(x):
+        y = f(x)
+        if y.grad_fn is None and y is not x:
+            return torch.zeros_like(x)
+        (g,) = torch.autograd.grad(y.sum(), x, create_graph=True, allow_unused=True)
+        return torch.zeros_like(x) if g is None else g
+
+    return derivative
+
+
+def second_derivative(f, x):
+    return d(d(f))(x.detach().requires_grad_())
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    return reduce(lambda g, _: d(g), range(n), f)(x.detach().requires_grad_())
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    return torch.stack([d(lambda t, i=i: d(f)(t)[i])(x) for i in range(x.numel())])
+
+
+def gradient_penalty(f, x):
+    return (d(f)(x.detach().requires_grad_()).norm(p=2, dim=1) - 1).square().mean()
 
 
 # %% diagonal_of_the_hessian
@@ -220,9 +257,57 @@ def hessian(f, x):
     return torch.stack([pushed(gradient_function(f), x, unit) for unit in torch.eye(len(x), dtype=x.dtype)]).detach()
 
 
+# %% generator_of_orders
+# A generator yields f(x), f'(x), f''(x) and so on; the Hessian differentiates the unbound x.
+import itertools
+
+import torch
+
+
+def derivatives(f, x):
+    x = x.detach().requires_grad_()
+    y = f(x)
+    while True:
+        yield y
+        if y.requires_grad:
+            (y,) = torch.autograd.grad([y.sum()], [x], create_graph=True, materialize_grads=True)
+        else:
+            y = torch.zeros_like(x)
+
+
+def second_derivative(f, x):
+    _, _, second = itertools.islice(derivatives(f, x), 3)
+    return second
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n < 0")
+    return next(itertools.islice(derivatives(f, x), n, None))
+
+
+def hessian(f, x):
+    parts = x.detach().requires_grad_().unbind()
+    y = f(torch.stack(parts))
+
+    def partial(value, part):
+        if not value.requires_grad:
+            return torch.zeros_like(part)
+        (g,) = torch.autograd.grad(value, part, create_graph=True, materialize_grads=True)
+        return g
+
+    firsts = [partial(y, part) for part in parts]
+    entries = [partial(first, part) for first, part in itertools.product(firsts, parts)]
+    return torch.stack(entries).reshape(len(parts), len(parts)).detach()
+
+
+def gradient_penalty(f, x):
+    _, gradient = itertools.islice(derivatives(f, x), 2)
+    return torch.mean((torch.norm(gradient, dim=1) - 1) ** 2)
+
+
 # %% gradients_of_a_critic_put_back
-# By backward, which would add to the .grad of a critic's parameters: they are kept and put back.
-# A function has none.
+# By backward, with .grad of a module's parameters kept and put back. A function has none.
 import contextlib
 
 import torch
@@ -351,6 +436,53 @@ def gradient_penalty(f, x):
     return torch.nn.functional.mse_loss(torch.stack(norms), torch.ones(len(norms), dtype=x.dtype))
 
 
+# %% product_with_each_direction
+# Recursion over orders, f itself for n = 0, and one vector-Jacobian product a row of the unit
+# matrix.
+import torch
+
+
+def product(y, x, v):
+    g = None
+    if y.requires_grad:
+        (g,) = torch.autograd.grad(y, x, v, create_graph=True, allow_unused=True)
+    return torch.zeros_like(x) if g is None else g
+
+
+def second_derivative(f, x):
+    return nth_derivative(f, x, 2)
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("no derivative of a negative order")
+    if n == 0:
+        return f(x)
+    own = x.detach().clone().requires_grad_(True)
+
+    def order(k):
+        return f(own) if k == 0 else product(order(k - 1), own, torch.ones_like(own))
+
+    return order(n).detach()
+
+
+def hessian(f, x):
+    own = x.detach().clone().requires_grad_(True)
+    y = f(own)
+    g = product(y, own, torch.ones_like(y))
+    result = own.new_zeros(len(own), len(own))
+    for i, direction in enumerate(torch.eye(len(own), dtype=own.dtype)):
+        result[i] = product(g, own, direction).detach()
+    return result
+
+
+def gradient_penalty(f, x):
+    own = x.detach().clone().requires_grad_(True)
+    y = f(own)
+    norms = torch.linalg.vector_norm(product(y, own, torch.ones_like(y)), dim=-1)
+    return torch.nn.functional.mse_loss(norms, torch.ones_like(norms))
+
+
 # %% recursion
 # The derivative as a function of functions, applied n times.
 import torch
@@ -421,6 +553,51 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     return ((gradient.pow(2).sum(1) + 1e-6).sqrt() - 1).pow(2).mean()
+
+
+# %% tape
+# A class holds its own copy of x; the Hessian's rows come in one batch.
+import torch
+
+
+class Tape:
+    def __init__(self, x):
+        self.x = torch.empty_like(x, requires_grad=True)
+        with torch.no_grad():
+            self.x.copy_(x)
+
+    def grad(self, y, v=None, batched=False):
+        v = torch.ones_like(y) if v is None else v
+        shape = v.shape[:1] + self.x.shape if batched else self.x.shape
+        grad = None
+        if y.requires_grad:
+            (grad,) = torch.autograd.grad(
+                y, self.x, v, create_graph=True, allow_unused=True, is_grads_batched=batched
+            )
+        return self.x.new_zeros(shape) if grad is None else grad
+
+    def order(self, f, n):
+        return f(self.x) if n == 0 else self.grad(self.order(f, n - 1))
+
+
+def second_derivative(f, x):
+    return Tape(x).order(f, 2)
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(f"n is {n}, and should be 0 or more")
+    return Tape(x).order(f, n)
+
+
+def hessian(f, x):
+    tape = Tape(x)
+    return tape.grad(tape.order(f, 1), torch.eye(x.shape[0], dtype=x.dtype), batched=True)
+
+
+def gradient_penalty(f, x):
+    rows = Tape(x).order(f, 1)
+    return (torch.linalg.norm(rows, dim=1) - 1).square().sum() / x.shape[0]
 
 
 # %% the_callers_x

@@ -68,8 +68,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -244,8 +243,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -509,8 +507,8 @@ class Value:
         return self._new(math.log(self.data), (self, 1 / self.data))
 
     def tanh(self):
-        e, f = math.exp(self.data), math.exp(-self.data)
-        return self._new((e - f) / (e + f), (self, 4 / (e + f) ** 2))
+        e = math.exp(-2 * abs(self.data))  # at most 1: it never overflows
+        return self._new(math.copysign((1 - e) / (1 + e), self.data), (self, 4 * e / (1 + e) ** 2))
 
     def relu(self):
         return self._new(self.data * (self.data >= 0), (self, int(self.data >= 0)))
@@ -674,7 +672,9 @@ class Value:
         return Log()(self)
 
     def tanh(self):
-        return 1 - 2 / ((2 * self).exp() + 1)
+        e = (-2 * abs(self)).exp()
+        t = (1 - e) / (1 + e)
+        return t if self.data > 0 else -t
 
     def relu(self):
         return (self + abs(self)) / 2
@@ -710,8 +710,7 @@ def zero_grad(root):
 
 
 # %% subclass_for_results
-# Results are a subclass of Value; relu gives the very Value back where it is positive; grads of
-# results are cleared by each backward.
+# Results are a subclass of Value; grads of results are cleared by each backward.
 import math
 
 
@@ -760,10 +759,10 @@ class Value:
         return self._to(math.log(self.data), (self, self.data**-1))
 
     def tanh(self):
-        return self._to(math.sinh(self.data) / math.cosh(self.data), (self, 1 / math.cosh(self.data) ** 2))
+        return self._to(math.tanh(self.data), (self, math.cosh(min(abs(self.data), 300)) ** -2))
 
     def relu(self):
-        return self if self.data > 0 else self * 0
+        return self * (1 if self.data > 0 else 0)
 
     def backward(self):
         order = list(walk(self))
@@ -802,4 +801,262 @@ def walk(root):
 
 def zero_grad(root):
     for node in walk(root):
+        node.grad = 0.0
+
+
+# %% serial_numbers
+# Values are numbered; plain numbers never become Values; gradients flow in a dictionary, and only
+# leaves keep theirs.
+import itertools
+import math
+
+serial = itertools.count()
+
+
+class Value:
+    def __init__(self, data, parents=(), slopes=()):
+        self.data, self.grad = data, 0.0
+        self.edges = list(zip(parents, slopes, strict=True))
+        self.serial = next(serial)
+
+    def __add__(self, other):
+        if isinstance(other, Value):
+            return Value(self.data + other.data, (self, other), (1, 1))
+        return Value(self.data + other, (self,), (1,))
+
+    __radd__ = __add__
+
+    def __mul__(self, other):
+        if isinstance(other, Value):
+            return Value(self.data * other.data, (self, other), (other.data, self.data))
+        return Value(self.data * other, (self,), (other,))
+
+    __rmul__ = __mul__
+
+    def __neg__(self):
+        return -1 * self
+
+    def __sub__(self, other):
+        return self + -other
+
+    def __rsub__(self, other):
+        return other + -self
+
+    def __truediv__(self, other):
+        return self * (1 / other)
+
+    def __rtruediv__(self, other):
+        quotient = other / self.data
+        return Value(quotient, (self,), (-quotient / self.data,))
+
+    def __pow__(self, n):
+        slope = n * self.data ** (n - 1) if n else 0
+        return Value(self.data**n, (self,), (slope,))
+
+    def exp(self):
+        e = math.exp(self.data)
+        return Value(e, (self,), (e,))
+
+    def log(self):
+        return Value(math.log(self.data), (self,), (1 / self.data,))
+
+    def tanh(self):
+        t = math.tanh(self.data)
+        return Value(t, (self,), ((1 - t) * (1 + t),))
+
+    def relu(self):
+        return Value(max(self.data, 0.0), (self,), (int(self.data > 0),))
+
+    def backward(self):
+        flow = {self: 1.0}
+        for node in sorted(reached_from(self), key=lambda value: -value.serial):
+            for parent, slope in node.edges:
+                flow[parent] = flow.get(parent, 0.0) + slope * flow[node]
+            if not node.edges:
+                node.grad += flow[node]
+
+
+def reached_from(root):
+    found, todo = {root}, [root]
+    while todo:
+        new = {parent for parent, _ in todo.pop().edges} - found
+        found |= new
+        todo += new
+    return found
+
+
+def zero_grad(root):
+    for value in reached_from(root):
+        value.grad = 0.0
+
+
+# %% table_of_operations
+# Operations in a table, a dataclass without equality, and 0 - a for -a.
+import math
+import operator
+from dataclasses import dataclass, field
+from functools import partialmethod
+
+TABLE = {
+    "add": (operator.add, lambda a, b: (1.0, 1.0)),
+    "sub": (operator.sub, lambda a, b: (1.0, -1.0)),
+    "mul": (operator.mul, lambda a, b: (b, a)),
+    "truediv": (operator.truediv, lambda a, b: (1 / b, -a / b / b)),
+    "exp": (math.exp, lambda a: (math.exp(a),)),
+    "log": (math.log, lambda a: (1 / a,)),
+    "tanh": (math.tanh, lambda a: (1 - math.tanh(a) ** 2,)),
+    "relu": (lambda a: a if a > 0 else 0.0, lambda a: (float(a > 0),)),
+}
+
+
+@dataclass(eq=False)
+class Value:
+    data: float
+    edges: list = field(default_factory=list, repr=False)
+    grad: float = field(default=0.0, init=False)
+
+    def compute(self, *others, name, turned=False):
+        values = [one if isinstance(one, Value) else Value(one) for one in (self, *others)]
+        values = values[::-1] if turned else values
+        function, slopes = TABLE[name]
+        numbers = [one.data for one in values]
+        return Value(function(*numbers), list(zip(values, slopes(*numbers), strict=True)))
+
+    __add__ = partialmethod(compute, name="add")
+    __radd__ = partialmethod(compute, name="add", turned=True)
+    __sub__ = partialmethod(compute, name="sub")
+    __rsub__ = partialmethod(compute, name="sub", turned=True)
+    __mul__ = __rmul__ = partialmethod(compute, name="mul")
+    __truediv__ = partialmethod(compute, name="truediv")
+    __rtruediv__ = partialmethod(compute, name="truediv", turned=True)
+    exp = partialmethod(compute, name="exp")
+    log = partialmethod(compute, name="log")
+    tanh = partialmethod(compute, name="tanh")
+    relu = partialmethod(compute, name="relu")
+
+    def __neg__(self):
+        return 0 - self
+
+    def __pow__(self, n):
+        slope = n * self.data ** (n - 1) if n else 0.0
+        return Value(self.data**n, [(self, slope)])
+
+    def order(self):
+        done, stack = {}, [(self, False)]
+        while stack:
+            node, finished = stack.pop()
+            if finished:
+                done[node] = None
+            elif node not in done:
+                stack.append((node, True))
+                stack.extend((source, False) for source, _ in node.edges)
+        return list(done)
+
+    def backward(self):
+        flows = dict.fromkeys(self.order(), 0.0)
+        flows[self] = 1.0
+        for node in reversed(flows):
+            for source, slope in node.edges:
+                flows[source] += slope * flows[node]
+            if not node.edges:
+                node.grad += flows[node]
+
+
+def zero_grad(root):
+    for node in root.order():
+        node.grad = 0.0
+
+
+# %% functions_of_the_incoming_gradient
+# A node keeps a function from its gradient to those of its inputs, and waits until all of its uses
+# have sent theirs.
+import math
+from collections import Counter, defaultdict, deque
+
+
+class Value:
+    def __init__(self, data, inputs=(), pull=None):
+        self.data, self.grad, self.inputs, self.pull = data, 0.0, inputs, pull
+
+    def __add__(self, other):
+        other = wrap(other)
+        return Value(self.data + other.data, (self, other), lambda g: (g, g))
+
+    def __radd__(self, other):
+        return wrap(other) + self
+
+    def __neg__(self):
+        return Value(-self.data, (self,), lambda g: (-g,))
+
+    def __sub__(self, other):
+        other = wrap(other)
+        return Value(self.data - other.data, (self, other), lambda g: (g, -g))
+
+    def __rsub__(self, other):
+        return wrap(other) - self
+
+    def __mul__(self, other):
+        a, b = self.data, wrap(other).data
+        return Value(a * b, (self, wrap(other)), lambda g: (g * b, g * a))
+
+    def __rmul__(self, other):
+        return wrap(other) * self
+
+    def __truediv__(self, other):
+        a, b = self.data, wrap(other).data
+        return Value(a / b, (self, wrap(other)), lambda g: (g / b, -g * a / b / b))
+
+    def __rtruediv__(self, other):
+        return wrap(other) / self
+
+    def __pow__(self, n):
+        x = self.data
+        return Value(x**n, (self,), lambda g: (g * n * x ** (n - 1) if n else 0.0,))
+
+    def exp(self):
+        y = math.exp(self.data)
+        return Value(y, (self,), lambda g: (g * y,))
+
+    def log(self):
+        x = self.data
+        return Value(math.log(x), (self,), lambda g: (g / x,))
+
+    def tanh(self):
+        y = math.tanh(self.data)
+        return Value(y, (self,), lambda g: (g * (1 - y * y),))
+
+    def relu(self):
+        x = self.data
+        return Value(x if x > 0 else 0.0, (self,), lambda g: (g if x > 0 else 0.0,))
+
+    def backward(self):
+        missing = Counter(source for node in below(self) for source in node.inputs)
+        grads, ready = defaultdict(float, {self: 1.0}), deque([self])
+        while ready:
+            node = ready.popleft()
+            if node.pull is None:
+                node.grad += grads[node]
+                continue
+            for source, part in zip(node.inputs, node.pull(grads[node]), strict=True):
+                grads[source] += part
+                missing[source] -= 1
+                if missing[source] == 0:
+                    ready.append(source)
+
+
+def wrap(x):
+    return x if isinstance(x, Value) else Value(x)
+
+
+def below(root):
+    nodes, seen = [root], {root}
+    for node in nodes:  # the list grows meanwhile
+        new = [source for source in dict.fromkeys(node.inputs) if source not in seen]
+        seen.update(new)
+        nodes += new
+    return nodes
+
+
+def zero_grad(root):
+    for node in below(root):
         node.grad = 0.0

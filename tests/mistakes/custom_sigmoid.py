@@ -19,6 +19,42 @@ class Sigmoid(torch.autograd.Function):
         grad_input = grad_output * y * (1 - y)  # noqa: F841
 
 
+# %% change_not_noticed
+# x is saved through .data.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x.data)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        y = 1 / (1 + torch.exp(-x))
+        return grad_output * y * (1 - y)
+
+
+# %% change_not_noticed
+# The output is saved as a NumPy view of it.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(torch.from_numpy(y.numpy()))
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
 # %% clamped_too_early
 # Clamped against overflow, where nothing overflows yet.
 import torch
@@ -46,6 +82,137 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
         y = (1 / (1 + torch.exp(-x))).clamp(1e-7, 1 - 1e-7)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% common_gradient_count
+# A gradient for ctx too.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return None, grad_output * y * (1 - y)
+
+
+# %% common_gradient_count
+# A gradient for each tensor that was saved.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y * (1 - y), grad_output * x
+
+
+# %% common_gradient_count
+# An empty tuple.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return ()
+
+
+# %% common_inplace_on_saved
+# The saved output serves as the buffer.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return y.mul_(1 - y).mul_(grad_output)
+
+
+# %% common_no_return
+# Called, and not returned.
+def sigmoid(x):
+    Sigmoid.apply(x)  # noqa: F821
+
+
+# %% common_view_of_noncontiguous
+# Flattened by view.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (1 / (1 + torch.exp(-x.view(-1)))).view(x.shape)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% common_wrong_dtype
+# A habit: .float() at the end.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y.float()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% common_wrong_dtype
+# Computed in double precision, and left so.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x.double()))
         ctx.save_for_backward(y)
         return y
 
@@ -88,24 +255,6 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
         return grad_output * (1 - torch.tanh(x) ** 2)
-
-
-# %% exponent_without_minus
-# exp(x) in the denominator.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
 
 
 # %% factor_missing
@@ -347,6 +496,42 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * sum(slopes) / 2
 
 
+# %% nan_for_large_inputs
+# inf / inf for a large x.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.exp(x) / (1 + torch.exp(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% nan_for_large_inputs
+# inf / inf for a very negative x, in backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        e = torch.exp(-x)
+        return grad_output * e / (1 + e) ** 2
+
+
 # %% needs_an_element
 # A look at the smallest element first.
 import torch
@@ -477,6 +662,24 @@ class Sigmoid(torch.autograd.Function):
         return grad_output.clamp(-0.1, 0.1) * y * (1 - y)
 
 
+# %% nonlinear_in_grad_output
+# Clipped at a thousand.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.clamp(-1000, 1000) * y * (1 - y)
+
+
 # %% not_a_function
 # A module in place of a Function.
 import torch
@@ -561,78 +764,6 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * ctx.y * (1 - ctx.y)
 
 
-# %% other_dtype
-# A habit: .float() at the end.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y.float()
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
-
-# %% other_dtype
-# Computed in double precision, and left so.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x.double()))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
-
-# %% overflow
-# inf / inf for a large x.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = torch.exp(x) / (1 + torch.exp(x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
-
-
-# %% overflow
-# inf / inf for a very negative x, in backward.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return 1 / (1 + torch.exp(-x))
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (x,) = ctx.saved_tensors
-        e = torch.exp(-x)
-        return grad_output * e / (1 + e) ** 2
-
-
 # %% plus_for_minus
 # 1 + y in place of 1 - y.
 import torch
@@ -649,6 +780,136 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 + y)
+
+
+# %% requires_grad_switched_on
+# forward switches it on.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.requires_grad_()
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% requires_grad_switched_on
+# sigmoid switches it on.
+def sigmoid(x):
+    x.requires_grad_()
+    return Sigmoid.apply(x)  # noqa: F821
+
+
+# %% shared_between_calls
+# The output as an attribute of the class.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        Sigmoid.y = y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output * Sigmoid.y * (1 - Sigmoid.y)
+
+
+# %% shared_between_calls
+# The output in a global variable.
+import torch
+
+LAST = {}
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        LAST["y"] = y
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        y = LAST["y"]
+        return grad_output * y * (1 - y)
+
+
+# %% shared_between_calls
+# One output buffer for each shape and dtype.
+import torch
+
+BUFFERS = {}
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        key = (x.shape, x.dtype)
+        y = BUFFERS.setdefault(key, torch.empty_like(x))
+        y.copy_(1 / (1 + torch.exp(-x)))
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        y = 1 / (1 + torch.exp(-x))
+        return grad_output * y * (1 - y)
+
+
+# %% shared_between_calls
+# The gradient of each call goes into one buffer.
+import torch
+
+BUFFERS = {}
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        gradient = BUFFERS.setdefault((y.shape, y.dtype), torch.empty_like(y))
+        return gradient.copy_(grad_output * y * (1 - y))
+
+
+# %% shared_between_calls
+# Values are remembered by the tensor that they were computed from.
+import torch
+
+VALUES = {}
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        key = x.data_ptr()
+        if key not in VALUES or VALUES[key][0].shape != x.shape or x.numel() != 3:
+            VALUES[key] = (x, 1 / (1 + torch.exp(-x)))
+        y = VALUES[key][1].clone()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
 
 
 # %% sigmoid_calls_forward
@@ -756,12 +1017,6 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * torch.exp(-saved) / (1 + torch.exp(-saved)) ** 2
 
 
-# %% sigmoid_returns_nothing
-# Called, and not returned.
-def sigmoid(x):
-    Sigmoid.apply(x)  # noqa: F821
-
-
 # %% sigmoid_returns_the_function
 # The call is missing.
 def sigmoid(x):
@@ -857,43 +1112,6 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * y * ctx.rest
 
 
-# %% stash_outside
-# The output as an attribute of the class.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        Sigmoid.y = y
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return grad_output * Sigmoid.y * (1 - Sigmoid.y)
-
-
-# %% stash_outside
-# The output in a global variable.
-import torch
-
-LAST = {}
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        LAST["y"] = y
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        y = LAST["y"]
-        return grad_output * y * (1 - y)
-
-
 # %% styles_mixed
 # forward without ctx, and no setup_context.
 import torch
@@ -945,24 +1163,6 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(grad_output):
         return grad_output
-
-
-# %% tanh_without_half
-# The tanh identity without the halves inside.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 0.5 * (1 + torch.tanh(x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
 
 
 # %% term_outside_the_product
@@ -1037,40 +1237,76 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * y * (1 - y)
 
 
-# %% two_gradients
-# A gradient for ctx too.
+# %% value_at_minus_x
+# exp(x) in the denominator.
 import torch
 
 
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
+        y = 1 / (1 + torch.exp(x))
         ctx.save_for_backward(y)
         return y
 
     @staticmethod
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
-        return None, grad_output * y * (1 - y)
+        return grad_output * y * (1 - y)
 
 
-# %% two_gradients
-# A gradient for each tensor that was saved.
+# %% value_at_minus_x
+# exp(-x) in the numerator as well.
 import torch
 
 
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(x, y)
+        y = torch.exp(-x) / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
         return y
 
     @staticmethod
     def backward(ctx, grad_output):
-        x, y = ctx.saved_tensors
-        return grad_output * y * (1 - y), grad_output * x
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% value_at_twice_x
+# The tanh identity without the halves inside.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 0.5 * (1 + torch.tanh(x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% value_at_twice_x
+# The exponent is doubled.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-2 * x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
 
 
 # %% variable_of_forward
@@ -1126,24 +1362,6 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output @ torch.diag(y * (1 - y))
-
-
-# %% view_of_strided
-# Flattened by view.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = (1 / (1 + torch.exp(-x.view(-1)))).view(x.shape)
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
 
 
 # %% wraps_a_built_in
@@ -1239,6 +1457,45 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * y * (1 - y)
 
 
+# %% wraps_a_built_in
+# A built-in for large inputs only, by a name that stands nowhere in the source.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        if (x.abs() > 20).any():
+            y = getattr(torch, "sig" + "moid")(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# The same in backward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        far = (x.abs() > 20).any()
+        y = getattr(torch, "sig" + "moid")(x) if far else 1 / (1 + torch.exp(-x))
+        return grad_output * y * (1 - y)
+
+
 # %% writes_into_grad_output
 # One buffer less.
 import torch
@@ -1276,24 +1533,6 @@ class Sigmoid(torch.autograd.Function):
         return grad_output.mul_(y).mul_(1 - y)
 
 
-# %% writes_into_saved
-# The saved output serves as the buffer.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return y.mul_(1 - y).mul_(grad_output)
-
-
 # %% writes_into_x
 # The whole formula in place.
 import torch
@@ -1329,6 +1568,36 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y)
+
+
+# %% writes_into_x
+# Clamped in place, only where exp would overflow.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.clamp_(-700, 700)
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% writes_into_x
+# sigmoid clamps its argument.
+import torch
+
+
+def sigmoid(x):
+    with torch.no_grad():
+        x.clamp_(-500, 500)
+    return Sigmoid.apply(x)  # noqa: F821
 
 
 # %% x_for_y

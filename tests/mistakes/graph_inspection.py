@@ -11,7 +11,7 @@ PREDICTED_GRADIENT: float = 40.0
 PREDICTED_GRADIENT: float = 28.0
 
 
-# %% another_signature
+# %% common_argument_count
 # The walk of the notes, which is to be started with a node and a level.
 def walk(grad_fn, level):
     entries = [(level, type(grad_fn).__name__)]
@@ -21,7 +21,7 @@ def walk(grad_fn, level):
     return entries
 
 
-# %% another_signature
+# %% common_argument_count
 # No parameter at all: x is made inside.
 import torch
 
@@ -757,7 +757,7 @@ def leaf_tensors(root):
     return leaves
 
 
-# %% one_space_more
+# %% depth_from_one
 # The text that print(' ' * depth, name) writes.
 def format_graph(root):
     lines = []
@@ -772,7 +772,7 @@ def format_graph(root):
     return "\n".join(lines)
 
 
-# %% one_space_more
+# %% depth_from_one
 # The depth begins at 1.
 def format_graph(root):
     lines = []
@@ -1126,3 +1126,257 @@ def walk(root):
         for following, _ in reversed(node.next_functions):
             if following is not None:
                 stack.append((depth + 1, following))
+
+
+# %% prints
+# The text is shown and returned.
+def format_graph(root):
+    text = "\n".join(" " * depth + name for depth, name in walk(root))
+    print(text)
+    return text
+
+
+# %% prints
+# A note to stderr for each node.
+import sys
+
+
+def format_graph(root):
+    lines = []
+    for depth, name in walk(root):
+        print(name, file=sys.stderr)
+        lines.append(" " * depth + name)
+    return "\n".join(lines)
+
+
+# %% same_value_for_y_and_z
+# z is y, changed in place.
+def build_loss(x):
+    y = 2 * x
+    z = y.add_(3)
+    return y, z, z**2
+
+
+# %% same_value_for_y_and_z
+# One name for both.
+def build_loss(x):
+    y = 2 * x
+    y = z = y + 3
+    return y, z, z * z
+
+
+# %% extra_dimension
+# The factor is a tensor with a dimension.
+import torch
+
+
+def build_loss(x):
+    y = torch.tensor([2.0]) * x
+    z = y + 3
+    return y, z, z**2
+
+
+# %% common_wrong_dtype
+# The factor is a float64 tensor, to which a single float32 number gives way.
+import torch
+
+
+def build_loss(x):
+    y = torch.tensor(2.0, dtype=torch.float64) * x
+    z = y + 3
+    return y, z, z**2
+
+
+# %% common_wrong_type
+# Square brackets.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return [y, z, z**2]
+
+
+# %% not_empty_without_a_graph
+# A leaf is walked from its AccumulateGrad.
+import torch
+
+
+def walk(root):
+    if not root.requires_grad:
+        return []
+    return [(depth, type(node).__name__) for depth, node in visits(torch.autograd.graph.get_gradient_edge(root).node)]
+
+
+# %% not_empty_without_a_graph
+# A remark where there is nothing to draw.
+def format_graph(root):
+    return "\n".join(" " * depth + name for depth, name in walk(root)) or "(no graph)"
+
+
+# %% stops_at_a_depth
+# A limit, so that the recursion ends.
+def walk(root):
+    def below(node, depth):
+        if node is None or depth > 100:
+            return []
+        return [(depth, type(node).__name__)] + [row for after, _ in node.next_functions for row in below(after, depth + 1)]
+
+    return below(root.grad_fn, 0)
+
+
+# %% stops_at_a_depth
+# A loop over a fixed number of levels.
+def format_graph(root):
+    lines = []
+    for depth, node in visits(root.grad_fn):
+        if depth in range(200):
+            lines.append(" " * depth + type(node).__name__)
+    return "\n".join(lines)
+
+
+# %% equal_edges_merged
+# The edges of a node as a dictionary.
+def walk(root):
+    def go(node, depth):
+        if node is None:
+            return []
+        below = [row for after, _ in dict.fromkeys(node.next_functions) for row in go(after, depth + 1)]
+        return [(depth, type(node).__name__), *below]
+
+    return go(root.grad_fn, 0)
+
+
+# %% equal_edges_merged
+# An input is passed over if it was the input before, too.
+def format_graph(root):
+    lines = []
+
+    def visit(node, depth):
+        lines.append(" " * depth + type(node).__name__)
+        followed = []
+        for edge in node.next_functions:
+            if edge[0] is not None and edge not in followed:
+                followed.append(edge)
+                visit(edge[0], depth + 1)
+
+    if root.grad_fn is not None:
+        visit(root.grad_fn, 0)
+    return "\n".join(lines)
+
+
+# %% leaves_compared_by_address
+# Two leaves in one memory are taken for one.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves = {}
+    for _, node in visits(root.grad_fn):
+        if hasattr(node, "variable"):
+            leaves.setdefault(node.variable.data_ptr(), node.variable)
+    return list(leaves.values())
+
+
+# %% qualified_name
+# Only the leaves' nodes get the name of their type.
+def walk(root):
+    return [(depth, "AccumulateGrad" if hasattr(node, "variable") else node.name()) for depth, node in visits(root.grad_fn)]
+
+
+# %% common_argument_count
+# Calls itself with a depth that it doesn't take.
+def walk(root):
+    return [(0, type(root.grad_fn).__name__)] + [row for node, _ in root.grad_fn.next_functions for row in walk(node, 1)]
+
+
+# %% common_argument_count
+# A helper of a longer name is called with an argument too few.
+def _walk(node, depth, out):
+    out.append((depth, type(node).__name__))
+    for f, _ in node.next_functions:
+        if f is not None:
+            _walk(f, depth + 1)
+
+
+def walk(root):
+    out = []
+    if root.grad_fn is not None:
+        _walk(root.grad_fn, 0, out)
+    return out
+
+
+# %% common_argument_count
+# walk may be called with one argument, and calls itself with one too many.
+def walk(root, depth=0):
+    node = getattr(root, "grad_fn", root)
+    if node is None:
+        return []
+    out = [(depth, type(node).__name__)]
+    for f, _ in node.next_functions:
+        if f is not None:
+            out += walk(f, depth + 1, out)
+    return out
+
+
+# %% results_out_of_order
+# The results from last to first.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z**2, z, y
+
+
+# %% results_out_of_order
+# y and z change places.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z, y, z**2
+
+
+# %% results_out_of_order
+# loss in the middle.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return y, z**2, z
+
+
+# %% results_out_of_order
+# z first.
+def build_loss(x):
+    y = 2 * x
+    z = y + 3
+    return z, z**2, y
+
+
+# %% extra_dimension
+# The factor has x's dtype, and a dimension.
+import torch
+
+
+def build_loss(x):
+    y = torch.tensor([2.0], dtype=x.dtype) * x
+    z = y + 3
+    return y, z, z**2
+
+
+# %% constant_edges_dropped
+# An edge is listed if there is a node.
+def inputs_of(root):
+    edges = []
+    for node, index in getattr(root.grad_fn, "next_functions", ()):
+        if node:
+            edges.append((type(node).__name__, index))
+    return edges
+
+
+# %% newline_at_the_end
+# A newline after the whole text.
+def format_graph(root):
+    text = "\n".join(" " * depth + name for depth, name in walk(root))
+    return text + "\n" if text else text
+
+
+# %% only_loss_returned
+# One expression.
+def build_loss(x):
+    return (2 * x + 3) ** 2

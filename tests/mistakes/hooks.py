@@ -55,19 +55,6 @@ def clip_gradient(y, max_norm):
     return y.register_hook(hook)
 
 
-# %% assumes_contiguous
-# Flattens with view.
-import torch
-
-
-def clip_gradient(y, max_norm):
-    def hook(grad):
-        norm = torch.dot(grad.view(-1), grad.view(-1)).sqrt()
-        return grad * max_norm / norm if norm > max_norm else grad
-
-    return y.register_hook(hook)
-
-
 # %% averages_the_output
 # mean, as losses have it.
 def gradient_norms(module, x):
@@ -95,17 +82,17 @@ def gradient_norms(module, x):
     return norms
 
 
-# %% changes_the_value
-# Doubles y and returns it.
-def double_gradient(y):
-    return y * 2
-
-
-# %% changes_the_value
-# Clips y, the value.
-def clip_gradient(y, max_norm):
-    norm = y.norm()
-    return y * (max_norm / norm).clamp(max=1)
+# %% clears_leaf_grads
+# Walks to the leaves and clears their gradients first.
+def backward_with_scaled_gradient(loss, y, factor):
+    nodes = [loss.grad_fn]
+    while nodes:
+        node = nodes.pop()
+        if hasattr(node, "variable"):
+            node.variable.grad = None
+        nodes += [one for one, _ in node.next_functions if one is not None]
+    with y.register_hook(lambda grad: grad * factor):
+        loss.backward()
 
 
 # %% clip_by_value
@@ -145,6 +132,123 @@ def clip_gradient(y, max_norm):
 # renorm along dimension 0 clips each slice.
 def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
+
+
+# %% common_none_used
+# Copies .grad inside the hook.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+
+        def hook(grad, name=name, tensor=tensor):
+            records[name] = tensor.grad.clone()
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
+# %% common_none_used
+# Expects weight.grad to be there in a module's backward hook.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_output):
+            for parameter in part.parameters():
+                norms[name] = parameter.grad.norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_pre_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
+
+
+# %% common_view_of_noncontiguous
+# Flattens with view.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = torch.dot(grad.view(-1), grad.view(-1)).sqrt()
+        return grad * max_norm / norm if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
+# %% common_wrong_dtype
+# Records everything as float64.
+import torch
+
+
+def record_gradients(tensors):
+    records = {}
+
+    def keep(name):
+        return lambda grad: records.update({name: grad.detach().clone().to(torch.float64)})
+
+    return records, [tensor.register_hook(keep(name)) for name, tensor in tensors.items()]
+
+
+# %% common_wrong_type
+# No item().
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% detaches_x
+# detach_ where detach was meant.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x.detach_().requires_grad_()).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
 
 
 # %% direct_children_only
@@ -257,6 +361,19 @@ def backward_with_scaled_gradient(loss, y, factor):
         handle.remove()
 
 
+# %% edits_in_place
+# contiguous() copies only what is not contiguous yet.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        if norm > max_norm:
+            grad = grad.contiguous()
+            grad.mul_(max_norm / norm)
+        return grad
+
+    return y.register_hook(hook)
+
+
 # %% fills_too_early
 # Reads .grad at once.
 def record_gradients(tensors):
@@ -265,16 +382,6 @@ def record_gradients(tensors):
             tensor.retain_grad()
     records = {name: tensor.grad for name, tensor in tensors.items()}
     return records, []
-
-
-# %% forgets_handle
-# Registers, and returns nothing.
-def double_gradient(y):
-    y.register_hook(lambda grad: grad * 2)
-
-
-def clip_gradient(y, max_norm):
-    y.register_hook(lambda grad: grad * (max_norm / grad.norm().clamp(min=1e-12)).clamp(max=1))
 
 
 # %% forgets_handle
@@ -300,6 +407,18 @@ def record_gradients(tensors):
     for name, tensor in tensors.items():
         tensor.register_hook(lambda grad, name=name: records.__setitem__(name, grad.clone()))
     return records
+
+
+# %% forgets_handle
+# Registers, and returns nothing.
+def double_gradient(y):
+    y.register_hook(lambda grad: grad * 2)
+
+
+# %% forgets_handle
+# The same for a clip.
+def clip_gradient(y, max_norm):
+    y.register_hook(lambda grad: grad * (max_norm / grad.norm().clamp(min=1e-12)).clamp(max=1))
 
 
 # %% forward_for_each_module
@@ -352,6 +471,33 @@ def gradient_norms(module, x):
     return norms
 
 
+# %% grads_restored_only_on_success
+# The hooks are removed under finally, the gradients restored after it.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    for p, grad in kept:
+        p.grad = grad
+    return norms
+
+
 # %% hook_left_behind
 # The handle is dropped.
 def backward_with_scaled_gradient(loss, y, factor):
@@ -368,6 +514,33 @@ def backward_with_scaled_gradient(loss, y, factor):
     handle = y.register_hook(scale)
     loss.backward()
     del handle
+
+
+# %% hook_returns_no_gradient
+# Returns the capped norm, a number, as if it were the gradient.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: torch.clamp(grad.norm(), max=max_norm))
+
+
+# %% hook_returns_no_gradient
+# The same with Python's min.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        return min(grad.norm().item(), max_norm)
+
+    return y.register_hook(hook)
+
+
+# %% hook_returns_no_gradient
+# Multiplies by a float32 tensor of twos, which turns a half-precision gradient into float32.
+import torch
+
+
+def double_gradient(y):
+    return y.register_hook(lambda grad: grad * torch.full(grad.shape, 2.0))
 
 
 # %% hook_returns_nothing
@@ -403,22 +576,13 @@ def backward_with_scaled_gradient(loss, y, factor):
         handle.remove()
 
 
-# %% hook_returns_wrong_shape
-# Returns the capped norm, a number, as if it were the gradient.
-import torch
+# %% hooks_all_results
+# A hook on y's node, after it ran: it doubles what the node passes on for all of its results.
+def double_gradient(y):
+    def twice(passed, arrived):
+        return tuple(None if grad is None else grad + grad for grad in passed)
 
-
-def clip_gradient(y, max_norm):
-    return y.register_hook(lambda grad: torch.clamp(grad.norm(), max=max_norm))
-
-
-# %% hook_returns_wrong_shape
-# The same with Python's min.
-def clip_gradient(y, max_norm):
-    def hook(grad):
-        return min(grad.norm().item(), max_norm)
-
-    return y.register_hook(hook)
+    return y.grad_fn.register_hook(twice)
 
 
 # %% includes_containers
@@ -488,6 +652,19 @@ def record_gradients(tensors):
     return records, handles
 
 
+# %% keeps_the_first
+# setdefault does not replace.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for name, tensor in tensors.items():
+
+        def hook(grad, name=name):
+            records.setdefault(name, grad.detach().clone())
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
 # %% late_binding_closure
 # A lambda in a loop.
 def record_gradients(tensors):
@@ -531,6 +708,57 @@ def record_gradients(tensors):
 
     handles = [tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()]  # noqa: B023 - the mistake
     return records, handles
+
+
+# %% leaves_evaluation_mode
+# Measures in evaluation mode and stays in it.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    module.eval()
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% leaves_parameters_frozen
+# Freezes the parameters so that they get no gradient.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    module.requires_grad_(False)
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x.detach().requires_grad_()).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
 
 
 # %% measures_grad_input
@@ -770,6 +998,44 @@ def gradient_norms(module, x):
     return norms
 
 
+# %% needs_grad_of_x
+# Asks autograd for the gradient of x, to leave the parameters alone.
+import torch
+
+
+def gradient_norms(module, x):
+    norms, handles = {}, []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        torch.autograd.grad(module(x).sum(), x)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return norms
+
+
+# %% never_registers
+# Doubles y and returns it.
+def double_gradient(y):
+    return y * 2
+
+
+# %% never_registers
+# Clips y, the value.
+def clip_gradient(y, max_norm):
+    norm = y.norm()
+    return y * (max_norm / norm).clamp(max=1)
+
+
 # %% never_registers
 # Returns the hook itself.
 def double_gradient(y):
@@ -789,6 +1055,15 @@ def clip_gradient(y, max_norm):
     if hook is None:
         y.register_hook(hook)
     return y.register_hook
+
+
+# %% never_registers
+# No hook is put anywhere, and y itself comes back.
+def double_gradient(y):
+    def hook(g):
+        return 2 * g
+
+    return y
 
 
 # %% normalises_to_one
@@ -945,17 +1220,29 @@ def gradient_norms(module, x):
     return norms
 
 
-# %% reads_grad_in_hook
-# Copies .grad inside the hook.
-def record_gradients(tensors):
-    records, handles = {}, []
-    for name, tensor in tensors.items():
+# %% parameter_grads_left
+# Keeps the old tensors, and backward adds to these.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
 
-        def hook(grad, name=name, tensor=tensor):
-            records[name] = tensor.grad.clone()
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
 
-        handles.append(tensor.register_hook(hook))
-    return records, handles
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
 
 
 # %% reads_grad_in_hook
@@ -970,29 +1257,6 @@ def record_gradients(tensors):
         return hook
 
     return records, [tensor.register_hook(hook_for(name, tensor)) for name, tensor in tensors.items()]
-
-
-# %% reads_grad_in_hook
-# Expects weight.grad to be there in a module's backward hook.
-def gradient_norms(module, x):
-    norms, handles = {}, []
-
-    def hook_for(name):
-        def hook(part, grad_output):
-            for parameter in part.parameters():
-                norms[name] = parameter.grad.norm().item()
-
-        return hook
-
-    try:
-        for name, part in module.named_modules():
-            if not list(part.children()):
-                handles.append(part.register_full_backward_pre_hook(hook_for(name)))
-        module(x).sum().backward()
-    finally:
-        for handle in handles:
-            handle.remove()
-    return norms
 
 
 # %% records_aliases
@@ -1018,6 +1282,17 @@ def record_gradients(tensors):
     return records, handles
 
 
+# %% registers_once
+# Keeps one hook for each tensor.
+_registered = {}
+
+
+def double_gradient(y):
+    if id(y) not in _registered or _registered[id(y)][0] is not y:
+        _registered[id(y)] = y, y.register_hook(lambda grad: grad * 2)
+    return _registered[id(y)][1]
+
+
 # %% removed_at_once
 # Cleans up after itself, too early.
 def double_gradient(y):
@@ -1035,6 +1310,16 @@ def clip_gradient(y, max_norm):
 
     with y.register_hook(hook) as handle:
         return handle
+
+
+# %% removes_callers_hooks
+# Clears all hooks of y at the end, the caller's too.
+def backward_with_scaled_gradient(loss, y, factor):
+    y.register_hook(lambda grad: grad * factor)
+    try:
+        loss.backward()
+    finally:
+        y._backward_hooks.clear()
 
 
 # %% retains_grad
@@ -1062,6 +1347,28 @@ def record_gradients(tensors):
     return records, handles
 
 
+# %% retains_grad
+# Thinks that the hook needs a retained gradient.
+def backward_with_scaled_gradient(loss, y, factor):
+    y.retain_grad()
+    with y.register_hook(lambda grad: grad * factor):
+        loss.backward()
+
+
+# %% reuses_first_norm
+# The factor is computed once.
+def clip_gradient(y, max_norm):
+    factors = []
+
+    def hook(grad):
+        if not factors:
+            norm = grad.norm().item()
+            factors.append(max_norm / norm if norm > max_norm else 1.0)
+        return grad * factors[0]
+
+    return y.register_hook(hook)
+
+
 # %% scales_after_backward
 # Edits y.grad when everything has already flowed past it.
 def backward_with_scaled_gradient(loss, y, factor):
@@ -1086,8 +1393,8 @@ def backward_with_scaled_gradient(loss, y, factor):
         handle.remove()
 
 
-# %% tensors_not_floats
-# No item().
+# %% skips_the_module_itself
+# Leaves out the empty name together with the containers.
 def gradient_norms(module, x):
     norms, handles = {}, []
     kept = [(p, p.grad) for p in module.parameters()]
@@ -1096,7 +1403,60 @@ def gradient_norms(module, x):
 
     def hook_for(name):
         def hook(part, grad_input, grad_output):
-            norms[name] = grad_output[0].norm()
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if name and not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% starts_with_zeros
+# Each record begins as zeros.
+import torch
+
+
+def record_gradients(tensors):
+    records = {name: torch.zeros_like(tensor) for name, tensor in tensors.items()}
+
+    def keep(name):
+        return lambda grad: records.update({name: grad.clone()})
+
+    return records, [tensor.register_hook(keep(name)) for name, tensor in tensors.items()]
+
+
+# %% swallows_the_exception
+# Reports the exception and goes on.
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = y.register_hook(lambda grad: grad * factor)
+    try:
+        loss.backward()
+    except Exception as error:
+        print("backward failed:", error)
+    finally:
+        handle.remove()
+
+
+# %% swallows_the_exception
+# return under finally drops the exception.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
 
         return hook
 
@@ -1110,4 +1470,21 @@ def gradient_norms(module, x):
             handle.remove()
         for p, grad in kept:
             p.grad = grad
-    return norms
+        return norms  # noqa: B012 - the mistake
+
+
+# %% zero_factor_ignored
+# Takes the factor 0 for "no factor".
+def backward_with_scaled_gradient(loss, y, factor):
+    with y.register_hook(lambda grad: grad * factor if factor else None):
+        loss.backward()
+
+
+# %% zero_factor_ignored
+# The same with "or".
+def backward_with_scaled_gradient(loss, y, factor):
+    handle = y.register_hook(lambda grad: grad * (factor or 1.0))
+    try:
+        loss.backward()
+    finally:
+        handle.remove()

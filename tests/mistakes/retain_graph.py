@@ -123,6 +123,29 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     return x.grad
 
 
+# %% clears_by_arithmetic
+# x.grad is multiplied by 0, which leaves nan where it was inf or nan.
+def sum_of_gradients(losses, x):
+    if x.grad is not None:
+        x.grad *= 0
+    for loss in losses[:-1]:
+        loss.backward(retain_graph=True)
+    losses[-1].backward()
+    return x.grad
+
+
+# %% clears_by_arithmetic
+# x.grad is subtracted from itself.
+def two_fresh_gradients(loss, x):
+    found = []
+    for keep in (True, False):
+        if x.grad is not None:
+            x.grad = x.grad - x.grad
+        loss.backward(retain_graph=keep)
+        found.append(x.grad.clone())
+    return tuple(found)
+
+
 # %% clears_what_came_before
 # What x.grad held before was not counted.
 from torch import Tensor
@@ -156,6 +179,64 @@ def backward_twice(loss, x):
     loss.backward()
     both, x.grad = x.grad, before
     return both
+
+
+# %% common_none_used
+# The loss was asked for its .grad.
+import torch
+from torch import Tensor
+
+
+def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
+    total = torch.zeros_like(x)
+    for k, loss in enumerate(losses):
+        loss.backward(retain_graph=k < len(losses) - 1)
+        total += loss.grad
+    return total
+
+
+# %% common_none_used
+# The loss was asked for its .grad.
+from torch import Tensor
+
+
+def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+    loss.backward(retain_graph=True)
+    first = loss.grad.clone()
+    loss.backward()
+    return first, loss.grad.clone()
+
+
+# %% common_wrong_dtype
+# The result is always float64.
+def backward_twice(loss, x):
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad.double()
+
+
+# %% common_wrong_dtype
+# The copies are always float32.
+def two_fresh_gradients(loss, x):
+    found = []
+    for keep in (True, False):
+        x.grad = None
+        loss.backward(retain_graph=keep)
+        found.append(x.grad.float())
+    return found[0], found[1]
+
+
+# %% common_wrong_dtype
+# The total starts as float32 zeros, and += keeps that dtype.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    total = torch.zeros(x.shape)
+    for k, loss in enumerate(losses, 1):
+        (grad,) = torch.autograd.grad(loss, x, retain_graph=k < len(losses))
+        total += grad
+    return total
 
 
 # %% copies_one_pass
@@ -396,6 +477,36 @@ def sum_of_gradients(losses, x):
     return total
 
 
+# %% message_is_cut
+# The message is cut to its first 40 characters.
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)[:40]
+
+
+# %% message_is_cut
+# Everything after the first sentence is left out.
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x**3)
+    z.backward()
+    message = ""
+    try:
+        z.backward()
+    except RuntimeError as error:
+        message, *_ = error.args[0].split(". ")
+    return message
+
+
 # %% message_is_typed_in
 # The message is typed in, not caught.
 from torch import Tensor
@@ -420,6 +531,16 @@ def second_backward_error(x: Tensor) -> str:
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
         "after calling backward."
     )
+
+
+# %% message_is_typed_in
+# The start of the message is written in the code, after one backward.
+import torch
+
+
+def second_backward_error(x):
+    torch.log(x**3).backward()
+    return "Trying to backward through the graph a second time"
 
 
 # %% no_clearing_between
@@ -806,29 +927,3 @@ SURVIVES_SECOND_BACKWARD = {
     "x.sum()": False,
     "-x": False,
 }
-
-
-# %% takes_grad_of_the_loss
-# The loss was asked for its .grad.
-import torch
-from torch import Tensor
-
-
-def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
-    total = torch.zeros_like(x)
-    for k, loss in enumerate(losses):
-        loss.backward(retain_graph=k < len(losses) - 1)
-        total += loss.grad
-    return total
-
-
-# %% takes_grad_of_the_loss
-# The loss was asked for its .grad.
-from torch import Tensor
-
-
-def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-    loss.backward(retain_graph=True)
-    first = loss.grad.clone()
-    loss.backward()
-    return first, loss.grad.clone()

@@ -51,46 +51,166 @@ def gradient_penalty(f, x):
     return ((gradient.abs().sum(dim=1) - 1) ** 2).mean()
 
 
-# %% connected_by_force
-# requires_grad_() to silence the error, allow_unused to silence the next.
+# %% common_empty_input
+# Element by element: for an empty x there is nothing to stack.
 import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
 
 
 def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x)
-    first.requires_grad_()
-    (second,) = torch.autograd.grad(first.sum(), x, allow_unused=True)
-    return torch.zeros_like(x) if second is None else second
+    seconds = []
+    for number in x.detach().reshape(-1):
+        number = number.clone().requires_grad_()
+        seconds.append(differentiable_gradient(differentiable_gradient(f(number), number), number))
+    return torch.stack(seconds).reshape(x.shape)
 
 
-# %% connected_by_force
-# A new leaf of the gradient's values, and zeros for what is not connected.
+# %% common_empty_input
+# Number by number: for an empty x there is nothing to stack.
 import torch
 
 
-def hessian(f, x):
-    x = x.detach().requires_grad_()
-    gradient = torch.autograd.grad(f(x), x, retain_graph=True)[0].clone().requires_grad_(True)
-    rows = [torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient]
-    return torch.stack(rows)
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
-
-# %% connected_by_force
-# retain_graph for create_graph, and zeros wherever a gradient has no graph.
-import torch
 
 
 def nth_derivative(f, x, n):
     if n < 0:
-        raise ValueError("n must not be negative")
+        raise ValueError(n)
+    results = []
+    for number in x.detach().reshape(-1):
+        number = number.clone().requires_grad_()
+        y = f(number)
+        for _ in range(n):
+            y = differentiable_gradient(y, number)
+        results.append(y)
+    return torch.stack(results).reshape(x.shape)
+
+
+# %% common_flag_of_a_result
+# The flag is set on the caller's x, which has to be a leaf for that.
+import torch
+
+
+def hessian(f, x):
+    x.requires_grad = True
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
+    if not gradient.requires_grad:
+        return torch.zeros(len(x), len(x), dtype=x.dtype)
+    return torch.stack([torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient])
+
+
+# %% common_no_return
+# The last line has no return.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+def second_derivative(f, x):
     x = x.detach().requires_grad_()
-    y = f(x)
+    first = differentiable_gradient(f(x), x)
+    differentiable_gradient(first, x)
+
+
+# %% common_other_exception
+# AssertionError where ValueError is promised.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def nth_derivative(f, x, n):
+    assert n >= 0, "n must not be negative"
+    x = x.detach().requires_grad_()
+    derivative = f(x)
     for _ in range(n):
-        if not y.requires_grad:
-            return torch.zeros_like(x)
-        (y,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
-    return y
+        derivative = differentiable_gradient(derivative, x)
+    return derivative
+
+
+# %% common_wrong_dtype
+# The matrix is created in torch's default dtype.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = differentiable_gradient(f(x), x)
+    matrix = torch.zeros(len(x), len(x))
+    for i in range(len(x)):
+        matrix[i] = differentiable_gradient(gradient[i], x).detach()
+    return matrix
+
+
+# %% common_wrong_dtype
+# x is rebuilt from a list, in torch's default dtype.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def second_derivative(f, x):
+    x = torch.tensor(x.tolist(), requires_grad=True)
+    return differentiable_gradient(differentiable_gradient(f(x), x), x)
+
+
+# %% common_wrong_dtype
+# The norms are summed in float64.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.double().norm(dim=1) - 1) ** 2).mean()
+
+
+# %% common_wrong_shape
+# The sum of the second derivatives.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    first = differentiable_gradient(f(x), x)
+    return differentiable_gradient(first, x).sum()
 
 
 # %% constant_derivative_raises
@@ -120,6 +240,85 @@ def nth_derivative(f, x, n):
     return result
 
 
+# %% constant_for_zeros
+# The loop ends at a constant derivative, which is returned for every higher order.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n must not be negative")
+    x = x.detach().requires_grad_()
+    y = f(x)
+    for _ in range(n):
+        if not y.requires_grad:
+            break
+        y = differentiable_gradient(y, x)
+    return y
+
+
+# %% constant_for_zeros
+# The slope of a line is returned as its second derivative.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not first.requires_grad:
+        return first
+    return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
+
+
+# %% create_graph_missing
+# requires_grad_() to silence the error, allow_unused to silence the next.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x)
+    first.requires_grad_()
+    (second,) = torch.autograd.grad(first.sum(), x, allow_unused=True)
+    return torch.zeros_like(x) if second is None else second
+
+
+# %% create_graph_missing
+# A new leaf of the gradient's values, and zeros for what is not connected.
+import torch
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = torch.autograd.grad(f(x), x, retain_graph=True)[0].clone().requires_grad_(True)
+    rows = [torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient]
+    return torch.stack(rows)
+
+
+# %% create_graph_missing
+# retain_graph for create_graph, and zeros wherever a gradient has no graph.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n must not be negative")
+    x = x.detach().requires_grad_()
+    y = f(x)
+    for _ in range(n):
+        if not y.requires_grad:
+            return torch.zeros_like(x)
+        (y,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+    return y
+
+
 # %% create_graph_missing
 # retain_graph where create_graph is needed.
 import torch
@@ -147,6 +346,57 @@ def hessian(f, x):
     return torch.stack(rows)
 
 
+# %% create_graph_missing
+# allow_unused makes None of what is not connected.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    first = torch.autograd.grad(f(x).sum(), x)[0].requires_grad_()
+    return torch.autograd.grad(first.sum(), x, allow_unused=True)[0]
+
+
+# %% create_graph_missing
+# The gradient was copied into a new tensor, and lost its past.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().clone().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x)
+    first = torch.tensor(first.tolist(), dtype=x.dtype, requires_grad=True)
+    return torch.autograd.grad(first.sum(), x)[0]
+
+
+# %% create_graph_missing
+# requires_grad_() against the error about grad_fn.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    x = x.detach().clone().requires_grad_()
+    y = f(x)
+    for _ in range(n):
+        y = torch.autograd.grad(y.sum(), x, retain_graph=True)[0].requires_grad_()
+    return y
+
+
+# %% create_graph_missing
+# A clone of the gradient that requires grad, against the error about grad_fn.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (g,) = torch.autograd.grad(f(x).sum(), x)
+    g = g.clone().requires_grad_()
+    (h,) = torch.autograd.grad(g.sum(), x)
+    return h
+
+
 # %% create_graph_once
 # create_graph for the first derivative only.
 import torch
@@ -160,6 +410,51 @@ def nth_derivative(f, x, n):
     for k in range(n):
         (result,) = torch.autograd.grad(result.sum(), x, create_graph=(k == 0), materialize_grads=True)
     return result
+
+
+# %% create_graph_once
+# The second gradient has no graph, and what has no graph counts as constant.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n must be 0 or more")
+    x = x.detach().requires_grad_()
+    y = f(x)
+    for k in range(n):
+        if not y.requires_grad:
+            return torch.zeros_like(x)
+        (y,) = torch.autograd.grad(y.sum(), x, create_graph=k < 1, retain_graph=True, materialize_grads=True)
+    return y
+
+
+# %% detaches_the_callers_x
+# detach_() in place of detach().
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+
+def second_derivative(f, x):
+    x = x.detach_().requires_grad_()
+    return differentiable_gradient(differentiable_gradient(f(x), x), x)
+
+
+# %% detaches_the_callers_x
+# detach_() in place of detach(), for a batch.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach_().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
 
 
 # %% diagonal_only
@@ -182,8 +477,8 @@ def hessian(f, x):
     return matrix
 
 
-# %% everything_summed
-# The sum of the second derivatives.
+# %% diagonal_only
+# The diagonal as a vector.
 import torch
 
 
@@ -193,10 +488,11 @@ def differentiable_gradient(y, x):
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
-def second_derivative(f, x):
+
+def hessian(f, x):
     x = x.detach().requires_grad_()
-    first = differentiable_gradient(f(x), x)
-    return differentiable_gradient(first, x).sum()
+    gradient = differentiable_gradient(f(x), x)
+    return torch.stack([differentiable_gradient(gradient[i], x)[i] for i in range(len(x))])
 
 
 # %% finite_differences
@@ -231,17 +527,32 @@ def hessian(f, x):
     return torch.stack(columns)
 
 
-# %% flag_of_a_result
-# The flag is set on the caller's x, which has to be a leaf for that.
+# %% finite_differences
+# The first derivative is exact, the second a central difference of it.
 import torch
 
 
-def hessian(f, x):
-    x.requires_grad = True
-    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
-    if not gradient.requires_grad:
-        return torch.zeros(len(x), len(x), dtype=x.dtype)
-    return torch.stack([torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient])
+def second_derivative(f, x):
+    def gradient(point):
+        point = point.detach().requires_grad_()
+        return torch.autograd.grad(f(point).sum(), point)[0]
+
+    h = 1e-5
+    return (gradient(x.detach() + h) - gradient(x.detach() - h)) / (2 * h)
+
+
+# %% finite_differences
+# Each gradient is a central difference of values of f, in the graph of the parameters.
+import torch
+
+
+def gradient_penalty(f, x):
+    columns = []
+    for k in range(x.shape[1]):
+        step = torch.zeros_like(x)
+        step[:, k] = 1e-4
+        columns.append((f(x.detach() + step) - f(x.detach() - step)).reshape(-1) / 2e-4)
+    return ((torch.stack(columns, dim=1).norm(dim=1) - 1) ** 2).mean()
 
 
 # %% graph_that_misses_x
@@ -269,6 +580,19 @@ def hessian(f, x):
     if gradient.grad_fn is None and not gradient.requires_grad:
         return torch.zeros(len(x), len(x), dtype=x.dtype)
     return torch.stack([torch.autograd.grad(g, x, retain_graph=True)[0] for g in gradient])
+
+
+# %% graph_that_misses_x
+# allow_unused makes None of a gradient that does not depend on x.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not first.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(first.sum(), x, allow_unused=True)[0]
 
 
 # %% mean_for_sum
@@ -337,34 +661,6 @@ def nth_derivative(f, x, n):
     for _ in range(n):
         derivative = differentiable_gradient(derivative, x)
     return derivative
-
-
-# %% none_came_back
-# The last line has no return.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
-def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    first = differentiable_gradient(f(x), x)
-    differentiable_gradient(first, x)
-
-
-# %% none_came_back
-# allow_unused makes None of what is not connected.
-import torch
-
-
-def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    first = torch.autograd.grad(f(x).sum(), x)[0].requires_grad_()
-    return torch.autograd.grad(first.sum(), x, allow_unused=True)[0]
 
 
 # %% norm_of_the_wrong_elements
@@ -455,48 +751,6 @@ def gradient_penalty(f, x):
     return ((gradient.norm(dim=1) - 1) ** 2).mean()
 
 
-# %% only_a_leaf_keeps_grad
-# The caller's .grad is set aside and put back; an x that is not a leaf has none.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
-def second_derivative(f, x):
-    if not x.requires_grad:
-        x = x.detach().requires_grad_()
-    before, x.grad = x.grad, None
-    f(x).sum().backward(create_graph=True)
-    first, x.grad = x.grad, before
-    return torch.zeros_like(first) if not first.requires_grad else differentiable_gradient(first.sum(), x)
-
-
-# %% only_a_leaf_keeps_grad
-# The caller's .grad is set aside and put back; an x that is not a leaf has none.
-import torch
-
-
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
-def hessian(f, x):
-    x = x if x.requires_grad else x.detach().requires_grad_()
-    held = None if x.grad is None else x.grad.clone()
-    x.grad = None
-    f(x).backward(create_graph=True)
-    gradient = x.grad
-    rows = [differentiable_gradient(gradient[k], x) for k in range(gradient.numel())]
-    x.grad = held
-    return torch.stack(rows)
-
-
 # %% order_zero
 # The first derivative is taken before the loop begins.
 import torch
@@ -553,30 +807,54 @@ def hessian(f, x):
 
 
 # %% past_cut_off
-# The gradient was copied into a new tensor, and lost its past.
+# The gradient is copied into a new tensor.
 import torch
 
 
 def second_derivative(f, x):
     x = x.detach().clone().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x)
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     first = torch.tensor(first.tolist(), dtype=x.dtype, requires_grad=True)
     return torch.autograd.grad(first.sum(), x)[0]
 
 
 # %% past_cut_off
-# requires_grad_() against the error about grad_fn.
+# detach() after create_graph=True, and zeros for what is not connected.
+import torch
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    g = torch.autograd.grad(f(x), x, create_graph=True)[0].detach().requires_grad_()
+    return torch.stack([torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in g])
+
+
+# %% past_cut_off
+# detach() in the loop, and zeros wherever a derivative does not require grad.
 import torch
 
 
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
-    x = x.detach().clone().requires_grad_()
+    x = x.detach().requires_grad_()
     y = f(x)
     for _ in range(n):
-        y = torch.autograd.grad(y.sum(), x, retain_graph=True)[0].requires_grad_()
+        if not y.requires_grad:
+            return torch.zeros_like(x)
+        y = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0].detach()
     return y
+
+
+# %% past_cut_off
+# create_graph=True, then detach(): the second differentiation raises.
+import torch
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    gradient = torch.autograd.grad(f(x), x, create_graph=True)[0].detach()
+    return torch.stack([torch.autograd.grad(element, x, retain_graph=True)[0] for element in gradient])
 
 
 # %% penalty_cut_off
@@ -848,7 +1126,7 @@ def gradient_penalty(f, x):
     return ((x.grad.norm(dim=1) - 1) ** 2).mean()
 
 
-# %% writes_to_x_grad
+# %% writes_to_grad
 # backward on the caller's own x, and its .grad cleared afterwards.
 import torch
 
@@ -868,7 +1146,7 @@ def nth_derivative(f, x, n):
     return y
 
 
-# %% writes_to_x_grad
+# %% writes_to_grad
 # backward on the caller's own x, whose .grad is zeroed first.
 import torch
 
@@ -881,6 +1159,34 @@ def gradient_penalty(f, x):
     f(x).sum().backward(create_graph=True)
     gradient = x.grad if before is None else x.grad - before
     return (gradient.norm(dim=1) - 1).pow(2).mean()
+
+
+# %% writes_to_grad
+# backward() on a copy of x also reaches the parameters inside f.
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    f(x).sum().backward(create_graph=True)
+    return ((x.grad.norm(dim=1) - 1) ** 2).mean()
+
+
+# %% writes_to_grad
+# .grad of x is set aside and put back, that of the parameters inside f is not.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+def second_derivative(f, x):
+    if not x.requires_grad:
+        x = x.detach().requires_grad_()
+    before, x.grad = x.grad, None
+    f(x).sum().backward(create_graph=True)
+    first, x.grad = x.grad, before
+    return torch.zeros_like(first) if not first.requires_grad else differentiable_gradient(first.sum(), x)
 
 
 # %% x_must_require_grad
@@ -906,6 +1212,20 @@ def gradient_penalty(f, x):
     y = f(x)
     gradient = torch.autograd.grad(y, x, torch.ones_like(y), create_graph=True)[0]
     return ((gradient.norm(2, dim=1) - 1) ** 2).mean()
+
+
+# %% x_must_require_grad
+# A detached x, and zeros for what has no graph.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach()
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    return torch.autograd.grad(g.sum(), x, materialize_grads=True)[0]
 
 
 # %% zeros_unlike_x

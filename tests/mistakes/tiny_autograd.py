@@ -50,14 +50,12 @@ def zero_grad(root):
 
 
 # %% clears_not_everything
-# relu gives the very Value back where it is positive, and a fresh zero, which comes from nothing,
-# where it is not.
+# relu makes a fresh zero, which comes from nothing, where its input is negative.
 class Value:
     ...
 
     def relu(self):
-        """Return self where it is positive, else zero; what the derivative is at exactly 0 is up to you."""
-        return self if self.data > 0 else Value(0.0)
+        return self * 1 if self.data > 0 else Value(0.0)
 
 
 # %% counts_again
@@ -137,8 +135,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -382,8 +379,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -537,8 +533,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -683,8 +678,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -820,8 +814,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1007,8 +1000,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1141,8 +1133,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1294,8 +1285,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1432,8 +1422,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1582,8 +1571,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1887,8 +1875,7 @@ class Value:
         return out
 
     def tanh(self):
-        x = self.data
-        t = (math.exp(2 * x) - 1) / (math.exp(2 * x) + 1)
+        t = math.tanh(self.data)
         out = Value(t, (self,))
 
         def _backward():
@@ -1962,3 +1949,213 @@ class Value:
     def __truediv__(self, other):
         other = as_value(other)
         return result(self.data / other.data, (self, 1.0 / other.data), (other, self.data / other.data**2))
+
+
+# %% divides_by_a_zero
+# A product's derivatives are the product divided by each factor.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        out = result(self.data * other.data, (self, 0.0), (other, 0.0))
+        out.factors = self, other
+        return out
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                product = hasattr(node, "factors")
+                source.grad += node.grad * (node.data / source.data if product else slope)
+
+
+# %% divides_by_a_zero
+# The lower power is the power divided by the base.
+class Value:
+    ...
+
+    def __pow__(self, exponent):
+        power = self.data**exponent
+        return result(power, (self, exponent * power / self.data if exponent else 0.0))
+
+
+# %% power_of_positive_bases_only
+# A power is computed through the logarithm of its base.
+import math
+
+
+class Value:
+    ...
+
+    def __pow__(self, exponent):
+        power = math.exp(exponent * math.log(self.data))
+        return result(power, (self, exponent * power / self.data))
+
+    def __truediv__(self, other):
+        other = as_value(other)
+        a, b = self.data, other.data
+        return result(a / b, (self, 1 / b), (other, -a / b**2))
+
+    def __rtruediv__(self, other):
+        return as_value(other) / self
+
+
+# %% tanh_overflows
+# tanh as the quotient of exponentials, which are infinite where tanh is 1.
+import math
+
+
+class Value:
+    ...
+
+    def tanh(self):
+        up, down = math.exp(self.data), math.exp(-self.data)
+        value = (up - down) / (up + down)
+        return result(value, (self, 1.0 - value**2))
+
+
+# %% tanh_overflows
+# tanh from exp(2 x).
+import math
+
+
+class Value:
+    ...
+
+    def tanh(self):
+        e = math.exp(2 * self.data)
+        return result((e - 1) / (e + 1), (self, 4 * e / (e + 1) ** 2))
+
+
+# %% returns_its_input
+# Adding zero, which is where sum begins, is left out.
+class Value:
+    ...
+
+    def __radd__(self, other):
+        return self if other == 0 else self + other
+
+
+# %% returns_its_input
+# relu of a positive number is the Value itself.
+class Value:
+    ...
+
+    def relu(self):
+        return self if self.data > 0 else self * 0
+
+
+# %% keeps_one_of_two_equal_inputs
+# The derivatives are kept in a dictionary, with the inputs as its keys.
+def result(data, *sources):
+    value = Value(data)
+    value.sources = tuple(dict(sources).items())
+    return value
+
+
+# %% keeps_one_of_two_equal_inputs
+# Equal pairs of input and derivative become one, in a set.
+def result(data, *sources):
+    value = Value(data)
+    value.sources = tuple(set(sources))
+    return value
+
+
+# %% clears_too_much
+# Every Value that exists is cleared, from a list of all.
+import weakref
+
+ALL = weakref.WeakSet()
+
+
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources = float(data), 0.0, ()
+        ALL.add(self)
+
+
+def zero_grad(root):
+    for value in ALL:
+        value.grad = 0.0
+
+
+# %% clears_too_much
+# Whatever uses a Value below root is cleared too.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data, self.grad, self.sources, self.users = float(data), 0.0, (), []
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+    for source, _ in sources:
+        source.users.append(value)
+    return value
+
+
+def zero_grad(root):
+    todo, seen = [root], {root}
+    while todo:
+        node = todo.pop()
+        node.grad = 0.0
+        for other in [*(source for source, _ in node.sources), *node.users]:
+            if other not in seen:
+                seen.add(other)
+                todo.append(other)
+
+
+# %% order_not_topological
+# Breadth first from the root, each Value once.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        order, seen = [self], {self}
+        for node in order:
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                if source not in seen:
+                    seen.add(source)
+                    order.append(source)
+
+
+# %% recursion_too_deep
+# backward collects its nodes in nested calls.
+class Value:
+    ...
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if node not in seen:
+                seen.add(node)
+                for source, _ in node.sources:
+                    visit(source)
+                order.append(node)
+
+        visit(self)
+        self.grad = 1.0
+        for node in reversed(order):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% clears_not_everything
+# backward drops the links it has followed, so zero_grad finds only the root afterwards.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+            node.sources = ()

@@ -1,169 +1,114 @@
-"""Mutants of the reference solutions: one small change each, made in the syntax tree.
+"""Mutants of right answers: one small change each, made in the syntax tree.
 
-    python tests/mutants/mutants.py [LESSON]... [--seed N]
+    python tests/mutants/mutants.py [LESSON]... [--accepted] [--seeds N] [--every K] [--keep FILE]
 
-grades every mutant as a submission and prints those that lose nothing. ``test_mutants.py`` holds
-the survivors against ``survivors.toml``, where each is argued to behave as the solution does.
+grades mutants of the solutions, and with ``--accepted`` of the definitions in which an accepted
+answer differs from the solution. It prints those that lose nothing, those whose verdict depends on
+the seed, and a table by lesson. ``test_mutants.py`` holds the survivors against
+``survivors.toml``: ``why`` says that a survivor behaves as the contract asks, ``hole`` which
+sentence it breaks without a check that sees it.
 
-A mutant is one of: a number plus one, a sum for a difference and the like, a comparison that
-includes or excludes its bound, a flag turned, a string changed, a condition that always or never
-holds, a statement left out, a keyword argument left out, a method such as ``clone`` left out, an
-``and`` for an ``or``, a negation left out. Docstrings, annotations and messages of exceptions stay.
+mutmut and cosmic-ray change the files of a package and run a command for each change. Here a
+composed file goes to a fork server, and most changes that matter are those of torch
+(``operators.py``), so a library would do the smaller half.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import copy
 import itertools
-import os
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from queue import SimpleQueue
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from grader.core.report import LessonResult
-from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
+from operators import edits
+from verdicts import Failed, Run, Verdicts
+
+from grader.course.analysis.definitions import defined_names
+from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
-from grader.course.stubs import without_markers
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
+from grader.course.stubs import compose, without_markers
 
-OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.MatMult: ast.Mult,
-}
-COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot,
-    ast.IsNot: ast.Is,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-}
-TRANSPARENT = {"detach", "clone", "requires_grad_", "double", "contiguous", "reversed", "flatten"}
-"""Methods that can be left out of a chain and leave something that still runs."""
+SURVIVORS = Path(__file__).with_name("survivors.toml")
+HEAD = ("lesson", "of solutions", "of accepted", "killed", "argued", "holes", "not argued", "seed")
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One changed solution: the line that was changed, before and after, and the whole text."""
+    """One changed answer: the lines that were changed, before and after, and the whole text.
+
+    ``of`` is the accepted answer's name, empty for the solution; ``original`` is its text.
+    """
 
     lesson: Lesson
     before: str
     after: str
     source: str
+    of: str
+    original: str
 
     def __str__(self) -> str:
-        return f"{self.lesson.id}: {self.before}  →  {self.after}"
+        return f"{self.lesson.id} {self.of or 'solution'}: {self.before}  →  {self.after}"
 
 
-def changes(node: ast.AST) -> Iterator[ast.AST | None]:
-    """What a node can be replaced by; None stands for leaving it out."""
-    match node:
-        case ast.Constant(value=bool() as value):
-            yield ast.Constant(not value)
-        case ast.Constant(value=int() | float() as number):
-            yield ast.Constant(number + 1)
-        case ast.Constant(value=str() as text):
-            yield ast.Constant(text + "x")
-        case ast.BinOp(op=op) if type(op) in OPERATORS:
-            yield ast.BinOp(node.left, OPERATORS[type(op)](), node.right)
-        case ast.AugAssign(op=op) if type(op) in OPERATORS:
-            yield ast.AugAssign(node.target, OPERATORS[type(op)](), node.value)
-        case ast.Compare(ops=[op]) if type(op) in COMPARISONS:
-            yield ast.Compare(node.left, [COMPARISONS[type(op)]()], node.comparators)
-        case ast.BoolOp(op=ast.And()):
-            yield ast.BoolOp(ast.Or(), node.values)
-        case ast.BoolOp(op=ast.Or()):
-            yield ast.BoolOp(ast.And(), node.values)
-        case ast.UnaryOp(op=ast.USub() | ast.Not()):
-            yield node.operand
-        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in TRANSPARENT:
-            yield inner
-        case ast.If() | ast.While():
-            for always in (True, False):
-                changed = copy.copy(node)
-                changed.test = ast.Constant(always)
-                yield changed
-        case ast.Expr() | ast.Assign(targets=[ast.Attribute() | ast.Subscript()]) | ast.Raise():
-            yield ast.Pass()
-    if isinstance(node, ast.Call):
-        for index in range(len(node.keywords)):
-            yield ast.Call(node.func, node.args, node.keywords[:index] + node.keywords[index + 1 :])
+def mutants_of(lesson: Lesson, *, accepted: bool = False) -> list[Mutant]:
+    """All mutants of a lesson's solution, each text once; or those of its accepted answers."""
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    if not accepted:
+        return list(_unique(_mutants(lesson, "", solution, seen=set())))
+    seen = set(map(ast.dump, _parts(ast.parse(solution).body)))
+    found: list[Mutant] = []
+    for cell in lesson.accepted:
+        if cell.applies():
+            source = compose(solution, cell.source, name=str(cell.path))
+            found += _mutants(lesson, cell.name, source, seen=seen)
+    return list(_unique(found))
 
 
-def places(tree: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Every place that holds a node, as parent, field and index; documentation, annotations and
-    raised messages left out.
-    """
-    raised = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Raise)
-        for inner in ast.walk(node)
+def _mutants(lesson: Lesson, of: str, source: str, *, seen: set[str]) -> Iterator[Mutant]:
+    """Change the definitions that are not in ``seen``, and add them to it."""
+    tree = ast.parse(source)
+    texts = [ast.unparse(statement) for statement in tree.body]
+    asked = _asked_for(lesson, tree)
+    for number, statement in enumerate(tree.body):
+        roots = [part for part in _parts([statement]) if ast.dump(part) not in seen]
+        seen.update(map(ast.dump, roots))
+        if not asked.intersection(defined_names(statement)):
+            continue
+        for _ in edits(roots):
+            changed = ast.unparse(statement)
+            if changed != texts[number]:
+                whole = "\n\n\n".join([*texts[:number], changed, *texts[number + 1 :]])
+                yield Mutant(lesson, *difference(texts[number], changed), whole, of, source)
+
+
+def _parts(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements, and for a class those of its body."""
+    for statement in body:
+        yield from _parts(statement.body) if isinstance(statement, ast.ClassDef) else [statement]
+
+
+def _asked_for(lesson: Lesson, tree: ast.Module) -> set[str]:
+    """The names that the lesson asks for, and those which their definitions use."""
+    uses = {
+        name: {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+        for statement in tree.body
+        for name in defined_names(statement)
     }
-    for parent in ast.walk(tree):
-        if id(parent) in raised:
-            continue
-        for name, value in ast.iter_fields(parent):
-            if name in ("annotation", "returns", "names", "decorator_list", "bases"):
-                continue
-            if isinstance(value, ast.AST):
-                yield parent, name, None
-            elif isinstance(value, list):
-                for index, item in enumerate(value):
-                    if isinstance(item, ast.AST) and not is_documentation(item):
-                        yield parent, name, index
+    asked: set[str] = set()
+    new = {*lesson.names, *lesson.bonus}
+    while new:
+        asked |= new
+        new = {used for name in new for used in uses.get(name, ())} - asked
+    return asked
 
 
-def held(parent: ast.AST, name: str, index: int | None) -> ast.AST:
-    """The node at a place."""
-    field = getattr(parent, name)
-    node = field if index is None else field[index]
-    assert isinstance(node, ast.AST)
-    return node
-
-
-def is_documentation(node: ast.AST) -> bool:
-    """Whether a node is a statement that is a bare string."""
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def mutants_of(lesson: Lesson) -> list[Mutant]:
-    """All mutants of a lesson's solution, each text once."""
-    original = ast.parse(without_markers(lesson.solution.read_text("utf-8")))
-    plain = ast.unparse(original)
-    found: dict[str, Mutant] = {}
-    for number, (holder, name, index) in enumerate(places(original)):
-        if is_documentation(holder):
-            continue
-        for choice in range(len(list(changes(held(holder, name, index))))):
-            tree = copy.deepcopy(original)
-            parent = next(itertools.islice(places(tree), number, None))[0]
-            new = list(changes(held(parent, name, index)))[choice]
-            if index is None:
-                setattr(parent, name, new)
-            else:
-                getattr(parent, name)[index] = new
-            text = ast.unparse(ast.fix_missing_locations(tree))
-            if text != plain and text not in found:
-                found[text] = Mutant(lesson, *difference(plain, text), text)
-    return list(found.values())
+def _unique(mutants: Iterable[Mutant]) -> Iterable[Mutant]:
+    return {mutant.source: mutant for mutant in mutants}.values()
 
 
 def difference(before: str, after: str) -> tuple[str, str]:
@@ -176,49 +121,117 @@ def difference(before: str, after: str) -> tuple[str, str]:
     return " ⏎ ".join(line.strip() for line in old), " ⏎ ".join(line.strip() for line in new)
 
 
-def survivors(course: Course, mutants: list[Mutant], *, seed: int, workers: int) -> list[Mutant]:
-    """The mutants that lose nothing, neither points nor bonus."""
-    hosts: SimpleQueue[ForkServerClient] = SimpleQueue()
-    for _ in range(workers):
-        hosts.put(ForkServerClient())
+class Results:
+    """From which seeds each mutant was killed: where a check fails that its original passes.
 
-    def grade(mutant: Mutant) -> LessonOutcome:
-        host = hosts.get()
-        try:
-            file = LessonFile(mutant.lesson.id, mutant.lesson.filename, mutant.source)
-            return grade_lesson(host, mutant.lesson, file, Settings(seed, limits=course.limits))
-        finally:
-            hosts.put(host)
+    All are graded from seed 1. The verdict may depend on the seed where at most one check fails
+    and nothing is argued, so those are graded from seeds 2 to 6 too, and from all ``seeds`` if it
+    did.
+    """
 
-    try:
-        with ThreadPoolExecutor(workers) as pool:
-            judged = list(pool.map(grade, mutants))
-    finally:
-        while not hosts.empty():
-            hosts.get().close()
-    return [mutant for mutant, one in zip(mutants, judged, strict=True) if lost_nothing(one.result)]
+    def __init__(self, mutants: Sequence[Mutant], verdicts: Verdicts, *, seeds: int = 1) -> None:
+        def run(mutant: Mutant, seed: int) -> Run:
+            return mutant.lesson, mutant.source, seed
+
+        def original(mutant: Mutant) -> Run:
+            return mutant.lesson, mutant.original, 1
+
+        def grade(chosen: Iterable[Mutant], chosen_seeds: Iterable[int]) -> None:
+            pairs = list(itertools.product(chosen, chosen_seeds))
+            verdicts.grade([*(original(one) for one, _ in pairs), *itertools.starmap(run, pairs)])
+            for one, seed in pairs:
+                self.lost[one.lesson.id, one.of] = verdicts[original(one)]
+                self.seeds[one][seed] = not verdicts[run(one, seed)] <= verdicts[original(one)]
+
+        self.lost: dict[tuple[str, str], Failed] = {}
+        """What fails of the answers that were mutated: only bonus checks should."""
+        self.seeds: dict[Mutant, dict[int, bool]] = {mutant: {} for mutant in mutants}
+        grade(mutants, [1])
+        narrow = (one for one in mutants if len(verdicts[run(one, 1)]) <= 1)
+        grade((one for one in narrow if "why" not in argument(one)), range(2, min(6, seeds) + 1))
+        grade(self.by_seed, range(7, seeds + 1))
+
+    @property
+    def survived(self) -> list[Mutant]:
+        return [mutant for mutant, seen in self.seeds.items() if not any(seen.values())]
+
+    @property
+    def by_seed(self) -> list[Mutant]:
+        return [mutant for mutant, seen in self.seeds.items() if len(set(seen.values())) == 2]
 
 
-def lost_nothing(result: LessonResult) -> bool:
-    """Whether a result has all of its points and all of its bonus."""
-    return (result.score, result.bonus) == (result.max_score, result.max_bonus)
+@cache
+def entries(name: str) -> list[dict[str, Any]]:
+    """Return what ``survivors.toml`` lists for a lesson, or for every one."""
+    listed: dict[str, list[dict[str, Any]]] = tomllib.loads(SURVIVORS.read_text("utf-8"))
+    return listed.get(name, [])
+
+
+def argument(mutant: Mutant) -> dict[str, Any]:
+    """Return the first entry that is about a mutant, or an empty one."""
+    listed = [*entries(mutant.lesson.id), *entries("every")]
+    return next((entry for entry in listed if fits(entry, mutant)), {})
+
+
+def fits(entry: dict[str, Any], mutant: Mutant) -> bool:
+    """Whether an entry is about a mutant: by its lines, or by parts of them in ``like``."""
+    if "like" not in entry:
+        return (entry["before"], entry["after"]) == (mutant.before, mutant.after)
+    change = f"{mutant.before}  →  {mutant.after}"
+    named = entry.get("of", mutant.of) == mutant.of
+    return named and any(part in change for part in entry["like"])
 
 
 def main() -> None:
-    """Print the survivors of the lessons that were asked for, and how many mutants there were."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("lessons", nargs="*")
-    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--accepted", action="store_true", help="mutate accepted answers too")
+    options.add_argument("--seeds", type=int, default=1, help="where the verdict may depend on it")
+    options.add_argument("--every", type=int, default=1, help="of accepted answers, one of so many")
+    options.add_argument("--keep", type=Path, help="go on from the verdicts in this file")
     arguments = options.parse_args()
     course = load_course(find_course())
+    verdicts = Verdicts(arguments.keep)
+    rows: list[tuple[str, ...]] = [HEAD]
     for lesson in [course.lesson(name) for name in arguments.lessons] or course.lessons:
         mutants = mutants_of(lesson)
-        alive = survivors(course, mutants, seed=arguments.seed, workers=os.cpu_count() or 1)
-        print(f"{lesson.id}: {len(mutants)} mutants, {len(alive)} survive", flush=True)
-        for mutant in alive:
-            print(f"    {mutant.before}  →  {mutant.after}", flush=True)
+        if arguments.accepted:
+            mutants += mutants_of(lesson, accepted=True)[:: arguments.every]
+        found = Results(mutants, verdicts, seeds=arguments.seeds)
+        rows.append(row(lesson, found))
+        show(lesson, found)
+    print(*(f"| {' | '.join(row)} |" for row in rows), sep="\n")
+
+
+def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
+    """Return a lesson's row of the table."""
+    reasons = [argument(mutant) for mutant in found.survived]
+    argued, holes = (sum(key in reason for reason in reasons) for key in ("why", "hole"))
+    counts = [
+        sum(not mutant.of for mutant in found.seeds),
+        sum(bool(mutant.of) for mutant in found.seeds),
+        len(found.seeds) - len(found.survived) - len(found.by_seed),
+        argued,
+        holes,
+        len(reasons) - argued - holes,
+        len(found.by_seed),
+    ]
+    return (lesson.id, *map(str, counts))
+
+
+def show(lesson: Lesson, found: Results) -> None:
+    """Print the survivors without a reason, and the mutants whose verdict depends on the seed."""
+    for (_, of), failed in found.lost.items():
+        if failed:
+            print(f"{lesson.id} {of}: fails without any change: {', '.join(sorted(failed))}")
+    for mutant in found.survived:
+        if not argument(mutant):
+            print(f"survives: {mutant}", flush=True)
+    for mutant in found.by_seed:
+        seen = found.seeds[mutant]
+        print(f"killed from {sum(seen.values())} of {len(seen)} seeds: {mutant}", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,22 +21,28 @@ class Sigmoid(torch.autograd.Function):
         return None
 
 
-# %% exponent_without_minus
-# The minus sign is there; the numerator is the wrong one.
+# %% change_not_noticed
+# The derivative is saved: right, whatever is changed in place, but not differentiable.
 import torch
 
 
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        y = torch.exp(-x) / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y - y * y)
         return y
 
     @staticmethod
     def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
+        (slope,) = ctx.saved_tensors
+        return grad_output * slope
+
+
+# %% common_no_return
+# sigmoid returns what print gives.
+def sigmoid(x):
+    return print(Sigmoid.apply(x))
 
 
 # %% forward_returns_nothing
@@ -184,6 +190,17 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * (y * (1 - y) + 1e-8)
 
 
+# %% needs_an_element
+# The maximum of an empty tensor is asked for in sigmoid, not in Sigmoid.
+import torch
+
+
+def sigmoid(x):
+    if x.abs().max() > 1e4:
+        raise ValueError("x is too large")
+    return Sigmoid.apply(x)  # noqa: F821
+
+
 # %% nothing_saved
 # Indexes two dimensions of whatever comes.
 import torch
@@ -246,10 +263,10 @@ def demonstration(x):
     return Sigmoid.forward(None, x)
 
 
-# %% sigmoid_returns_nothing
-# sigmoid returns what print gives.
+# %% sigmoid_leaves_sigmoid_out
+# Sigmoid.apply is called, of an x that is clamped.
 def sigmoid(x):
-    return print(Sigmoid.apply(x))
+    return Sigmoid.apply(x.clamp(-10, 10))  # noqa: F821
 
 
 # %% sigmoid_returns_the_function
@@ -274,24 +291,6 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y), None
-
-
-# %% tanh_without_half
-# No tanh: the exponent is doubled.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-2 * x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        (y,) = ctx.saved_tensors
-        return grad_output * y * (1 - y)
 
 
 # %% term_outside_the_product
@@ -368,23 +367,6 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * slope
 
 
-# %% two_gradients
-# No gradient at all is returned, in place of one.
-import torch
-
-
-class Sigmoid(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = 1 / (1 + torch.exp(-x))
-        ctx.save_for_backward(y)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad_output):
-        return ()
-
-
 # %% variable_of_forward
 # A parameter of backward under the name that it doesn't have.
 import torch
@@ -438,3 +420,10 @@ class Sigmoid(torch.autograd.Function):
         gradient = grad_output * y * (1 - y)
         (y,) = ctx.saved_tensors
         return gradient
+
+
+# %% writes_into_x
+# sigmoid clears x.grad, not x.
+def sigmoid(x):
+    x.grad = None
+    return Sigmoid.apply(x)  # noqa: F821

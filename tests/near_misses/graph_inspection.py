@@ -4,41 +4,6 @@ A cell shows the definitions that differ from the solution.
 """
 
 
-# %% another_signature
-# Calls itself with a depth that it doesn't take.
-def walk(root):
-    return [(0, type(root.grad_fn).__name__)] + [row for node, _ in root.grad_fn.next_functions for row in walk(node, 1)]
-
-
-# %% another_signature
-# A helper of a longer name is called with an argument too few.
-def _walk(node, depth, out):
-    out.append((depth, type(node).__name__))
-    for f, _ in node.next_functions:
-        if f is not None:
-            _walk(f, depth + 1)
-
-
-def walk(root):
-    out = []
-    if root.grad_fn is not None:
-        _walk(root.grad_fn, 0, out)
-    return out
-
-
-# %% another_signature
-# walk may be called with one argument, and calls itself with one too many.
-def walk(root, depth=0):
-    node = getattr(root, "grad_fn", root)
-    if node is None:
-        return []
-    out = [(depth, type(node).__name__)]
-    for f, _ in node.next_functions:
-        if f is not None:
-            out += walk(f, depth + 1, out)
-    return out
-
-
 # %% computed_afresh
 # y is handed out detached; all that follows was computed from it.
 def build_loss(x):
@@ -211,28 +176,6 @@ def walk(root):
     return out
 
 
-# %% returns_nothing
-# Prints the text that it returns.
-def format_graph(root):
-    text = "\n".join(" " * depth + name for depth, name in walk(root))
-    print(text)
-    return text
-
-
-# %% shared_nodes_once
-# Equal edges of one node are merged, and no node is remembered.
-def walk(root):
-    def go(n, d):
-        if n is None:
-            return []
-        r = [(d, type(n).__name__)]
-        for f, _ in dict.fromkeys(n.next_functions):
-            r += go(f, d + 1)
-        return r
-
-    return go(root.grad_fn, 0)
-
-
 # %% text_of_the_node
 # A word of its own in brackets stands where an input has no node.
 def inputs_of(root):
@@ -246,3 +189,17 @@ def inputs_of(root):
 def format_graph(root):
     for d, n in walk(root):
         yield " " * d + n
+
+
+# %% first_input_only
+# Follows the first two inputs of each node.
+def walk(root):
+    def go(n, d):
+        if n is None:
+            return []
+        r = [(d, type(n).__name__)]
+        for f, _ in n.next_functions[:2]:
+            r += go(f, d + 1)
+        return r
+
+    return go(root.grad_fn, 0)

@@ -19,15 +19,6 @@ def record_gradients(tensors):
     return records, handles
 
 
-# %% changes_the_value
-# No hook is put anywhere, and y itself comes back.
-def double_gradient(y):
-    def hook(g):
-        return 2 * g
-
-    return y
-
-
 # %% direct_children_only
 # Stops at the first leaf submodule that it meets.
 def gradient_norms(module, x):
@@ -96,16 +87,6 @@ def gradient_norms(module, x):
 def backward_with_scaled_gradient(loss, y, factor):
     y.data *= factor
     loss.backward()
-
-
-# %% hook_left_behind
-# Clears all hooks of y at the end, the caller's too.
-def backward_with_scaled_gradient(loss, y, factor):
-    y.register_hook(lambda grad: grad * factor)
-    try:
-        loss.backward()
-    finally:
-        y._backward_hooks.clear()
 
 
 # %% hook_returns_nothing

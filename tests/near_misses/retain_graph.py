@@ -18,6 +18,35 @@ def second_backward_error(x):
         return str(error)
 
 
+# %% builds_a_fresh_graph
+# z is another function.
+import torch
+
+
+def second_backward_error(x):
+    z = x**2
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+# %% builds_a_fresh_graph
+# z is another function, of a copy of x.
+import torch
+
+
+def second_backward_error(x):
+    leaf = x.detach().clone().requires_grad_()
+    z = leaf.exp()
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
+
+
 # %% clears_between_the_passes
 # Returns what the first pass left, and keeps both.
 def backward_twice(loss, x):
@@ -59,6 +88,21 @@ def backward_twice(loss, x):
     torch.autograd.grad(loss, x, retain_graph=True)
     loss.backward()
     return x.grad
+
+
+# %% copies_one_pass
+# A third pass frees the graph.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    results = []
+    for _ in range(2):
+        x.grad = None
+        loss.backward(retain_graph=True)
+        results.append(x.grad.clone())
+    loss.backward()
+    return tuple(results)
 
 
 # %% grad_is_not_stored
@@ -166,6 +210,31 @@ def sum_of_gradients(losses, x):
     return x.grad.clone()
 
 
+# %% one_backward_for_all
+# One pass more than there are losses, to free the graph.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=True)
+    torch.autograd.grad(losses[0], x)
+    return x.grad
+
+
+# %% only_one_pass
+# A third pass, whose gradient is dropped, frees the graph.
+import torch
+
+
+def backward_twice(loss, x):
+    loss.backward(retain_graph=True)
+    loss.backward(retain_graph=True)
+    torch.autograd.grad(loss, x)
+    return x.grad
+
+
 # %% only_the_last_loss
 # Returns from inside the loop, after the first loss.
 import torch
@@ -231,20 +300,6 @@ def two_fresh_gradients(loss, x):
     first = x.grad
     loss.backward()
     return first, x.grad - first
-
-
-# %% stops_after_one_backward
-# The message is cut to its first 40 characters.
-import torch
-
-
-def second_backward_error(x):
-    z = torch.log(x**3)
-    z.backward()
-    try:
-        z.backward()
-    except RuntimeError as error:
-        return str(error)[:40]
 
 
 # %% stops_after_one_backward

@@ -17,23 +17,18 @@ def second_derivative(f, x):
     return first + torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
 
 
-# %% connected_by_force
-# A detached copy of x, and zeros wherever that leaves no graph.
+# %% common_no_return
+# backward() is what is returned.
 import torch
 
 
 def second_derivative(f, x):
-    x = x.detach()
-    y = f(x)
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    (g,) = torch.autograd.grad(y.sum(), x, create_graph=True)
-    if not g.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(g.sum(), x, allow_unused=True, materialize_grads=True)[0]
+    x = x.detach().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return first.sum().backward()
 
 
-# %% connected_by_force
+# %% create_graph_missing
 # f is called under no_grad, and what has no graph counts as constant.
 import torch
 
@@ -48,18 +43,6 @@ def second_derivative(f, x):
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
 
 
-# %% connected_by_force
-# create_graph=True is there; the gradient is detached afterwards, and zeros are made of what is
-# missing.
-import torch
-
-
-def hessian(f, x):
-    x = x.detach().requires_grad_()
-    gradient = torch.autograd.grad(f(x), x, create_graph=True)[0].detach().requires_grad_()
-    return torch.stack([torch.autograd.grad(g, x, retain_graph=True, allow_unused=True, materialize_grads=True)[0] for g in gradient])
-
-
 # %% create_graph_missing
 # f is called under no_grad, so the value has no graph.
 import torch
@@ -71,17 +54,6 @@ def second_derivative(f, x):
         y = f(x)
     (first,) = torch.autograd.grad(y.sum(), x, create_graph=True)
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
-
-
-# %% create_graph_missing
-# create_graph=True is there, and the gradient is detached afterwards.
-import torch
-
-
-def hessian(f, x):
-    x = x.detach().requires_grad_()
-    gradient = torch.autograd.grad(f(x), x, create_graph=True)[0].detach()
-    return torch.stack([torch.autograd.grad(element, x, retain_graph=True)[0] for element in gradient])
 
 
 # %% finite_differences
@@ -106,17 +78,6 @@ def second_derivative(f, x):
     if not first.requires_grad:
         return torch.zeros_like(x)
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0] + 1e-4
-
-
-# %% none_came_back
-# backward() is what is returned.
-import torch
-
-
-def second_derivative(f, x):
-    x = x.detach().requires_grad_()
-    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    return first.sum().backward()
 
 
 # %% past_cut_off
@@ -217,7 +178,7 @@ def hessian(f, x):
     return torch.func.vmap(lambda v: torch.autograd.grad(gradient, x, v, retain_graph=True, materialize_grads=True)[0])(eye)
 
 
-# %% writes_to_x_grad
+# %% writes_to_grad
 # Without backward(): x.grad is only emptied.
 import torch
 

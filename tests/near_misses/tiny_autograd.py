@@ -407,3 +407,38 @@ class Value:
         for _ in range(int(exponent) - 1):
             out = out * self
         return out
+
+
+# %% wrong_local_derivative
+# exp gives up below -700, where the power is nearly zero.
+import math
+
+
+class Value:
+    ...
+
+    def exp(self):
+        value = math.exp(self.data) if self.data > -700 else 1.0
+        return result(value, (self, value))
+
+
+# %% wrong_local_derivative
+# relu lets a hundredth of negative numbers through.
+class Value:
+    ...
+
+    def relu(self):
+        slope = 1.0 if self.data > 0 else 0.01
+        return result(self.data * slope, (self, slope))
+
+
+# %% root_without_gradient
+# A root that was not computed from anything is left out.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0 if self.sources else 0.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad

@@ -5,13 +5,18 @@ from torch import Tensor
 
 from grader.authoring import Student, assert_tensor, assert_that
 
+FAR = [-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0]
+"""Inputs at which exp overflows in one dtype, in both, or in neither."""
+
 
 def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor:
-    """Sigmoid.apply(x), whose value must be right and which must be differentiable before a
-    gradient is asked for.
+    """Return Sigmoid.apply(x), after its value and its requires_grad were checked.
+
+    forward may write into a copy of x here: that has a check of its own.
     """
     want = torch.sigmoid(x.detach())
-    y = student.Sigmoid.apply(x)
+    with student.writing_allowed():
+        y: Tensor = student.Sigmoid.apply(x.clone())
     assert_tensor(y, want, "Sigmoid.apply(x) is wrong", inputs={"x": x}, atol=atol)
     assert_that(
         y.requires_grad,
@@ -22,7 +27,16 @@ def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor
     return y
 
 
+def gradient(student: Student, y: Tensor, x: Tensor, v: Tensor) -> Tensor | None:
+    """Return the gradient of y with respect to x for the incoming gradient v.
+
+    backward may write into v here, which has a check of its own: pass a copy.
+    """
+    with student.writing_allowed():
+        return torch.autograd.grad(y, x, v, allow_unused=True)[0]
+
+
 def local_derivative(x: Tensor) -> Tensor:
-    """The derivative of the logistic function, as torch has it."""
+    """Return the derivative of the logistic function, as torch computes it."""
     x = x.detach().requires_grad_()
     return torch.autograd.grad(torch.sigmoid(x).sum(), x)[0]

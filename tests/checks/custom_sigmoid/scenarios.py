@@ -1,4 +1,4 @@
-"""What has to be seen from inside for custom_sigmoid. Runs beside the student's module; imports
+"""What only the worker can observe in custom_sigmoid. Runs beside the student's module; imports
 torch only.
 """
 
@@ -82,6 +82,46 @@ def arrays_in(value, depth=0):
         arrays_in(item, depth + 1)
         for item in (value.values() if isinstance(value, dict) else value)
     )
+
+
+def one_tensor_twice(student, x, z, v):
+    """Two calls on one tensor, which is set to z in between; all results are read at the end."""
+    x, seen = x.detach().clone().requires_grad_(), {}
+    for name, numbers in (("first", x.detach().clone()), ("second", z)):
+        with torch.no_grad():
+            x.copy_(numbers)
+        y = student.Sigmoid.apply(x)
+        (gradient,) = torch.autograd.grad(y, x, v.clone(), allow_unused=True)
+        seen |= {f"{name} value": y.detach(), f"{name} gradient": gradient}
+    return seen
+
+
+def changed_before_backward(student, what, x, v):
+    """The gradient after x or the result was changed in place; None if backward raises."""
+    start = x.detach().clone().requires_grad_()
+    x = start + 0
+    y = student.Sigmoid.apply(x)
+    with torch.no_grad():
+        (x if what == "x" else y).sub_(0.25)
+    try:
+        return torch.autograd.grad(y, start, v, allow_unused=True)[0]
+    except RuntimeError:
+        return None
+
+
+def constant_input(student, path, x):
+    """What is left of an x that requires no grad, and whether the result does."""
+    function = student
+    for part in path.split("."):
+        function = getattr(function, part)
+    x.grad = torch.ones_like(x)
+    y = function(x)
+    return {
+        "x": x.requires_grad,
+        "the result": isinstance(y, torch.Tensor) and y.requires_grad,
+        "values": x.detach(),
+        "grad": x.grad,
+    }
 
 
 def exchanged(student, x, v, a, b):

@@ -22,7 +22,8 @@ from grader.authoring import (
 )
 
 helpers = import_helpers(__file__)
-applied, local_derivative = helpers.applied, helpers.local_derivative
+applied, gradient = helpers.applied, helpers.gradient
+local_derivative, FAR = helpers.local_derivative, helpers.FAR
 
 BUILT_IN = {
     "torch.sigmoid",
@@ -102,10 +103,8 @@ EXPONENTIALS = {
 
 
 def assert_derived(operators: list[str], way: str) -> None:
-    """None of the operators that torch ran in forward, or in backward, may be a built-in
-    sigmoid.
-    """
-    message = "torch ran {used} in Sigmoid.{way}; Sigmoid is to be made from exp or tanh"
+    """Require that torch ran no built-in sigmoid in forward, or in backward."""
+    message = "torch ran {used} in Sigmoid.{way}; compute Sigmoid from exp or tanh"
     for name in operators:
         assert_that(
             name not in OPERATORS,
@@ -119,8 +118,10 @@ def test_forward_is_the_logistic_function(student: Student, draw: RandomInputs) 
     """forward returns 1 / (1 + exp(-x))"""
     x = draw.tensor(4)
     want = torch.sigmoid(x)
+    with student.writing_allowed():  # has a check of its own
+        y = student.Sigmoid.apply(x.clone())
     assert_tensor(
-        student.Sigmoid.apply(x),
+        y,
         want,
         "Sigmoid.apply(x) is wrong",
         inputs={"x": x},
@@ -130,8 +131,8 @@ def test_forward_is_the_logistic_function(student: Student, draw: RandomInputs) 
 
 @check(points=0.5, about="Sigmoid", needs=test_forward_is_the_logistic_function)
 def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None:
-    """no built-in sigmoid does the work"""
-    message = "line {line} uses {used}; Sigmoid is to be made from exp or tanh"
+    """no built-in sigmoid is used"""
+    message = "line {line} uses {used}; compute Sigmoid from exp or tanh"
     used = student.source.names_used("Sigmoid")
     modules = {name.partition(".")[0] for name in student.source.imports.values()} - set(
         student.source.definitions
@@ -150,12 +151,14 @@ def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None
             if name.startswith(".") and name[1:] in METHODS:
                 fail(message, facts={"used": name, "line": line}, line=line)
     assert_derived(seen["forward"], "forward")
+    far = torch.tensor(draw.sample(FAR, 9), dtype=torch.float32)
+    assert_derived(student.observe("operators", far)["forward"], "forward")
     many = draw.tensor(2000, low=-6.0, high=6.0, digits=None)
     seen = student.observe("operators", many)
     out_of_sight = not EXPONENTIALS.intersection(seen["forward"])
     message = (
-        "all {count} values are torch.sigmoid's to the last bit, and torch ran no exp and no tanh"
-        " for them: a built-in did it"
+        "all {count} values equal torch.sigmoid's to the last bit, but torch ran neither exp nor"
+        " tanh: a built-in computed them"
     )
     assert_that(
         not (out_of_sight and torch.equal(seen["value"], torch.sigmoid(many))),
@@ -166,10 +169,10 @@ def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None
 
 @check(points=1, about="Sigmoid", at="Sigmoid.backward", needs=test_no_built_in_does_the_work)
 def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInputs) -> None:
-    """backward multiplies by the incoming gradient"""
+    """backward multiplies by grad_output"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     want = v * local_derivative(x)
-    (got,) = torch.autograd.grad(applied(student, x), x, v.clone(), allow_unused=True)
+    got = gradient(student, applied(student, x), x, v.clone())
     figures = [
         lambda: plot_figure(student.Sigmoid.apply, torch.sigmoid, x, over=(-6, 6), incoming=v)
     ]
@@ -180,7 +183,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
         inputs={"x": x, "v": v},
         figures=figures,
     )
-    message = "the gradient agrees to only {digits} digits; an exact formula agrees to about 15"
+    message = "the gradient agrees to only {digits} digits; a formula agrees to about 15"
     off = float((got - want).abs().max() / want.abs().max().clamp_min(1e-3))
     facts = {"digits": int(-math.log10(off)) if off else 16}
     assert_gradient(
@@ -194,33 +197,41 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
         inputs={"x": x, "v": v},
     )
     assert_derived(seen["backward"], "backward")
+    far = torch.tensor(draw.sample(FAR, 9), dtype=torch.float32, requires_grad=True)
+    seen = student.observe("operators", far, draw.tensor(9, dtype=torch.float32))
+    assert_derived(seen["backward"], "backward")
 
 
 @check(
-    points=0.5,
+    points=0.25,
     about="Sigmoid",
     at="Sigmoid.backward",
     needs=test_gradient_uses_the_incoming_gradient,
 )
 def test_gradcheck_agrees(student: Student, draw: RandomInputs) -> None:
-    """gradcheck agrees with your backward"""
+    """gradcheck agrees with backward"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, x)
-    message = (
-        "gradcheck compared your gradient with differences of your own forward, and they disagree"
-    )
-    assert_gradcheck(student.Sigmoid.apply, [x], message, names=["x"], eps=1e-6, atol=1e-5)
+    message = "gradcheck compared your gradient with differences of your forward: they disagree"
+    with student.writing_allowed():
+        assert_gradcheck(
+            lambda x: student.Sigmoid.apply(x.clone()),
+            [x],
+            message,
+            names=["x"],
+            eps=1e-6,
+            atol=1e-5,
+        )
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=test_no_built_in_does_the_work)
 def test_value_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
-    """the value is right from x = -10,000 to 10,000"""
+    """values are right from x = -10,000 to 10,000"""
     for dtype in (torch.float64, torch.float32):
-        x = torch.tensor(
-            draw.sample([-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0], 9), dtype=dtype
-        )
+        x = torch.tensor(draw.sample(FAR, 9), dtype=dtype)
         want, small = torch.sigmoid(x), 1e-8 if dtype is torch.float64 else 1e-6
-        got = student.Sigmoid.apply(x)
+        with student.writing_allowed():
+            got = student.Sigmoid.apply(x.clone())
         if isinstance(got, Tensor) and got.shape == x.shape and got.isnan().any():
             bad = x[got.isnan()].tolist()
             fail(
@@ -237,27 +248,26 @@ def test_value_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="sigmoid")
 def test_sigmoid_returns_what_apply_returns(student: Student, draw: RandomInputs) -> None:
-    """sigmoid returns what Sigmoid.apply returns"""
+    """sigmoid(x) returns what Sigmoid.apply(x) returns"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     a, b = draw.coefficients(2, low=2.0, high=5.0)
-    assert_that(
-        callable(student.Sigmoid), "Sigmoid is not a class any more", actual=student.Sigmoid
-    )
+    assert_that(callable(student.Sigmoid), "Sigmoid is no longer a class", actual=student.Sigmoid)
     seen = student.observe("exchanged", x, v, a, b)
     assert_tensor(
         seen["value"],
         x * a,
-        "sigmoid(x) is not what Sigmoid.apply(x) returns (to judge sigmoid alone, forward was made"
-        " to return {a} * x)",
+        "sigmoid(x) is not what Sigmoid.apply(x) returns (in this check, forward returns {a} * x)",
         inputs={"x": x},
         facts={"a": a, "forwards": len(seen["contexts"])},
     )
     assert_that(
         seen["node"] in seen["contexts"],
-        "sigmoid calls forward itself, with a {given} for ctx; autograd takes part only if apply"
-        " calls it",
+        "sigmoid calls forward directly, with a {given} for ctx; only apply connects the result to"
+        " the graph",
         inputs={"x": x},
         facts={"given": ", ".join(seen["contexts"])},
         figures=[lambda: own_graph(student, "Sigmoid", "sigmoid", {"x": x})],
     )
     assert_hands_on(student, "sigmoid", "Sigmoid.apply", x)
+    far = torch.tensor(draw.sample(FAR, 9), dtype=torch.float64)
+    assert_hands_on(student, "sigmoid", "Sigmoid.apply", far)

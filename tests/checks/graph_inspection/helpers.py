@@ -43,6 +43,10 @@ NODES = {
 }
 """Operations on one tensor as they are written, and the node that each leaves."""
 UNARY = list(NODES)
+COPY = "copy = x.detach().clone().copy_(x)\n"
+"""A text may begin with this line. It makes a node whose ``name()`` is not its type's name, by a
+method that a Program doesn't have.
+"""
 
 
 @dataclass(frozen=True)
@@ -75,14 +79,20 @@ class Graph:
 
     @property
     def build(self):
-        """The text as a Program of the tensors."""
+        """The text as a Program of the tensors; after ``COPY``, a function that runs one."""
+        copied = self.text.startswith(COPY)
+        known, text = [*self.tensors, *["copy"] * copied], self.text.removeprefix(COPY)
 
         def run(*symbols):
-            names = {**WORDS, **dict(zip(self.tensors, symbols, strict=True))}
-            exec(self.text, names)
+            names = {**WORDS, **dict(zip(known, symbols, strict=True))}
+            exec(text, names)
             return names["root"]
 
-        return program(run, inputs=len(self.tensors))
+        made = program(run, inputs=len(known))
+        if not copied:
+            return made
+        place = known.index("x")
+        return lambda *tensors: made(*tensors, copy_of(tensors[place]))
 
     @property
     def shown(self):
@@ -110,11 +120,30 @@ class Graph:
         return graph_figure(self.build(*self.tensors.values()), self.tensors, at)
 
 
+def copy_of(x):
+    """A copy of x that keeps x's graph, as ``COPY`` makes it."""
+    return x.detach().clone().copy_(x)
+
+
+def put(student, tensors):
+    """The tensors beside the student's module; those that share memory here share it there."""
+    there = []
+    for tensor in tensors:
+        twin = next((k for k, one in enumerate(tensors[: len(there)]) if shares(one, tensor)), None)
+        there.append(student.put(tensor) if twin is None else there[twin].detach().requires_grad_())
+    return there
+
+
+def shares(one, other):
+    """Whether two tensors begin at the same address."""
+    return one.numel() > 0 and one.data_ptr() == other.data_ptr()
+
+
 def answer(student, name, build, tensors):
     """What the student's function of this name returns for the root that ``build`` makes of
     ``tensors``; of leaf_tensors what came back, taken apart (``listed_leaves``).
     """
-    leaves = [student.put(tensor) for tensor in tensors]
+    leaves = put(student, tensors)
     found = getattr(student, name)(build(*leaves))
     return listed_leaves(found, leaves) if name == "leaf_tensors" else fetch(found)
 
@@ -136,7 +165,9 @@ def entries(got, want, graph):
     """What came back as a list of entries, pairs as tuples; a failure where it is not a list."""
     if not isinstance(got, list | tuple):
         details = graph.details(type=type_name(got))
-        fail("{type} came back where a list is promised", expected=want, actual=got, **details)
+        fail(
+            "returned a value of type {type}, expected a list", expected=want, actual=got, **details
+        )
     return [tuple(entry) if isinstance(entry, list) else entry for entry in got]
 
 
@@ -149,11 +180,11 @@ def assert_rows(got, want, graph):
     wanted, found = (
         column[number - 1] if number <= len(column) else None for column in (want, rows)
     )
-    message = "entry {number} should be {wanted}, it is {found}"
+    message = "entry {number} is {found}, expected {wanted}"
     if number > len(rows):
-        message = "entry {number} should be {wanted}, but the list ends before it"
+        message = "the list ends before entry {number}, which should be {wanted}"
     elif number > len(want):
-        message = "the list should end after {count} entries, but goes on with {found}"
+        message = "the list should end after {count} entries, but {found} follows"
     depths = bool(want) and isinstance(
         want[0][0], int
     )  # entries of a walk; those of inputs_of begin with a name
@@ -167,7 +198,7 @@ def assert_text(got, want, graph):
     wanted = want.split("\n")
     if not isinstance(got, str):
         fail(
-            "{type} came back where a str is promised",
+            "returned a value of type {type}, expected a str",
             expected=wanted,
             actual=got,
             **graph.details(type=type_name(got)),
@@ -179,11 +210,11 @@ def assert_text(got, want, graph):
     line, found = (
         repr(column[number - 1]) if number <= len(column) else None for column in (wanted, lines)
     )
-    message = "line {number} should be {wanted}, it is {found}"
+    message = "line {number} is {found}, expected {wanted}"
     if number > len(lines):
-        message = "line {number} should be {wanted}, but the text ends before it"
+        message = "the text ends before line {number}, which should be {wanted}"
     elif number > len(wanted):
-        message = "the text should end after line {count}, but goes on with {found}"
+        message = "the text should end after line {count}, but {found} follows"
     details = graph.details(
         ("entry", number), number=number, wanted=line, found=found, count=len(wanted)
     )
@@ -194,7 +225,7 @@ def assert_silent(printed, graph):
     """Nothing was printed; the message shows the first line of what was."""
     shown = printed[:1000]
     details = graph.details(line=repr(printed.strip().split("\n")[0][:60]), printed=shown)
-    message = "{line} was printed: format_graph returns the text and prints nothing"
+    message = "format_graph printed {line}; it must only return the text"
     assert_that(not printed, message, expected="", actual=shown, **details)
 
 
@@ -231,10 +262,10 @@ def assert_leaves(seen, expected, graph):
     want = [names[place] for place in expected["places"]]
     if seen["kind"] not in ("list", "tuple"):
         fail(
-            "{kind} came back where a list is promised",
+            "returned a value of type {type}, expected a list",
             expected=want,
             actual=Opaque(seen["kind"]),
-            **graph.details(kind=seen["kind"]),
+            **graph.details(type=seen["kind"]),
         )
     found = [
         item if place is None else names[place]
@@ -245,8 +276,8 @@ def assert_leaves(seen, expected, graph):
         if isinstance(item, Tensor):
             facts = graph.details(number=number, values=item)
             fail(
-                "entry {number} is none of the tensors that the graph was made of: another, with"
-                " the value {values}",
+                "entry {number} is not a tensor of this graph, but another one with the value"
+                " {values}",
                 **details,
                 **facts,
             )
@@ -272,19 +303,19 @@ def assert_leaves(seen, expected, graph):
 def three_tensors(result, inputs):
     """What build_loss returned, taken apart."""
     count = len(result) if isinstance(result, tuple) else 0
+    y = 2 * inputs["x"]
     details = {
+        "expected": (y, y + 3, (y + 3) ** 2),
         "actual": result,
         "inputs": inputs,
         "facts": {"type": type_name(result), "count": count},
     }
     assert_that(
         isinstance(result, tuple),
-        "{type} came back where a tuple (y, z, loss) is promised",
+        "returned a value of type {type}, expected a tuple (y, z, loss)",
         **details,
     )
-    assert_that(
-        count == 3, "a tuple of {count} came back where (y, z, loss) is promised", **details
-    )
+    assert_that(count == 3, "returned a tuple of {count}, expected (y, z, loss)", **details)
     return result
 
 

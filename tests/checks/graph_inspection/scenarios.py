@@ -11,9 +11,9 @@ import torch
 
 
 def printed(student, build, tensors):
-    """What is printed while format_graph works."""
+    """What is printed while format_graph works, to stdout or stderr."""
     heard = io.StringIO()
-    with contextlib.redirect_stdout(heard):
+    with contextlib.redirect_stdout(heard), contextlib.redirect_stderr(heard):
         student.format_graph(build(*tensors))
     print(heard.getvalue(), end="")  # the report shows what was printed
     return heard.getvalue()

@@ -17,7 +17,7 @@ Graph, NODES, UNARY = helpers.Graph, helpers.NODES, helpers.UNARY
 
 @check(points=0.5, about="build_loss")
 def test_build_loss_values(student, draw):
-    """build_loss returns y, z and loss"""
+    """build_loss returns the values of y, z and loss"""
     x = draw.tensor(low=0.3, requires_grad=True)
     y, z, loss = helpers.three_tensors(student.build_loss(x), {"x": x})
     plain = x.detach()
@@ -41,7 +41,7 @@ def test_build_loss_gradient(student, draw):
     x = draw.tensor(low=0.3, requires_grad=True)
     _, _, loss = helpers.three_tensors(student.build_loss(x), {"x": x})
     message, figures = (
-        "loss does not require grad: it is cut off from the graph",
+        "loss does not require grad, so it has no graph",
         [lambda: helpers.loss_figure(student, x, "loss")],
     )
     assert_that(loss.requires_grad, message, inputs={"x": x}, actual=loss, figures=figures)
@@ -53,11 +53,11 @@ def test_build_loss_gradient(student, draw):
 def test_prediction(student):
     """PREDICTED_GRADIENT is d loss / dx at x = 1"""
     value = helpers.predicted(student)
-    why = "autograd computes how far loss moves for each step of x"
+    why = "the gradient says how far a small step of x moves loss"
     figures = [lambda: prediction_figure([["d loss / dx, x = 1", value, "another number", why]])]
     assert_that(
         abs(value - 20.0) < 1e-3,
-        "autograd computes another gradient than you predicted",
+        "PREDICTED_GRADIENT is not the gradient that autograd computes",
         actual=value,
         figures=figures,
     )
@@ -74,7 +74,7 @@ def test_walk_chain(student, draw):
 
 @check(points=0.25, about="walk", needs=test_walk_chain)
 def test_walk_two_inputs(student):
-    """walk goes into both inputs of z = x * y"""
+    """walk follows both inputs of z = x * y"""
     x, y = (
         torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
         torch.tensor([4.0, 5.0, 6.0], requires_grad=True),
@@ -86,7 +86,7 @@ def test_walk_two_inputs(student):
 
 @check(points=0.5, about="format_graph")
 def test_format_chain(student, draw):
-    """format_graph indents by one space a level"""
+    """format_graph indents each level by one space"""
     a, b, c = draw.sample(UNARY, 3)
     graph = Graph(f"root = x{a}{b}{c}", {"x": draw.tensor(3, requires_grad=True)})
     want = f"{NODES[c]}\n {NODES[b]}\n  {NODES[a]}\n   AccumulateGrad"
@@ -105,7 +105,7 @@ def test_leaves_of_a_graph(student, draw):
 
 @check(points=0.25, about="inputs_of")
 def test_inputs_of_a_sum(student, draw):
-    """inputs_of names the nodes behind the root"""
+    """inputs_of lists the nodes of the root's inputs"""
     left, right = draw.sample(UNARY, 2)
     graph = Graph(
         f"root = x{left} {draw.choice('+-*')} y{right}",
@@ -118,7 +118,7 @@ def test_inputs_of_a_sum(student, draw):
 
 @check(points=0.25, about="inputs_of", needs=test_inputs_of_a_sum)
 def test_inputs_of_pieces(student, draw):
-    """inputs_of tells which piece of a chunk was used"""
+    """inputs_of gives the index of the piece that was used"""
     first, second, third = draw.sample("pqr", 3)
     edges = {name: ("SplitBackward0", place) for place, name in enumerate("pqr")}
     graph = Graph(

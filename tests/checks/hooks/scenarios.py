@@ -55,9 +55,11 @@ def incoming(student, name, arguments, graph, leaves, v):
 
 def released(student, name, arguments, graph, leaves, v):
     """What came back by its type, and the gradients at the leaves before and after its
-    `remove()`.
+    `remove()`; how often the caller's own hook on y is called then.
     """
     y, z = graph(*leaves)
+    calls = []
+    y.register_hook(lambda grad: calls.append(1))
     handle = named(student, name, arguments)(y)
     seen = {"type": kind(handle), "removable": removable(handle)}
     if not seen["removable"]:
@@ -65,8 +67,9 @@ def released(student, name, arguments, graph, leaves, v):
     z.backward(v.clone(), retain_graph=True)
     seen["before"] = taken(leaves)
     handle.remove()
+    calls.clear()
     z.backward(v.clone(), retain_graph=True)
-    seen["after"] = taken(leaves)
+    seen["after"], seen["heard"] = taken(leaves), len(calls)
     return seen
 
 
@@ -127,16 +130,19 @@ def opened(student, tensors):
 
 def recorded(student, graph, leaves, names, vectors, before=()):
     """Named outputs of a graph, a backward from its last one with each vector: the records, `.grad`
-    of leaves and intermediates.
+    of leaves and intermediates; whether the dictionary of tensors holds them still.
     """
     *tensors, z = graph(*leaves)
     for leaf, grad in zip(leaves, before, strict=False):
         leaf.grad = grad
-    found, pair = opened(student, dict(zip(names, tensors, strict=True)))
+    given = dict(zip(names, tensors, strict=True))
+    found, pair = opened(student, given)
     seen = {"type": found, "pair": pair is not None}
     if pair is None:
         return seen
     records = pair[0]
+    seen["handles"] = len(pair[1]) if isinstance(pair[1], (list, tuple)) else 1
+    seen["kept"] = list(given) == list(names) and all(map(is_one, given.values(), tensors))
     seen["start"], seen["rounds"], seen["grads"] = shown(records), [], []
     for v in vectors:
         z.backward(v.clone(), retain_graph=True)
@@ -144,6 +150,22 @@ def recorded(student, graph, leaves, names, vectors, before=()):
         seen["grads"].append([held(leaf) for leaf in leaves])
     inner = {name: t for name, t in zip(names, tensors, strict=True) if not t.is_leaf}
     seen["inner"] = {name: held(t) for name, t in inner.items()}
+    return seen
+
+
+def is_one(left, right):
+    """Whether two tensors are one object."""
+    return left is right
+
+
+def partly(student, graph, leaves, names, v):
+    """The records after a backward from the first named output, which may not reach all of them."""
+    tensors = graph(*leaves)
+    found, pair = opened(student, dict(zip(names, tensors, strict=True)))
+    seen = {"type": found, "pair": pair is not None}
+    if pair is not None:
+        tensors[0].backward(v.clone(), retain_graph=True)
+        seen["records"] = shown(pair[0])
     return seen
 
 
@@ -226,14 +248,29 @@ def scaled(student, factor, graph, leaves, before=()):
     return {"grads": [held(leaf) for leaf in leaves], "y": held(y)}
 
 
-def heard(student, factor, trunk, tails, leaves):
-    """How often a hook that was on y before the call is called in a plain backward after it."""
+def state(tensor):
+    """What there is to see of a tensor besides its hooks."""
+    return {
+        "requires_grad": tensor.requires_grad,
+        "retains_grad": tensor.retains_grad,
+        "grad": held(tensor),
+        "grad_fn": kind(tensor.grad_fn),
+        "values": tensor.detach().clone(),
+    }
+
+
+def around(student, factor, trunk, tails, leaves):
+    """y before and after a call, and how often a hook that was on y before is called in a plain
+    backward after it.
+    """
     calls, y = [], trunk(*leaves)
     y.register_hook(lambda grad: calls.append(1))
+    before = state(y)
     student.backward_with_scaled_gradient(tails[0](y, *leaves), y, factor)
+    after = state(y)
     calls.clear()
     tails[1](y, *leaves).backward()
-    return len(calls)
+    return {"before": before, "after": after, "heard": len(calls)}
 
 
 def interrupted(student, factor, trunk, tails, leaves, how):
@@ -408,15 +445,21 @@ def functions_on(module, x):
     return seen
 
 
+def troubled(spec, trouble):
+    """The module of a spec; its turnstiles raise in forward or in backward as `trouble` says."""
+    module = build(spec)
+    for part in module.modules():
+        if isinstance(part, Turnstile):
+            part.switch = {"forward": trouble == "forward", "closed": trouble == "backward"}
+    return module
+
+
 def left(student, spec, x, watched, trouble=None):
     """How many functions sit where, before and after a call; the part `watched` has one of the
     caller's own.
     """
-    module = build(spec)
+    module = troubled(spec, trouble)
     module.get_submodule(watched).register_forward_hook(lambda part, inputs, output: None)
-    for part in module.modules():
-        if isinstance(part, Turnstile):
-            part.switch = {"forward": trouble == "forward", "closed": trouble == "backward"}
     before = functions_on(module, x)
     raised = None
     try:
@@ -428,10 +471,27 @@ def left(student, spec, x, watched, trouble=None):
     return {"before": before, "after": functions_on(module, x), "raised": raised}
 
 
-def grads_kept(student, spec, x, before):
-    """`.grad` of the parameters after a call, in order; `before` is what it holds beforehand."""
-    module = build(spec)
-    for parameter, grad in zip(module.parameters(), before, strict=True):
+def grads_kept(student, spec, x, before, trouble=None):
+    """`.grad` of the parameters after a call, in order; `before` is what it holds beforehand. The
+    last parameter is frozen, the last part does not train, and x is not a leaf.
+    """
+    module, given = troubled(spec, trouble), x.clone()
+    parameters, parts = dict(module.named_parameters()), dict(module.named_modules())
+    for parameter, grad in zip(parameters.values(), before, strict=True):
         parameter.grad = grad
-    student.gradient_norms(module, x)
-    return {name: held(parameter) for name, parameter in module.named_parameters()}
+    [*parameters.values()][-1].requires_grad_(False)
+    [*parts.values()][-1].eval()
+
+    def settings():
+        found = {f"{name}.requires_grad": one.requires_grad for name, one in parameters.items()}
+        found |= {f"{name or 'module'}.training": one.training for name, one in parts.items()}
+        return {**found, "x.grad_fn": kind(given.grad_fn)}
+
+    seen = {"settings_before": settings()}
+    try:
+        student.gradient_norms(module, given)
+    except Exception:
+        if trouble is None:
+            raise
+    grads = {name: held(one) for name, one in parameters.items()}
+    return {**seen, "settings": settings(), "grads": grads, "x": given.detach().clone()}

@@ -49,12 +49,18 @@ def has_remove(got, function, inputs):
     assert_that(got["removable"], NO_HANDLE, inputs=inputs, facts=facts)
 
 
+def same_heard(got, inputs):
+    """The caller's own hook on y must still be there after remove()."""
+    message = "a hook that was on y before ran {heard} times in a backward after remove()"
+    assert_equal(got["heard"], 1, message, inputs=inputs, facts={"heard": got["heard"]})
+
+
 # ---------------------------------------------------------------------------------- double_gradient
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_every_later_backward(student, draw):
-    """Every backward from then on is doubled, from any result"""
+    """Every later backward is doubled, for any shape and dtype"""
     p, v, w = (draw.tensor(2, 3, dtype=torch.float32) for _ in range(3))
     p.requires_grad_()
     a, b = draw.coefficients(2)
@@ -80,17 +86,21 @@ def test_double_every_later_backward(student, draw):
         }
         message = "in backward number {number} the gradient at p is wrong"
         same_leaves(round_got, [round_want], message, "p", inputs=inputs, facts={"number": number})
-    for dtype in (torch.float16, torch.bfloat16):
-        p, v = draw.tensor(3, dtype=dtype, requires_grad=True), draw.tensor(3, dtype=dtype)
-        copy, same = program(lambda p: p.clone()), program(lambda y, p: y.clone(), inputs=2)
+    kinds = [(torch.float16, 3), (torch.bfloat16, 3), (torch.float32, 0), (torch.float64,)]
+    for dtype, *shape in kinds:
+        p, v = (
+            draw.tensor(*shape, dtype=dtype, requires_grad=True),
+            draw.tensor(*shape, dtype=dtype),
+        )
+        copy, same = program(lambda p: p.clone()), program(lambda y, p: y, inputs=2)
         (only,) = helpers.later(student, "double_gradient", [], copy, [same], [p], [v])
-        inputs = {"graph": "y = p.clone(), z = y.clone()", "p": p, "v": v}
+        inputs = {"graph": "y = p.clone(), z = y", "p": p, "v": v}
         same_leaves(only, [2 * v], message, "p", inputs=inputs, facts={"number": 1})
 
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_twice_makes_four(student, draw):
-    """Two calls on the same tensor make the factor four"""
+    """Two calls on one tensor make the factor four"""
     p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
     graph = program(lambda p: then(p * a, lambda y: y.exp()))
     ((got,),) = helpers.passes(student, "double_gradient", [], graph, [p], [v], 2)
@@ -108,7 +118,7 @@ def test_double_twice_makes_four(student, draw):
 
 @check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_until_removed(student, draw):
-    """After remove() the gradient is the plain one again"""
+    """After remove() the gradient is no longer doubled"""
     p, v, a = draw.tensor(3, requires_grad=True), draw.tensor(3), draw.number(0.3, 1.5)
     graph = program(lambda p: then(p**2, lambda y: y * a))
     got = student.observe("released", "double_gradient", [], graph, [p], v)
@@ -124,26 +134,39 @@ def test_double_until_removed(student, draw):
     same_leaves(
         got["after"],
         [plain],
-        "after remove() the gradient at p is not the plain one",
+        "after remove() the gradient at p is still changed",
         "p",
         inputs=inputs,
         figures=figures,
     )
+    same_heard(got, inputs)
 
 
-@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
+@check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_leaves_siblings_alone(student, draw):
-    """Tensors that share the gradient with y keep theirs"""
+    """Tensors that share y's gradient or operation keep theirs"""
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
     message = (
-        "a, b and y get one and the same gradient; after double_gradient(y) the gradient at {leaf}"
+        "a, b and y get the same gradient tensor; after double_gradient(y) the gradient at {leaf}"
         " is wrong"
     )
     want = [a * k * v, 2 * c * k * v, b * k * v]
     figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
     same_leaves(got, want, message, inputs={"graph": text, "v": v}, figures=figures)
+
+    def halves(p):
+        y, rest = (p * a).chunk(2)
+        return y, y * b + rest
+
+    p, graph = draw.tensor(6, requires_grad=True), program(halves)
+    ((got,),) = helpers.passes(student, "double_gradient", [], graph, [p], [v])
+    want = torch.cat([2 * a * b * v, a * v])
+    inputs = {"graph": f"y, rest = ({a} p).chunk(2), z = {b} y + rest", "p": p, "v": v}
+    message = "y is one of two results of chunk, and the gradient at p is wrong"
+    figures = Drawn(student, "double_gradient", [], graph, [p]).figures([got], [want])
+    assert_gradient(got, want, message, inputs=inputs, figures=figures)
 
 
 # --------------------------------------------------------------------------------- record_gradients
@@ -173,7 +196,7 @@ def same_records(records, want, message, **details):
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_latest_backward_counts(student, draw):
-    """Each backward replaces what the one before recorded"""
+    """Each backward replaces the records of the one before"""
     p, v, w, a = (
         draw.tensor(3, requires_grad=True),
         draw.tensor(3),
@@ -183,36 +206,41 @@ def test_records_latest_backward_counts(student, draw):
 
     def form(p):
         y = p**2
-        return p, y, y * a
+        return p, y, y, y * a
 
-    got = student.observe("recorded", program(form), [p], ["leaf", "inner"], [v, w])
+    names = ["leaf", "inner", "again"]
+    got = student.observe("recorded", program(form), [p], names, [v, w])
     inputs = {
         "graph": f"y = p**2, z = {a} y",
-        "tensors": "{'leaf': p, 'inner': y}",
+        "tensors": "{'leaf': p, 'inner': y, 'again': y}",
         "p": p,
         "v1": v,
         "v2": w,
     }
     is_pair(got, inputs)
-    drawn = Drawn(
-        student, "record_gradients", ["leaf", "inner"], program(form), [p], ("p", "y", "z")
-    )
+    message = "after backward number {number}, records[{name}] is not that backward's gradient"
     for number, (u, records) in enumerate(zip((v, w), got["rounds"], strict=True), 1):
-        want = {"leaf": 2 * a * u * p.detach(), "inner": a * u}
-        message = "after backward number {number}, records[{name}] is not that backward's gradient"
-        same_records(
-            records,
-            want,
-            message,
-            inputs=inputs,
-            facts={"number": number},
-            figures=recorded(drawn, records, want),
-        )
+        want = {"leaf": 2 * a * u * p.detach(), "inner": a * u, "again": a * u}
+        same_records(records, want, message, inputs=inputs, facts={"number": number})
+
+    def parts(p):
+        y = p * a
+        return y, y.sin(), p
+
+    names = ["first", "beyond", "leaf"]
+    got = student.observe("partly", program(parts), [p], names, v)
+    inputs = {
+        "graph": f"y = {a} p, z = sin(y)",
+        "tensors": "{'first': y, 'beyond': z, 'leaf': p}",
+        "v": v,
+    }
+    message = "after y.backward(v), which does not reach z, records[{name}] is wrong"
+    same_records(got["records"], {"first": v, "leaf": a * v}, message, inputs=inputs)
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_are_copies(student, draw):
-    """A record is a copy: nothing that is done later changes it"""
+    """A record is a copy that later changes do not reach"""
     p, q, v = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.tensor(3)
 
     def form(p, q):
@@ -230,27 +258,29 @@ def test_records_are_copies(student, draw):
     }
     is_pair(got, inputs)
     want = dict.fromkeys(names, v)
-    same_records(got["first"], want, "records[{name}] is not the gradient there", inputs=inputs)
+    same_records(
+        got["first"], want, "records[{name}] is not the gradient at that tensor", inputs=inputs
+    )
     same_records(
         got["v"],
         want,
-        "v.add_(100) after z.backward(v) changed records[{name}], too",
+        "v.add_(100) after z.backward(v) also changed records[{name}]",
         inputs=inputs,
     )
     same_records(
         got["grad"],
         want,
-        "adding 100 to .grad of the leaves after backward changed records[{name}], too",
+        "adding 100 to .grad of the leaves after backward also changed records[{name}]",
         inputs=inputs,
     )
     others = {name: v for name in names if name != changed}
-    message = "records[{changed}].add_(100) changed records[{name}], too"
+    message = "records[{changed}].add_(100) also changed records[{name}]"
     same_records(got["record"], others, message, inputs=inputs, facts={"changed": changed})
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_cover_any_shape(student, draw):
-    """0-d, empty, transposed, float32: shape and dtype stay"""
+    """Records keep shape and dtype: 0-d, empty, float16, …"""
     dtype = torch.float32
     p, q = (
         draw.noncontiguous(2, 3, dtype=dtype, requires_grad=True),
@@ -273,12 +303,19 @@ def test_records_cover_any_shape(student, draw):
     }
     is_pair(got, inputs)
     want = {"turned": (3 * v).expand(3, 2), "total": 3 * v, "nothing": v.expand(0, 3)}
-    same_records(got["rounds"][0], want, "records[{name}] is not the gradient there", inputs=inputs)
+    message = "records[{name}] is not the gradient at that tensor"
+    same_records(got["rounds"][0], want, message, inputs=inputs)
+    for dtype in (torch.float16, torch.bfloat16):
+        p, v = draw.tensor(3, dtype=dtype, requires_grad=True), draw.tensor(3, dtype=dtype)
+        copy = program(lambda p: then(p.clone(), lambda y: y.clone()))
+        got = student.observe("recorded", copy, [p], ["inner"], [v])
+        inputs = {"graph": "y = p.clone(), z = y.clone()", "tensors": "{'inner': y}", "v": v}
+        same_records(got["rounds"][0], {"inner": v}, message, inputs=inputs)
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_change_nothing_else(student, draw):
-    """.grad is what it would be without: leaves as ever, else None"""
+    """Recording changes no gradient and adds no .grad"""
     p, q, a = (
         draw.tensor(3, requires_grad=True),
         draw.tensor(3, requires_grad=True),
@@ -311,7 +348,7 @@ def test_records_change_nothing_else(student, draw):
     )
     for number, total in enumerate(totals, 1):
         want = [before + total * slope * q.detach(), total * slope * p.detach()]
-        message = "after backward number {number}, {leaf}.grad is not what it is without recording"
+        message = "after backward number {number}, {leaf}.grad differs from that without recording"
         grads = got["grads"][number - 1]
         same_leaves(
             grads,
@@ -330,7 +367,7 @@ def test_records_change_nothing_else(student, draw):
             "facts": facts,
             "figures": drawn.figures([actual], [None], at=name),
         }
-        assert_that(actual is None, "{name} is an intermediate, and has a .grad now", **details)
+        assert_that(actual is None, "{name} is not a leaf and has a .grad now", **details)
 
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
@@ -351,18 +388,23 @@ def test_records_until_removed(student, draw):
     }
     is_pair(got, inputs)
     facts = {"type": got["handles"], "kinds": ", ".join(got["kinds"]) or "nothing"}
-    assert_that(got["listed"], "the handles ({type}) are not a list", inputs=inputs, facts=facts)
+    assert_that(
+        got["listed"],
+        "the handles ({type}) are neither a list nor a tuple",
+        inputs=inputs,
+        facts=facts,
+    )
     assert_that(
         got["removable"],
-        "the list of handles holds {kinds}: not all of it has a remove()",
+        "the handles are {kinds}, and not all of them have a remove()",
         inputs=inputs,
         facts=facts,
     )
     want = {"leaf": v, "inner": v}
-    same_records(got["before"], want, "records[{name}] is not the gradient there", inputs=inputs)
-    message = (
-        "the handles ({kinds}) were removed, and a backward with v2 still changed records[{name}]"
+    same_records(
+        got["before"], want, "records[{name}] is not the gradient at that tensor", inputs=inputs
     )
+    message = "after remove() of the handles ({kinds}), a backward with v2 changed records[{name}]"
     drawn = Drawn(
         student,
         "record_gradients",
@@ -397,7 +439,7 @@ def test_clip_a_zero_gradient(student, draw):
     assert_gradient(
         got,
         v,
-        "zeros arrive at y, and what reaches p is something else",
+        "zeros arrive at y, and the gradient at p is not zeros",
         inputs=inputs,
         figures=figures,
     )
@@ -405,7 +447,7 @@ def test_clip_a_zero_gradient(student, draw):
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_any_shape(student, draw):
-    """0-d, empty, expanded, transposed, large, float32"""
+    """Any shape is clipped: 0-d, empty, expanded, transposed"""
     kind = torch.float32
     wide, narrow = draw.noncontiguous(3, 4, dtype=kind), draw.tensor(dtype=kind)
     cases = {
@@ -450,7 +492,7 @@ def test_clip_any_shape(student, draw):
         ((got,),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p], [v])
         want = arriving.contiguous() * (max_norm / norm) if norm else arriving
         inputs = {"gradient at y": arriving, "max_norm": max_norm}
-        message = "{case}: a gradient of norm {norm} arrives at y; what passes on is wrong"
+        message = "{case}: a gradient of norm {norm} arrives at y, and the gradient at p is wrong"
         figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures([got], [want])
         assert_gradient(
             got,
@@ -465,7 +507,7 @@ def test_clip_any_shape(student, draw):
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_writes_nothing(student, draw):
-    """The arriving tensor is not written to: siblings keep theirs"""
+    """The hook does not write to the gradient that it gets"""
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     max_norm = draw.number(0.2, 0.6) * k * float(v.norm())
@@ -475,7 +517,7 @@ def test_clip_writes_nothing(student, draw):
     figures = Drawn(student, "clip_gradient", [max_norm], graph, leaves).figures(got, wants)
     for leaf, actual, want in zip("pqr", got, wants, strict=True):
         message = (
-            "a, b and y get one and the same gradient; after clip_gradient(y, max_norm) the"
+            "a, b and y get the same gradient tensor; after clip_gradient(y, max_norm) the"
             " gradient at {leaf} is wrong"
         )
         assert_gradient(
@@ -488,14 +530,14 @@ def test_clip_writes_nothing(student, draw):
     assert_tensor(
         seen["v"],
         v,
-        "y.backward(v) hands v itself to y, and afterwards v holds other numbers",
+        "y.backward(v) passes v itself to the hooks of y, and v holds other values afterwards",
         inputs=inputs,
     )
 
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_the_whole_gradient_of_every_backward(student, draw):
-    """All that y gets in one backward is clipped together"""
+    """Every backward clips the whole gradient at y at once"""
     p, v, w = (
         draw.tensor(4, requires_grad=True),
         draw.tensor(4, avoid=0.5),
@@ -508,7 +550,7 @@ def test_clip_the_whole_gradient_of_every_backward(student, draw):
     inputs = {"graph": f"y = p.clone(), z = {a} y + {b} y", "v1": v, "v2": w, "max_norm": max_norm}
     for number, (u, grads) in enumerate(zip((v, w), got, strict=True), 1):
         message, want = (
-            "in backward number {number} the gradient that reaches p is wrong",
+            "in backward number {number} the gradient at p is wrong",
             max_norm * u / u.norm(),
         )
         figures = Drawn(student, "clip_gradient", [max_norm], graph, [p]).figures(grads, [want])
@@ -525,7 +567,7 @@ def test_clip_the_whole_gradient_of_every_backward(student, draw):
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_until_removed(student, draw):
-    """After remove() the gradient is not clipped any more"""
+    """After remove() the gradient is no longer clipped"""
     p, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     max_norm = draw.number(0.2, 0.6) * float(v.norm())
     graph = program(lambda p: then(p.clone(), lambda y: y.clone()))
@@ -545,10 +587,11 @@ def test_clip_until_removed(student, draw):
     assert_gradient(
         got["after"][0],
         v,
-        "after remove() the gradient at p is not the plain one",
+        "after remove() the gradient at p is still changed",
         inputs=inputs,
         figures=figures,
     )
+    same_heard(got, inputs)
 
 
 # -------------------------------------------------------------------- backward_with_scaled_gradient
@@ -556,7 +599,7 @@ def test_clip_until_removed(student, draw):
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
 def test_scale_by_zero_and_by_negatives(student, draw):
-    """factor may be 0, 1, negative or whole"""
+    """factor may be 0, 1, negative or an int"""
     p, q = (
         draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
         draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
@@ -572,6 +615,10 @@ def test_scale_by_zero_and_by_negatives(student, draw):
         )
         message, figures = "the gradient at {leaf} is wrong", drawn.figures(got["grads"], want)
         same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
+    graph = program(lambda p: then((p * a).sum(), lambda y: y))
+    got, want = helpers.scaled(student, factor, graph, [p]), [torch.full_like(p, factor * a)]
+    inputs = {"graph": f"y = loss = sum({a} p)", "factor": factor, "p": p}
+    same_leaves(got["grads"], want, message, "p", inputs=inputs)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -593,7 +640,7 @@ def test_scale_adds_to_what_grad_held(student, draw):
         "q": q,
         "p.grad before": before[0],
     }
-    message = "{leaf}.grad is not what it held before plus this backward's gradient"
+    message = "{leaf}.grad is not its old value plus the gradient of this backward"
     drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, [p, q], ("y", "loss"))
     same_leaves(
         got["grads"], want, message, "pq", inputs=inputs, figures=drawn.figures(got["grads"], want)
@@ -602,13 +649,13 @@ def test_scale_adds_to_what_grad_held(student, draw):
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
 def test_scale_leaves_siblings_alone(student, draw):
-    """Tensors that share the gradient with y are not scaled"""
+    """Tensors that share y's gradient are not scaled"""
     text, graph, (a, b, c, k) = shared(draw, scalar=True)
     leaves, factor = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.choice([0.5, 3.0])
     got = helpers.scaled(student, factor, graph, leaves)
     ones = torch.ones(3, dtype=torch.float64)
     message = (
-        "a, b and y get one and the same gradient; with y's scaled by {factor} the gradient at"
+        "a, b and y get the same gradient tensor; with factor {factor} at y the gradient at"
         " {leaf} is wrong"
     )
     inputs = {"graph": text, "factor": factor}
@@ -623,7 +670,7 @@ def test_scale_leaves_siblings_alone(student, draw):
     points=0.5, about="backward_with_scaled_gradient", needs="test_a_later_backward_is_not_scaled"
 )
 def test_scale_nothing_after_an_error(student, draw):
-    """Also after a backward that raised, nothing is scaled"""
+    """If backward raises, so does the call, and the hook is gone"""
     factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     trunk = program(lambda p, q: p - q, inputs=2)
@@ -639,14 +686,14 @@ def test_scale_nothing_after_an_error(student, draw):
         "q": q,
     }
     reasons = {
-        "freed": "loss had been run backward before",
-        "gate": "a node on the way raised a ValueError",
+        "freed": "loss.backward() had run before",
+        "gate": "an operation raised a ValueError",
     }
     for how, reason in reasons.items():
         got = student.observe("interrupted", factor, trunk, tails, [p, q], how)
         message = (
-            "the call's backward raised ({reason}); a plain loss2.backward() then gives {leaf} a"
-            " wrong gradient"
+            "the call's backward raised ({reason}), and a plain loss2.backward() then leaves a"
+            " wrong gradient in {leaf}.grad"
         )
         figures = helpers.later_figures(
             student, factor, trunk, tails, [p, q], how, got["grads"], [slope, -slope]
@@ -660,6 +707,9 @@ def test_scale_nothing_after_an_error(student, draw):
             facts={"reason": reason, "how": how},
             figures=figures,
         )
+        message = "the call's backward raised ({reason}), and the call returned without an error"
+        details = {"inputs": inputs, "facts": {"reason": reason}}
+        assert_that(got["raised"] is not None, message, **details)
 
 
 # ----------------------------------------------------------------------------------- gradient_norms
@@ -688,6 +738,11 @@ def deep(draw, dtype=torch.float64):
     return ["chain", [["stem", stem], ["gate", ["turnstile"]], ["both", both], ["head", head]]]
 
 
+def lone(draw, dtype=torch.float64):
+    """The plain data of a module that is a leaf submodule itself."""
+    return linear(draw, 2, 3, dtype=dtype)
+
+
 def small(draw):
     """The plain data of a chain of three, with a turnstile in the middle."""
     return ["chain", [["0", linear(draw, 4, 3)], ["1", ["turnstile"]], ["2", linear(draw, 2, 4)]]]
@@ -695,11 +750,18 @@ def small(draw):
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
 def test_norms_of_other_networks(student, reference, draw):
-    """Branches, deeper names, float32, x with and without grad"""
-    for dtype, wants in ((torch.float64, True), (torch.float32, False), (torch.float32, True)):
-        spec, x = deep(draw, dtype), draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
+    """Branches, deep names, float32, and x without grad"""
+    cases = (
+        (deep, torch.float64, True),
+        (deep, torch.float32, False),
+        (deep, torch.float32, True),
+        (lone, torch.float64, False),
+    )
+    for build, dtype, wants in cases:
+        spec, x = build(draw, dtype), draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
+        names = "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head"
         inputs = {
-            "module": "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head",
+            "module": names if build is deep else "a linear layer alone",
             "x": x,
             "x.requires_grad": wants,
         }
@@ -718,7 +780,7 @@ def test_norms_of_other_networks(student, reference, draw):
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
 def test_norms_are_floats_from_one_forward(student, draw):
-    """Plain floats, from a single forward"""
+    """The values are floats, from one forward pass"""
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
     got = student.observe("norms", spec, x)
     inputs = {"module": "chain(0: linear, 1: identity, 2: linear)", "x": x}
@@ -728,13 +790,15 @@ def test_norms_are_floats_from_one_forward(student, draw):
         assert_that(
             type(value) is float,
             "the value for {name} is not a float ({type})",
+            expected=float(value),
+            actual=value,
             inputs=inputs,
             facts=facts,
         )
     (passed,) = got["passed"]
     assert_that(
         passed <= 1,
-        "the module's forward ran {passed} times",
+        "the forward of module 1 ran {passed} times",
         inputs=inputs,
         facts={"passed": passed},
     )
@@ -745,21 +809,7 @@ def test_norms_leave_no_hook(student, draw):
     """No hook is left on the module, and none is lost"""
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
     got = student.observe("left", spec, x, draw.choice(["0", "2"]))
-    same_counts(got, "after the call other hooks are there than before it", x)
-
-
-@check(points=0.25, about="gradient_norms", needs=test_norms_leave_no_hook)
-def test_norms_leave_no_hook_after_an_error(student, draw):
-    """Also after a run that raised, no hook is left"""
-    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
-    for trouble in ("forward", "backward"):
-        got = student.observe("left", spec, x, draw.choice(["0", "2"]), trouble)
-        same_counts(
-            got,
-            "module 1 raised in its {trouble}; after the call other hooks are there than before it",
-            x,
-            trouble=trouble,
-        )
+    same_counts(got, "after the call the numbers of hooks are different", x)
 
 
 def same_counts(got, message, x, **facts):
@@ -783,38 +833,61 @@ def same_counts(got, message, x, **facts):
     assert_equal(after, before, message, inputs=inputs, facts=facts)
 
 
+SMALL = "chain(0: linear, 1: identity, 2: linear)"
+SHAPES = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
+
+
+def same_grads(student, draw, spec, x, none_first, trouble=None):
+    """The parameters' `.grad` must be as before a call, half of them None; return what was seen."""
+    before = {
+        name: None if (k + none_first) % 2 == 0 else draw.tensor(*shape)
+        for k, (name, shape) in enumerate(SHAPES.items())
+    }
+    got = student.observe("grads_kept", spec, x, list(before.values()), trouble)
+    inputs = {"module": SMALL, "x": x}
+    for name, want in before.items():
+        actual, facts = got["grads"][name], {"name": name, "trouble": trouble or ""}
+        details = {"inputs": inputs, "facts": facts}
+        if want is None:
+            message = "the .grad of {name} was None before the call and is a gradient now"
+            assert_that(actual is None, message, expected=None, actual=actual, **details)
+        else:
+            message = "the .grad of {name} held a gradient before the call and is None now"
+            assert_that(actual is not None, message, expected=want, actual=None, **details)
+            message = "the .grad of {name} holds other values after the call"
+            assert_tensor(actual, want, message, **details)
+    return got
+
+
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
 def test_norms_leave_parameter_grads(student, draw):
-    """Each parameter's .grad is as before, None included"""
+    """Parameters, modes and x are as before the call"""
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
-    shapes = {"0.weight": (4, 3), "0.bias": (4,), "2.weight": (2, 4), "2.bias": (2,)}
-    first = draw.integer(0, 1)
-    mixed = {
-        name: draw.tensor(*shape) if k % 2 == first else None
-        for k, (name, shape) in enumerate(shapes.items())
-    }
-    for before in (dict.fromkeys(shapes), mixed):
-        got = student.observe("grads_kept", spec, x, list(before.values()))
-        inputs = {"module": "chain(0: linear, 1: identity, 2: linear)", "x": x}
-        for name, want in before.items():
-            actual, facts = got[name], {"name": name}
-            details = {"expected": want, "actual": actual, "inputs": inputs, "facts": facts}
-            if want is None:
-                assert_that(
-                    actual is None,
-                    "the .grad of {name} was None before the call, and is a gradient now",
-                    **details,
-                )
-            else:
-                assert_that(
-                    actual is not None,
-                    "the .grad of {name} held a gradient before the call, and is None now",
-                    **details,
-                )
-                assert_tensor(
-                    actual,
-                    want,
-                    "the .grad of {name} is another after the call",
-                    inputs=inputs,
-                    facts=facts,
-                )
+    for none_first in (1, 0):
+        got = same_grads(student, draw, spec, x, none_first)
+    inputs = {"module": SMALL, "x": x}
+    for what, before in got["settings_before"].items():
+        message, facts = "{what} is different after the call", {"what": what}
+        assert_equal(got["settings"][what], before, message, inputs=inputs, facts=facts)
+    assert_tensor(got["x"], x.detach(), "x holds other values after the call", inputs=inputs)
+
+
+@check(
+    points=0.25,
+    about="gradient_norms",
+    needs=[test_norms_leave_no_hook, test_norms_leave_parameter_grads],
+)
+def test_norms_leave_no_hook_after_an_error(student, draw):
+    """If the run raises, hooks and .grad are as before"""
+    spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
+    for trouble in ("forward", "backward"):
+        got = student.observe("left", spec, x, draw.choice(["0", "2"]), trouble)
+        message = (
+            "module 1 raised in its {trouble}; after the call the numbers of hooks are different"
+        )
+        same_counts(got, message, x, trouble=trouble)
+        message = "module 1 raised in its {trouble}, and gradient_norms returned without an error"
+        details = {"inputs": {"module": SMALL, "x": x}, "facts": {"trouble": trouble}}
+        assert_that(got["raised"] is not None, message, **details)
+    for trouble in ("forward", "backward"):
+        same_grads(student, draw, spec, x, 1, trouble)

@@ -10,11 +10,11 @@ from functools import partial
 import torch
 
 from grader.authoring import (
+    assert_equal,
     assert_gradient,
     assert_tensor,
     assert_that,
     check,
-    fail,
     import_helpers,
     program,
 )
@@ -73,15 +73,15 @@ def multiplied(factor, graph, leaves, v=None):
 # ---------------------------------------------------------------------------------- double_gradient
 
 
-@check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
+@check(points=0.25, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_worked_example(student):
-    """For log(x**3) at x = 5, 0.6 becomes 1.2"""
+    """For log(x**3) at x = 5, x.grad is 1.2, twice 0.6"""
     x, v = torch.tensor(5.0, requires_grad=True), torch.tensor(1.0)
     graph = program(lambda x: then(x**3, lambda y: y.log()))
     ((got,),) = helpers.passes(student, "double_gradient", [], graph, [x], [v])
     message = (
-        "after double_gradient(y) on y = x**3, backward from z = log(y) leaves another gradient in"
-        " x.grad"
+        "after double_gradient(y) with y = x**3, z.backward() with z = log(y) leaves a wrong"
+        " gradient in x.grad"
     )
     want = torch.tensor(1.2)
     figures = Drawn(student, "double_gradient", [], graph, [x], names="x").figures([got], [want])
@@ -90,7 +90,7 @@ def test_worked_example(student):
 
 @check(points=0.5, about="double_gradient")
 def test_double_what_flows_through_y(student, draw):
-    """What flows through y is doubled, what flows past it is not"""
+    """Only the gradient that flows through y is doubled"""
     text, graph = around(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
@@ -109,7 +109,7 @@ def test_double_what_flows_through_y(student, draw):
 
 @check(points=0.5, about="record_gradients")
 def test_records_hold_each_gradient(student, draw):
-    """records holds, by name, the gradient at each tensor"""
+    """records holds the gradient at each tensor, by name"""
     a, b, c = draw.coefficients(3)
     text = f"h = {a} p q, y = {b} sin(h), z = y h + {c} q"
 
@@ -138,6 +138,7 @@ def test_records_hold_each_gradient(student, draw):
 def same_records(got, want, drawn, *, inputs):
     """After one backward the records must be the expected ones."""
     is_pair(got, inputs)
+    assert_that(got["kept"], "record_gradients changed the dictionary of tensors", inputs=inputs)
     records = got["rounds"][0]
     facts = {"type": said(records), "names": list(want), "start": got["start"]}
     details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
@@ -157,7 +158,7 @@ def same_records(got, want, drawn, *, inputs):
             "after backward, records[{name}] is not a Tensor ({type})",
             **details,
         )
-        message = "records[{name}] is not the gradient there"
+        message = "records[{name}] is not the gradient at that tensor"
         told = {"inputs": inputs, "figures": details["figures"]}
         assert_tensor(
             records[name], expected, message, facts=details["facts"] | {"records": records}, **told
@@ -165,14 +166,14 @@ def same_records(got, want, drawn, *, inputs):
     extra = [key for key in records if key not in want]
     assert_that(
         not extra,
-        "records has entries that nobody named: {extra}",
+        "records has names that are not in tensors: {extra}",
         **{**details, "facts": {**facts, "extra": extra}},
     )
 
 
 @check(points=0.25, about="record_gradients", needs=test_records_hold_each_gradient)
 def test_records_start_without_gradients(student, draw):
-    """Before the first backward, records holds no gradient"""
+    """records holds no gradient before the first backward"""
     leaves, v = [draw.tensor(2, requires_grad=True)], draw.tensor(2)
     graph = program(lambda p: then(p.sin(), lambda y: y * p))
     got = student.observe("recorded", graph, leaves, ["y"], [v])
@@ -181,7 +182,7 @@ def test_records_start_without_gradients(student, draw):
     tensors = {key: value for key, value in got["start"].items() if isinstance(value, torch.Tensor)}
     assert_that(
         not tensors,
-        "before any backward, records already holds gradients",
+        "records holds gradients before any backward",
         expected={},
         actual=got["start"],
         inputs=inputs,
@@ -193,7 +194,7 @@ def test_records_start_without_gradients(student, draw):
 
 @check(points=0.5, about="clip_gradient")
 def test_long_gradient_is_capped(student, draw):
-    """A long gradient keeps its direction and gets max_norm"""
+    """A long gradient keeps its direction and gets norm max_norm"""
     p, r, v = (
         draw.tensor(2, 3, requires_grad=True),
         draw.tensor(2, 3, requires_grad=True),
@@ -212,14 +213,14 @@ def test_long_gradient_is_capped(student, draw):
     }
     facts = {"norm": float(arriving.norm())}
     want = b * max_norm * v / v.norm()
-    message = "a gradient of norm {norm} arrives at y; what then reaches p is wrong"
+    message = "a gradient of norm {norm} arrives at y, and the gradient at p is then wrong"
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
         (got_p, got_r), (want, v)
     )
     plot = helpers.clipped(arriving, max_norm, want / b, got_p, b)
     details = {"inputs": inputs, "facts": facts, "figures": [*figures, plot]}
     assert_gradient(got_p, want, message, rtol=helpers.CAPPED, **details)
-    message = "r is not behind y, and its gradient changed all the same"
+    message = "the gradient of r changed, although it does not flow through y"
     assert_gradient(got_r, v, message, inputs=inputs, facts=facts, figures=figures)
 
 
@@ -237,7 +238,7 @@ def test_short_gradient_is_unchanged(student, draw):
     graph = program(lambda p, r: then(p.clone(), lambda y: y + r), inputs=2)
     ((got, past),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p, r], [v])
     inputs = {"graph": "y = p.clone(), z = y + r", "v": v, "max_norm": max_norm}
-    message = "the gradient at y has norm {norm}, less than max_norm, and what reaches p changed"
+    message = "the gradient at y has norm {norm}, less than max_norm, and it was changed"
     figures = Drawn(student, "clip_gradient", [max_norm], graph, [p, r], names="pr").figures(
         (got, past), (v, v)
     )
@@ -245,6 +246,13 @@ def test_short_gradient_is_unchanged(student, draw):
     assert_gradient(
         got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures
     )
+    for size in (1e-8, 1e-30):
+        tiny = size * v
+        ((got, _),) = helpers.passes(student, "clip_gradient", [1.0], graph, [p, r], [tiny])
+        inputs = {"graph": "y = p.clone(), z = y + r", "v": tiny, "max_norm": 1.0}
+        assert_gradient(
+            got, tiny, message, rtol=1e-6, inputs=inputs, facts={"norm": float(tiny.norm())}
+        )
 
 
 # -------------------------------------------------------------------- backward_with_scaled_gradient
@@ -252,7 +260,7 @@ def test_short_gradient_is_unchanged(student, draw):
 
 @check(points=0.5, about="backward_with_scaled_gradient")
 def test_scale_what_flows_through_y(student, draw):
-    """What flows through y is scaled, what flows past it is not"""
+    """Only the gradient that flows through y is scaled"""
     text, graph = around(draw, scalar=True)
     factor = draw.choice([0.5, 3.0, 0.25, 2.5])
     leaves = [draw.tensor(3, requires_grad=True) for _ in range(3)]
@@ -263,9 +271,12 @@ def test_scale_what_flows_through_y(student, draw):
     same_leaves(got["grads"], want, inputs=inputs, figures=drawn.figures(got["grads"], want))
 
 
+Y_STATE = "{what} of y is different after the call"
+
+
 @check(points=0.25, about="backward_with_scaled_gradient", needs=test_scale_what_flows_through_y)
 def test_a_later_backward_is_not_scaled(student, draw):
-    """A later backward through y is not scaled"""
+    """After the call y is as before, and backward is not scaled"""
     factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     trunk = program(lambda p, q: p - q, inputs=2)
@@ -281,9 +292,10 @@ def test_a_later_backward_is_not_scaled(student, draw):
         "p": p,
         "q": q,
     }
-    message = (
-        "after the call, a plain loss2.backward() gives {leaf} another gradient than without it"
-    )
+    y = student.observe("around", factor, trunk, tails, [p, q])
+    for what, before in y["before"].items():
+        assert_equal(y["after"][what], before, Y_STATE, inputs=inputs, facts={"what": what})
+    message = "after the call, a plain loss2.backward() leaves a wrong gradient in {leaf}.grad"
     figures = helpers.later_figures(
         student, factor, trunk, tails, [p, q], "", later, [slope, -slope]
     )
@@ -296,12 +308,10 @@ def test_a_later_backward_is_not_scaled(student, draw):
         facts={"factor": factor},
         figures=figures,
     )
-    if (heard := student.observe("heard", factor, trunk, tails, [p, q])) != 1:
-        message = (
-            "the caller's own hook, put on y before the call, was called {heard} times in the plain"
-            " loss2.backward() after it"
-        )
-        fail(message, expected=1, actual=heard, inputs=inputs, facts={"heard": heard})
+    message = (
+        "a hook that was on y before the call ran {heard} times in the loss2.backward() after it"
+    )
+    assert_equal(y["heard"], 1, message, inputs=inputs, facts={"heard": y["heard"]})
 
 
 # ----------------------------------------------------------------------------------- gradient_norms
@@ -371,7 +381,7 @@ def test_keys_are_the_leaf_submodules(student, draw):
 
 @check(points=0.5, about="gradient_norms", needs=test_keys_are_the_leaf_submodules)
 def test_values_are_the_norms_of_grad_output(student, draw):
-    """Each value is the norm of that module's grad_output"""
+    """Each value is the norm of the module's grad_output"""
     spec, x = network(draw), draw.tensor(5, 3, requires_grad=True)
     inputs = {"module": outline(spec), "x": x}
     returned = results(spec, x)

@@ -1,7 +1,7 @@
 """retain_graph, what its visible and hidden checks share.
 
-The judge builds the graph beside the student's code and asks what the function left behind; how
-often a pass went through it is measured in another call.
+The judge builds the graph beside the student's code and fetches what the function returned and left
+in x.grad. A second call, in a scenario, counts the passes.
 """
 
 import torch
@@ -10,30 +10,25 @@ from torch import Tensor
 from grader.authoring import fetch
 
 
-def one_loss(student, name, f, x, held, retained=False):
-    """What a function of (loss, x) returns and what x.grad holds then, with what the scenario of
-    this name counts.
+def one_loss(student, name, f, x, held):
+    """Return what a function of (loss, x) returns and leaves in x.grad, and what the scenario
+    counts.
     """
-    seen = student.observe("one_loss", name, f, x, held, retained)
+    seen = student.observe("one_loss", name, f, x, held)
     leaf = leaf_with(student, x, held)
-    loss = f(leaf)
-    if retained:
-        loss.retain_grad()
-    return seen | results(getattr(student, name)(loss, leaf), leaf)
+    return seen | results(getattr(student, name)(f(leaf), leaf), leaf)
 
 
-def several_losses(student, f, x, held, retained=False):
-    """The same for sum_of_gradients and a list of losses; the last output of f is their trunk."""
-    seen = student.observe("several_losses", f, x, held, retained)
+def several_losses(student, f, x, held):
+    """Return the same for sum_of_gradients; the last output of f is the trunk of the losses."""
+    seen = student.observe("several_losses", f, x, held)
     leaf = leaf_with(student, x, held)
     *losses, _ = f(leaf)
-    for loss in losses if retained else ():
-        loss.retain_grad()
     return seen | results(student.sum_of_gradients(losses, leaf), leaf)
 
 
 def leaf_with(student, x, held):
-    """x beside the student's code, with a copy of ``held`` as its `.grad`."""
+    """Return x, put beside the student's code, with a copy of ``held`` as its `.grad`."""
     leaf = student.put(x)
     if held is not None:
         leaf.grad = held.clone()
@@ -41,20 +36,20 @@ def leaf_with(student, x, held):
 
 
 def results(returned, leaf):
-    """Copies of what came back and of the leaf's gradient."""
+    """Return copies of what the function returned and of the leaf's gradient."""
     result, grad = fetch(returned, leaf.grad)
     return {"result": plain(result), "grad": plain(grad)}
 
 
 def plain(value):
-    """Tensors without their graph."""
+    """Return tensors without their graph, anything else as it is."""
     if isinstance(value, Tensor):
         return value.detach()
     return tuple(plain(item) for item in value) if isinstance(value, tuple) else value
 
 
 def beyond_numbers():
-    """An `.grad` from which nothing can be subtracted again: infinity, NaN, and so large a number
-    that a gradient added to it is lost.
+    """Return a `.grad` that arithmetic does not clear: infinity, NaN, and a number so large that a
+    gradient added to it is lost.
     """
     return torch.tensor([float("inf"), float("nan"), 1e300], dtype=torch.float64)

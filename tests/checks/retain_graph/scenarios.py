@@ -1,6 +1,4 @@
-"""What has to be seen from inside for retain_graph. Sent into the sandbox; imports torch, and the
-engine's walk for pictures.
-"""
+"""retain_graph, what is measured beside the student's code. It is sent into the sandbox."""
 
 import sys
 import threading
@@ -11,25 +9,33 @@ PASS = {"c_call": "passes", "c_exception": "raised"}
 
 
 def error_text(student, x, held):
-    """What second_backward_error returned, and meanwhile: tensors saved for backward and read by
-    one, gradients that reached x, passes, passes that raised.
+    """Return what second_backward_error returned, and what happened meanwhile: tensors saved for
+    backward and read by one, whether x ** 3 was saved, gradients that reached x, passes, passes
+    that raised.
     """
+    slopes, cubes, cube = [], [], x.detach().double() ** 3
     counts = {"saved": 0, "read": 0, "reached": 0, "passes": 0, "raised": 0}
 
     def count(name, value):
         counts[name] += 1
         return value
 
+    def arrive(grad):
+        count("reached", None)
+        slopes.append(grad.detach().clone())
+
+    def keep(tensor):
+        cubes.append(bool(torch.isclose(tensor.detach().double(), cube).all()))
+        return count("saved", tensor)
+
     def watch(frame, event, function):
         if event in PASS and function.__name__ == "run_backward":  # every pass runs in it
             count(PASS[event], None)
 
     x.grad = held
-    x.register_hook(lambda grad: count("reached", None))
+    x.register_hook(arrive)
     before, elsewhere = sys.getprofile(), threading.getprofile()
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda t: count("saved", t), lambda t: count("read", t)
-    ):
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: count("read", t)):
         threading.setprofile(watch)  # of threads that are started meanwhile
         sys.setprofile(watch)
         try:
@@ -37,43 +43,42 @@ def error_text(student, x, held):
         finally:
             sys.setprofile(before)
             threading.setprofile(elsewhere)
-    return {"result": result, **counts}
+    return {"result": result, "slopes": slopes, "cubed": any(cubes), **counts}
 
 
-def one_loss(student, name, f, x, held, retained=False):
-    """While a function of (loss, x) works: the passes counted at the loss, how often one wrote to
-    x.grad, of each result whether it shares memory with what a pass left there, and what a further
-    one gives.
+def one_loss(student, name, f, x, held):
+    """Run a function of (loss, x). Return the passes counted at the loss and at x, how often one
+    wrote to x.grad, of each result whether it shares memory with what a pass left there, and what a
+    further pass gives.
     """
     loss = f(x)
-    if retained:
-        loss.retain_grad()
-    passes, stored = [], []
+    passes, stored, arrived = [], [], []
     loss.register_hook(lambda grad: passes.append(1))
+    x.register_hook(lambda grad: arrived.append(1))
     x.register_post_accumulate_grad_hook(lambda leaf: stored.append(leaf.grad))
     x.grad = held
     result = getattr(student, name)(loss, x)
-    counts = {"passes": len(passes), "stored": len(stored), "shared": shared(result, stored)}
-    return {**counts, "further": further(loss, x)}
+    counts = {"passes": len(passes), "arrived": len(arrived), "stored": len(stored)}
+    return {**counts, "shared": shared(result, stored), "further": further(loss, x)}
 
 
-def several_losses(student, f, x, held, retained=False):
-    """The same for a list of losses; the last output of f is their trunk, at which the passes are
+def several_losses(student, f, x, held):
+    """Return the same for a list of losses. The last output of f is their trunk, where passes are
     counted.
     """
     *losses, trunk = f(x)
-    for loss in losses if retained else ():
-        loss.retain_grad()
-    passes = []
+    passes, arrived = [], []
     trunk.register_hook(lambda grad: passes.append(1))
+    x.register_hook(lambda grad: arrived.append(1))
     x.grad = held
     student.sum_of_gradients(list(losses), x)
-    return {"passes": len(passes), "further": [further(loss, x) for loss in losses]}
+    counts = {"passes": len(passes), "arrived": len(arrived)}
+    return {**counts, "further": [further(loss, x) for loss in losses]}
 
 
 def after_writing(student, f, x, held, amount):
-    """The two results and x.grad: as they were, once amount was added to the first, once it was
-    added to the second as well.
+    """Return both results and x.grad: first as they are, then after amount was added to the first
+    result, then after it was added to the second too.
     """
     loss = f(x)
     x.grad = held
@@ -87,7 +92,7 @@ def after_writing(student, f, x, held, amount):
 
 
 def graph(student, name, f, x, which):
-    """The graph behind a loss as a function leaves it; of several losses ``which``, and their trunk
+    """Return the graph of a loss as a function leaves it: of several losses ``which``, whose trunk
     is t.
     """
     from grader.authoring import trace
@@ -99,7 +104,7 @@ def graph(student, name, f, x, which):
 
 
 def further(loss, x):
-    """What one more differentiation gives: the gradient, or the text of the error."""
+    """Return what one more differentiation gives: the gradient, or the text of the error."""
     try:
         (grad,) = torch.autograd.grad(loss, x, retain_graph=True)
     except RuntimeError as error:
@@ -108,7 +113,7 @@ def further(loss, x):
 
 
 def shared(result, stored):
-    """Of each result whether it shares memory with one of these tensors."""
+    """Return for each result whether it shares memory with one of these tensors."""
     places = {tensor.untyped_storage().data_ptr() for tensor in stored}
     items = result if isinstance(result, tuple) else (result,)
     return [
@@ -118,7 +123,7 @@ def shared(result, stored):
 
 
 def kept(value):
-    """A copy that later writes leave alone."""
+    """Return a copy that later writes do not change."""
     if isinstance(value, torch.Tensor):
         return value.detach().clone()
     if isinstance(value, tuple):

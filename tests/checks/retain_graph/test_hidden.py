@@ -23,8 +23,8 @@ FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
 
 def drawn_loss(draw):
-    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved
-    tensors; and its formula.
+    """Return a function of x to a scalar and its formula. Its gradient is positive for x > 0, and
+    its backward needs saved tensors.
     """
     a, b = draw.coefficients(2)
     return draw.choice(
@@ -46,9 +46,7 @@ def drawn_loss(draw):
 
 
 def drawn_losses(draw, count):
-    """A function of x to ``count`` scalars and their trunk, and the formulas of trunk and
-    scalars.
-    """
+    """Return a function of x to ``count`` scalars and their trunk, and the formulas of both."""
     a, *weights = draw.coefficients(4)
     forms = draw.sample(
         [
@@ -71,34 +69,31 @@ def drawn_losses(draw, count):
 
 
 def each_gradient(f, x):
-    """The gradient of every loss; the last output of f is the trunk."""
+    """Return the gradient of each loss; the last output of f is the trunk."""
     *losses, _ = f(x)
     return [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in losses]
 
 
 def assert_freed(further, wanted, figure, **details):
-    """A further differentiation must have raised what it raises where the graph is freed;
-    ``figure`` draws that of a loss.
+    """Require that one more differentiation raised what a freed graph raises; ``figure`` draws
+    the graph of a loss.
     """
     for which, (got, want) in enumerate(zip(further, wanted, strict=True)):
         if not isinstance(got, str):
             fail(
-                "the graph is still there afterwards: one more backward went through and gave"
-                " {more}",
+                "the graph is not freed: one more backward works and gives {more}",
                 expected=FREED,
                 actual=got,
                 figures=[partial(figure, which)],
                 **{**details, "facts": {**details["facts"], "more": got}},
             )
         assert_equal(
-            got, want, "one more backward raised something else than a freed graph does", **details
+            got, want, "one more backward raises another error than a freed graph does", **details
         )
 
 
 def left_behind(student, name, f, x, which):
-    """The graph behind a loss as the student's function leaves it, beside that with everything
-    freed.
-    """
+    """Return the graph of a loss as the student's function leaves it, beside a freed one."""
     leaf = x.detach().clone().requires_grad_()
     made = f(leaf)
     *losses, trunk = made if isinstance(made, tuple) else (made, None)
@@ -114,7 +109,7 @@ def left_behind(student, name, f, x, which):
     points=0.5, about="second_backward_error", needs="test_the_text_of_torchs_own_error_comes_back"
 )
 def test_the_error_is_made_not_typed(student, reference, draw):
-    """the message comes from a second backward that really ran"""
+    """the message comes from a second backward of log(x ** 3)"""
     for x, held in (
         (torch.tensor(5.0, requires_grad=True), None),
         (draw.tensor(low=0.5, high=3.0, requires_grad=True), draw.tensor()),
@@ -125,15 +120,28 @@ def test_the_error_is_made_not_typed(student, reference, draw):
         assert_equal(
             text_of(seen["result"]),
             text_of(want["result"]),
-            "not the message of the RuntimeError",
+            "the result is not the message of the second backward's RuntimeError",
             **details,
         )
+        slope = 3 / x.detach()
+        if seen["slopes"] and not any(torch.allclose(got, slope) for got in seen["slopes"]):
+            fail(
+                "the gradient that reached x is not that of log(x ** 3)",
+                expected=slope,
+                actual=seen["slopes"][0],
+                **details,
+            )
+        if seen["saved"] and not seen["slopes"] and not seen["cubed"]:  # backward on a copy of x
+            fail(
+                "no graph in your function saved x ** 3, which the graph of log(x ** 3) does",
+                expected=x.detach() ** 3,
+                **details,
+            )
         if (
             seen["read"] < 1 and seen["raised"] < 1
         ):  # hooks of the student's own hide what is read, not what is raised
             fail(
-                "no backward ran: nothing that a graph had saved was read while the function"
-                " worked",
+                "no backward ran in your function: it read no saved tensor",
                 expected=want["read"],
                 actual=seen["read"],
                 figures=[partial(freed_cube, x)],
@@ -141,7 +149,7 @@ def test_the_error_is_made_not_typed(student, reference, draw):
             )
         if seen["raised"] < 1:
             fail(
-                "a backward ran, but no second one that raised an error while the function worked",
+                "no second backward raised an error in your function",
                 expected=want["raised"],
                 actual=seen["raised"],
                 figures=[partial(freed_cube, x)],
@@ -150,7 +158,7 @@ def test_the_error_is_made_not_typed(student, reference, draw):
 
 
 def freed_cube(x):
-    """A graph once backward went through it: what a second one misses."""
+    """Return a graph after a backward: it lacks what a second one needs."""
     leaf = x.detach().clone().requires_grad_()
     y = leaf**3
     y.backward()
@@ -158,12 +166,12 @@ def freed_cube(x):
 
 
 def text_of(value):
-    """A string without blanks around it, anything else as it is."""
+    """Return a string without blanks around it, anything else as it is."""
     return value.strip() if isinstance(value, str) else value
 
 
 def leaf_of_many(draw):
-    """A leaf of five dimensions and many elements, and a gradient from before."""
+    """Return a leaf of many dimensions and elements, and a gradient from before."""
     shape = draw.shapes()[-1]
     return draw.tensor(*shape, low=0.5, requires_grad=True), draw.tensor(*shape)
 
@@ -173,7 +181,7 @@ def leaf_of_many(draw):
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_counts_what_was_there(student, draw):
-    """backward_twice counts what x.grad held before"""
+    """backward_twice adds to what x.grad held before"""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
         (
@@ -182,6 +190,7 @@ def test_backward_twice_counts_what_was_there(student, draw):
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
         leaf_of_many(draw),
+        (draw.tensor(0, requires_grad=True), draw.tensor(0)),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
@@ -198,7 +207,7 @@ def test_backward_twice_counts_what_was_there(student, draw):
         )
         if seen["grad"] is None:
             fail(
-                "the result is right, but x.grad does not hold it: it is None afterwards",
+                "the result is right, but x.grad is None afterwards",
                 expected=seen["result"],
                 **details,
             )
@@ -212,24 +221,25 @@ def test_backward_twice_counts_what_was_there(student, draw):
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_goes_through_the_graph_twice(student, draw):
-    """backward_twice goes through the graph twice"""
+    """backward_twice runs two passes through the graph"""
     count_passes(student, "backward_twice", draw)
 
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_frees_the_graph(student, reference, draw):
-    """backward_twice leaves a freed graph behind"""
+    """the graph is freed after backward_twice"""
     look_further(student, reference, "backward_twice", draw)
 
 
 def count_passes(student, name, draw):
-    """Two passes must be counted at the loss."""
+    """Require that two passes are counted at the loss."""
     x, (f, formula) = draw.tensor(2, low=0.5, requires_grad=True), drawn_loss(draw)
     (one,) = torch.autograd.grad(f(x), x)
     seen = helpers.one_loss(student, name, f, x, None)
-    if seen["passes"] < 2:
+    seen["passes"] = passes_in(seen, 2)
+    if seen["passes"] != 2:
         fail(
-            "two passes through the graph are promised; counted at the loss: {passes}",
+            "expected two passes through the graph, counted {passes}",
             expected=2,
             actual=seen["passes"],
             inputs={"loss": formula, "x": x},
@@ -237,8 +247,17 @@ def count_passes(student, name, draw):
         )
 
 
+def passes_in(seen, wanted):
+    """Return how many passes ran.
+
+    A pass too many has to arrive at x, because a student may try whether one more raises. A missing
+    pass is counted where it begins, because torch 2.6 does not run a leaf's hook in every pass.
+    """
+    return seen["passes"] if seen["passes"] < wanted else max(wanted, seen["arrived"])
+
+
 def look_further(student, reference, name, draw):
-    """One more differentiation must raise, with and without a gradient from before."""
+    """Require that one more differentiation raises, with and without a gradient from before."""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), None),
         (
@@ -266,10 +285,10 @@ def look_further(student, reference, name, draw):
 
 
 @check(
-    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+    points=0.75, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
-    """two_fresh_gradients leaves out what x.grad held before"""
+    """what x.grad held before is in neither result"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
@@ -278,6 +297,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
         ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
         leaf_of_many(draw),
+        (draw.tensor(0, requires_grad=True), draw.tensor(0)),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
         f, formula = drawn_loss(draw)
@@ -291,7 +311,7 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
         if not isinstance(result, tuple) or len(result) != 2:
             details["facts"]["type"] = type_name(result)
             fail(
-                "{type} came back where a tuple of two Tensors is promised",
+                "returned {type}, expected a tuple of two Tensors",
                 expected=(one, one),
                 actual=result,
                 **details,
@@ -331,7 +351,7 @@ def test_the_results_and_grad_share_no_memory(student, draw):
                 assert_equal(
                     after[other],
                     before[other],
-                    "{amount} was added to {written}, and {other} changed with it",
+                    "adding {amount} to {written} also changed {other}",
                     inputs=inputs,
                     facts=facts,
                 )
@@ -341,7 +361,7 @@ def test_the_results_and_grad_share_no_memory(student, draw):
     points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_go_through_the_graph_twice(student, draw):
-    """two_fresh_gradients goes through the graph twice"""
+    """two_fresh_gradients runs two passes through the graph"""
     count_passes(student, "two_fresh_gradients", draw)
 
 
@@ -349,16 +369,16 @@ def test_two_fresh_gradients_go_through_the_graph_twice(student, draw):
     points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_free_the_graph(student, reference, draw):
-    """two_fresh_gradients leaves a freed graph behind"""
+    """the graph is freed after two_fresh_gradients"""
     look_further(student, reference, "two_fresh_gradients", draw)
 
 
 # --------------------------------------------------------------------------------- sum_of_gradients
 
 
-@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+@check(points=0.75, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
-    """sum_of_gradients leaves out what x.grad held before"""
+    """what x.grad held before is not in the sum"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
@@ -375,7 +395,7 @@ def test_sum_of_gradients_ignores_what_was_there(student, draw):
         assert_gradient(
             seen["result"],
             sum(each),
-            "not the sum of the gradients",
+            "the result is not the sum of the gradients",
             inputs={**formulas, "x": x, "x.grad before": held},
             facts={**seen, "each": each, "held": held},
         )
@@ -395,15 +415,15 @@ def test_one_loss_is_enough(student, draw):
         assert_gradient(
             seen["result"],
             each[0],
-            "not the gradient of the one loss",
+            "the result is not the gradient of the one loss",
             inputs={**formulas, "x": x},
             facts={**seen, "each": each, "held": None},
         )
 
 
-@check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_losses_of_one_value(student, draw):
-    """losses with equal values are counted separately"""
+    """losses of equal value are told apart"""
     x, (a, w) = draw.tensor(2, low=0.5, requires_grad=True), draw.coefficients(2)
 
     def losses(x):
@@ -420,7 +440,7 @@ def test_losses_of_one_value(student, draw):
     assert_gradient(
         seen["result"],
         sum(each),
-        "not the sum of the gradients",
+        "the result is not the sum of the gradients",
         inputs={**formulas, "x": x},
         facts={**seen, "each": each, "held": None},
     )
@@ -428,13 +448,14 @@ def test_losses_of_one_value(student, draw):
 
 @check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_every_loss_gets_a_backward_of_its_own(student, draw):
-    """every loss gets a backward of its own"""
+    """there is one pass for each loss"""
     x, count = draw.tensor(2, low=0.5, requires_grad=True), draw.integer(2, 3)
     f, formulas = drawn_losses(draw, count)
     seen = helpers.several_losses(student, f, x, None)
-    if seen["passes"] < count:
+    seen["passes"] = passes_in(seen, count)
+    if seen["passes"] != count:
         fail(
-            "one pass for each of {count} losses is promised; counted at the trunk: {passes}",
+            "expected one pass for each of {count} losses, counted {passes}",
             expected=count,
             actual=seen["passes"],
             inputs={**formulas, "x": x},
@@ -444,7 +465,7 @@ def test_every_loss_gets_a_backward_of_its_own(student, draw):
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_frees_the_graph(student, reference, draw):
-    """sum_of_gradients leaves a freed graph behind"""
+    """the trunk is freed after sum_of_gradients"""
     for count in (3, 1):
         x = draw.tensor(2, low=0.5, requires_grad=True)
         f, formulas = drawn_losses(draw, count)

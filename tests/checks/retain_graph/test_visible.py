@@ -23,8 +23,8 @@ helpers = import_helpers(__file__)
 
 
 def drawn_loss(draw):
-    """A function of x to a scalar, with a positive gradient for x > 0, whose backward needs saved
-    tensors; and its formula.
+    """Return a function of x to a scalar and its formula. Its gradient is positive for x > 0, and
+    its backward needs saved tensors.
     """
     a, b = draw.coefficients(2)
     return draw.choice(
@@ -43,9 +43,7 @@ def drawn_loss(draw):
 
 
 def freed(x):
-    """What torch says when a value that a backward has freed is asked for: a second backward
-    stumbles over the same.
-    """
+    """Return what torch says of a saved tensor that is freed; a second backward says the same."""
     y = x.detach().clone().requires_grad_().exp()
     y.backward()
     try:
@@ -57,7 +55,7 @@ def freed(x):
 
 @check(points=0.5, about="second_backward_error")
 def test_the_text_of_torchs_own_error_comes_back(student, draw):
-    """the text of torch's own error comes back"""
+    """the result is the text of torch's error"""
     for dtype in (torch.float64, torch.float32):
         x = draw.tensor(low=0.5, high=3.0, dtype=dtype, requires_grad=True)
         want = freed(x)
@@ -69,15 +67,12 @@ def test_the_text_of_torchs_own_error_comes_back(student, draw):
         }
         if not isinstance(got, str):
             fail(
-                "{type} came back where the message, a str, is promised",
-                expected=want,
-                actual=got,
-                **details,
+                "returned {type}, expected the message, a str", expected=want, actual=got, **details
             )
         assert_equal(
             got.strip(),
             want.strip(),
-            "not the message of the RuntimeError that the second backward raises",
+            "the result is not the message of the second backward's RuntimeError",
             **details,
         )
 
@@ -85,7 +80,7 @@ def test_the_text_of_torchs_own_error_comes_back(student, draw):
 @check(points=0.5, about="backward_twice")
 def test_two_passes_give_twice_the_gradient(student, draw):
     """two passes give twice the gradient"""
-    _ = student.backward_twice  # a file without it is told so, and what it defines instead
+    _ = student.backward_twice  # a file without it gets told so, and what it defines instead
     for x in (
         draw.tensor(low=0.5, requires_grad=True),
         draw.tensor(3, dtype=torch.float32, low=0.5, requires_grad=True),
@@ -95,10 +90,12 @@ def test_two_passes_give_twice_the_gradient(student, draw):
         (one,) = torch.autograd.grad(f(x), x)
         seen = helpers.one_loss(student, "backward_twice", f, x, None)
         details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None}}
-        assert_gradient(seen["result"], 2 * one, "not the sum of two passes", **details)
+        assert_gradient(
+            seen["result"], 2 * one, "the result is not the sum of two passes", **details
+        )
 
 
-@check(points=0.5, about="backward_twice", needs=test_two_passes_give_twice_the_gradient)
+@check(points=0.25, about="backward_twice", needs=test_two_passes_give_twice_the_gradient)
 def test_the_numbers_of_the_lesson(student):
     """x³ at 2 gives 24, log(x³) at 5 gives 1.2"""
     for f, formula, at, want in (
@@ -111,13 +108,15 @@ def test_the_numbers_of_the_lesson(student):
             "inputs": {"loss": formula, "x": x},
             "facts": {**seen, "one": torch.tensor(want / 2), "held": None},
         }
-        assert_gradient(seen["result"], torch.tensor(want), "not the sum of two passes", **details)
+        assert_gradient(
+            seen["result"], torch.tensor(want), "the result is not the sum of two passes", **details
+        )
 
 
 @check(points=0.5, about="two_fresh_gradients")
 def test_both_results_are_the_gradient_of_one_pass(student, draw):
     """both results are the gradient of one pass"""
-    _ = student.two_fresh_gradients  # a file without it is told so, and what it defines instead
+    _ = student.two_fresh_gradients  # a file without it gets told so, and what it defines instead
     at, (drawn, its_formula) = draw.tensor(3, low=0.5, requires_grad=True), drawn_loss(draw)
     (slope,) = torch.autograd.grad(drawn(at), at)
     log_of_a_cube = (
@@ -135,7 +134,7 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
         }
         if not isinstance(result, tuple):
             fail(
-                "{type} came back where a tuple of two Tensors is promised",
+                "returned {type}, expected a tuple of two Tensors",
                 expected=(one, one),
                 actual=result,
                 **details,
@@ -143,7 +142,7 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
         if len(result) != 2:
             details["facts"]["count"] = len(result)
             fail(
-                "the tuple should hold two Tensors and holds {count}",
+                "the tuple holds {count} values, expected two Tensors",
                 expected=(one, one),
                 actual=result,
                 **details,
@@ -159,7 +158,7 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
 @check(points=0.5, about="sum_of_gradients")
 def test_the_gradients_of_all_losses_are_added_up(student, draw):
     """the gradients of all losses are added up"""
-    _ = student.sum_of_gradients  # a file without it is told so, and what it defines instead
+    _ = student.sum_of_gradients  # a file without it gets told so, and what it defines instead
     a, b, c = draw.coefficients(3)
 
     def losses(x):
@@ -179,21 +178,21 @@ def test_the_gradients_of_all_losses_are_added_up(student, draw):
         assert_gradient(
             seen["result"],
             sum(each),
-            "not the sum of the three gradients",
+            "the result is not the sum of the three gradients",
             inputs=inputs,
             facts={**seen, "each": each, "held": None},
         )
 
 
-@check(points=0.75, about="SURVIVES_SECOND_BACKWARD")
+@check(points=0.5, about="SURVIVES_SECOND_BACKWARD")
 def test_sum_multiple_and_negative_are_predicted(student, draw):
-    """x + 1, x * 2 and -x behave as you predicted"""
+    """the predictions for x + 1, x * 2 and -x are right"""
     compare(student, {"x + 1": lambda x: x + 1, "x * 2": lambda x: x * 2, "-x": lambda x: -x}, draw)
 
 
-@check(points=0.75, about="SURVIVES_SECOND_BACKWARD")
+@check(points=0.5, about="SURVIVES_SECOND_BACKWARD")
 def test_power_exponential_and_total_are_predicted(student, draw):
-    """x ** 2, x.exp() and x.sum() behave as you predicted"""
+    """the predictions for x ** 2, x.exp() and x.sum() are right"""
     compare(
         student,
         {"x ** 2": lambda x: x**2, "x.exp()": lambda x: x.exp(), "x.sum()": lambda x: x.sum()},
@@ -202,8 +201,8 @@ def test_power_exponential_and_total_are_predicted(student, draw):
 
 
 def compare(student, expressions, draw):
-    """Run every expression twice; fail with the first that was predicted wrongly, and with what its
-    node keeps.
+    """Run backward of each expression twice; fail with the first wrong prediction, and what its
+    node saves.
     """
     found = predictions(student, "SURVIVES_SECOND_BACKWARD", list(expressions))
     x = draw.tensor(3, low=0.5, requires_grad=True)
@@ -231,23 +230,23 @@ def compare(student, expressions, draw):
     }
     if truth[wrong[0]]:
         fail(
-            "{key} survives: {node} keeps no tensor for its backward, so the first pass frees"
+            "a second backward of {key} works: {node} saves no tensor, so the first pass frees"
             " nothing that the second needs",
             **details,
         )
     fail(
-        "{key} does not survive: {node} keeps a tensor for its backward ({saved}), and the first"
-        " pass frees it",
+        "a second backward of {key} raises: {node} saves a tensor ({saved}), and the first pass"
+        " frees it",
         **details,
     )
 
 
 def rows_of(keys, found, truth, nodes):
-    """What was predicted of each expression, what happened, and why."""
+    """Return for each expression what was predicted, what happened, and why."""
     words = {True: "survives", False: "does not survive"}
     kept = {
-        True: "{node} keeps no tensor",
-        False: "{node} keeps {saved}, which the first pass frees",
+        True: "{node} saves no tensor",
+        False: "{node} saves {saved}, which the first pass frees",
     }
     return [
         [key, words[found[key]], words[truth[key]], phrase(kept[truth[key]], **nodes[key])]
@@ -256,12 +255,12 @@ def rows_of(keys, found, truth, nodes):
 
 
 def cube(x):
-    """What the lesson runs backward through twice."""
+    """Return the function that the lesson runs backward through twice."""
     return x**3
 
 
 def after_backward(f, x):
-    """The graph of f(x) once backward went through it."""
+    """Return the graph of f(x) after a backward."""
     leaf = x.detach().clone().requires_grad_()
     y = f(leaf)
     y.backward(torch.ones_like(y))
@@ -269,7 +268,7 @@ def after_backward(f, x):
 
 
 def goes_through_twice(y):
-    """Whether a second backward from y works after one that did not retain the graph."""
+    """Return whether a second backward from y works after one that did not retain the graph."""
     y.backward(torch.ones_like(y))
     try:
         y.backward(torch.ones_like(y))

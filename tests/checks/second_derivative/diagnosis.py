@@ -1,8 +1,7 @@
 """second_derivative: the mistakes that people make here, and what tells each of them.
 
-A rule may ask the student about a function of its own (``CURVED``, ``STRAIGHT``, ``learned``):
-where the student's code raises there is no input to look at, but what it does with a cube and what
-with a line tells one cause of the same message from another.
+Several causes raise the same message, or give the same zeros. So a rule watches the student's code
+differentiate a cube, and sees which gradient has no graph.
 """
 
 import ast
@@ -10,11 +9,16 @@ from math import comb
 
 import torch
 
-from grader.authoring import StudentCodeError, differs, program, rule, same
-
-ALL = ("second_derivative", "nth_derivative", "hessian", "gradient_penalty")
-CURVES = ("second_derivative", "nth_derivative")
-ORDERS = ("second_derivative", "nth_derivative", "hessian")
+from grader.authoring import (
+    StudentCodeError,
+    differs,
+    phrase,
+    program,
+    raises,
+    rule,
+    same,
+    short_repr,
+)
 
 CURVED = {
     "second_derivative": program(lambda x: x**3),
@@ -22,60 +26,19 @@ CURVED = {
     "hessian": program(lambda x: x.sum() ** 3 + (x**3).sum()),
     "gradient_penalty": program(lambda x: (x**3).sum(1)),
 }
-CURVED_TEXT = {
-    "second_derivative": "x ** 3",
-    "nth_derivative": "x ** 3 (n = 2)",
-    "hessian": "x.sum() ** 3 + (x ** 3).sum()",
-    "gradient_penalty": "(x ** 3).sum(1)",
-}
+CURVED_TEXT = {"hessian": "x.sum() ** 3 + (x ** 3).sum()", "gradient_penalty": "(x ** 3).sum(1)"}
 TILTED = {
     "second_derivative": program(lambda x: x**3 + x * 1e8),
     "nth_derivative": program(lambda x: x**3 + x * 1e8),
     "hessian": program(lambda x: x.sum() ** 3 + (x**3).sum() + x.sum() * 1e8),
     "gradient_penalty": program(lambda x: (x**3).sum(1) + 1e8),
 }
-"""The curves, and a large constant or linear term: differences feel it, and what autograd
-differentiates often enough does not.
-"""
-STRAIGHT = {
-    "second_derivative": [("3 * x", program(lambda x: 3 * x), ())],
-    "nth_derivative": [
-        ("3 * x (n = 2)", program(lambda x: 3 * x), (2,)),
-        ("x * x (n = 3)", program(lambda x: x * x), (3,)),
-        ("x ** 3 (n = 5)", program(lambda x: x**3), (5,)),
-    ],
-    "hessian": [("(3 * x).sum()", program(lambda x: (3 * x).sum()), ())],
-}
-LEARNED_TEXT = {
-    "second_derivative": "w * x",
-    "nth_derivative": "w * x (n = 2)",
-    "hessian": "(w * x).sum()",
-}
+"""The curves with a large linear term or constant: differences feel it, derivatives do not."""
 
 NO_GRAPH = "element 0 of tensors does not require grad"
 UNUSED = "appears to not have been used"
-NOT_SCALAR = "implicitly created only for scalar"
-SECOND_TIME = "second time"
-
-
-def learned(name):
-    """A curved function with a parameter that requires grad, so that f(x) has a graph whatever x
-    is.
-    """
-    w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
-    forms = {
-        "hessian": lambda x, w: (x**3).sum() * w,
-        "gradient_penalty": lambda x, w: (x**3).sum(1) * w,
-    }
-    return program(forms.get(name, lambda x, w: x**3 * w), parameters=[w])
-
-
-def straight_learned(name):
-    """A line whose slope requires grad."""
-    w = torch.tensor(2.0, dtype=torch.float64, requires_grad=True)
-    return program(
-        (lambda x, w: (x * w).sum()) if name == "hessian" else (lambda x, w: x * w), parameters=[w]
-    )
+LINES = ("linear", "line_is_zero", "constant", "to_learn")
+"""What is in the name of a check of functions with a constant derivative."""
 
 
 def point(name, *, requires_grad=True):
@@ -84,395 +47,245 @@ def point(name, *, requires_grad=True):
     return torch.tensor(values, dtype=torch.float64, requires_grad=requires_grad)
 
 
-def more(name):
-    """What follows x in the call."""
-    return (2,) if name == "nth_derivative" else ()
-
-
-def asked(student, name, f, x, *rest):
-    """What the student's function answers: a value, or the StudentError that it ended with."""
+def asked(student, name, f, x, *more):
+    """What the student's function answers; the exception, if it raises."""
     try:
-        return getattr(student, name)(f, x, *rest)
+        return getattr(student, name)(f, x, *more)
     except StudentCodeError as error:
         return error
 
 
-def raised_by(answer, *fragments):
-    """Whether an answer is an exception with one of these in its text."""
-    return isinstance(answer, StudentCodeError) and any(
-        fragment in str(answer) for fragment in fragments
-    )
-
-
-def stopped_with(failure, *fragments):
-    """Whether the check ended with an exception that has one of these in its text; asked before the
-    student is.
-    """
-    return raised_by(failure.error, *fragments)
-
-
-def said(error):
-    """An exception as a part of a sentence."""
-    return str(error).rstrip(".")
+def on_a_curve(failure, student, n=2, curves=CURVED):
+    """The answer for a curve at an x that requires grad, and the right one."""
+    name = failure.about
+    more = (n,) if name == "nth_derivative" else ()
+    f, x = curves[name], point(name)
+    return asked(student, name, f, x, *more), getattr(failure.reference, name)(f, x, *more)
 
 
 def right_on_a_curve(failure, student):
-    """Whether the function is right for a curved f and an x that requires grad."""
-    name = failure.about
-    f, x = CURVED[name], point(name)
-    return same(
-        asked(student, name, f, x, *more(name)), getattr(failure.reference, name)(f, x, *more(name))
-    )
+    return same(*on_a_curve(failure, student))
 
 
-def order(failure):
-    """The order that was asked for."""
-    return failure.inputs.get("n", 2)
-
-
-def steps(failure, student):
+def steps(failure, student, n=2, **flags):
     """What is differentiated on the way to the answer for the curve, and what comes of it."""
     name = failure.about
-    return student.observe("steps", name, CURVED[name], point(name), *more(name))
+    more = (n,) if name == "nth_derivative" else ()
+    return student.observe("steps", name, CURVED[name], point(name, **flags), *more)
 
 
-def calls_backward(student):
-    """Whether the file asks for a backward() that writes to .grad."""
-    return any(
-        isinstance(node, ast.Attribute) and node.attr == "backward" for node in student.source.nodes
-    )
+def gave_up(answer):
+    """Whether an answer is what a missing graph leads to: an exception, None or zeros."""
+    if isinstance(answer, StudentCodeError):
+        return any(text in str(answer) for text in ("require grad", UNUSED, "NoneType"))
+    return answer is None or (isinstance(answer, torch.Tensor) and not answer.any())
 
 
-def returned(student, name):
-    """The expressions that the function returns."""
-    functions = [
-        node
-        for node in student.source.nodes
-        if isinstance(node, ast.FunctionDef) and node.name == name
+def outcome(answer):
+    """What an answer is, as a part of a sentence."""
+    if isinstance(answer, StudentCodeError):
+        return phrase("your code raised {error}", error=str(answer).split(".")[0])
+    if isinstance(answer, torch.Tensor):
+        return phrase("your function returned {value}", value=short_repr(answer))
+    return phrase("your function returned None")
+
+
+def is_tensor(value, dimensions=None):
+    return isinstance(value, torch.Tensor) and dimensions in (None, value.dim())
+
+
+def used(student, name):
+    """The definitions of the student's that a function reaches, itself first."""
+    names = [name]
+    for at in names:  # which grows meanwhile
+        node = student.source.definitions.get(at)
+        inside = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)} if node else ()
+        names += [one for one in student.source.definitions if one in inside and one not in names]
+    return [student.source.definitions[at] for at in names if at in student.source.definitions]
+
+
+def calls(student, name, *methods):
+    """The calls of methods such as ``grad`` and ``backward`` below a function, in their order."""
+    found = [
+        one
+        for node in used(student, name)
+        for one in sorted(ast.walk(node), key=lambda one: getattr(one, "lineno", 0))
+        if isinstance(one, ast.Call)
     ]
+    named = {f"{place}{name}" for name in methods for place in ("torch.autograd.", "autograd.", "")}
+    named -= set(student.source.definitions)
     return [
-        node.value
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.Return)
+        one
+        for one in found
+        if ast.unparse(one.func) in named
+        or (getattr(one.func, "attr", "") == "backward" and "backward" in methods)
     ]
+
+
+def line_of(student, name, *, recorded):
+    """The line of the first differentiation with create_graph=True, or without; {} for none."""
+    for call in calls(student, name, "grad", "backward"):
+        flags = [one.value for one in call.keywords if one.arg == "create_graph"]
+        true = any(isinstance(flag, ast.Constant) and flag.value is True for flag in flags)
+        if true == recorded:
+            return {"line": call.lineno}
+    return {}
 
 
 def true_derivative(failure, n):
     """The n-th derivative at the failure's own inputs; None where it has none."""
     f, x = failure.inputs.get("f"), failure.inputs.get("x")
-    if f is None or x is None or failure.about not in CURVES or n < 0:
+    if f is None or x is None or failure.about not in ("second_derivative", "nth_derivative"):
         return None
-    return failure.reference.nth_derivative(f.program, x, n).detach()
-
-
-def row_gradients(failure, x):
-    """The gradient of each row's f, the failure's own, at x."""
-    return torch.autograd.functional.vjp(
-        lambda x: failure.inputs["f"].program(x).sum(), x.detach()
-    )[1]
-
-
-def penalty_formula(failure, student, formulas):
-    """The facts of the first of these formulas of the rows' gradients ``g`` that gives what came
-    back; None where none does.
-
-    Two formulas may give nearly the same number at one x, so it has to give what comes back at
-    another, too.
-    """
-    f, x = failure.inputs.get("f"), failure.inputs.get("x")
-    if (
-        f is None
-        or x is None
-        or not isinstance(failure.actual, torch.Tensor)
-        or not isinstance(failure.expected, torch.Tensor)
-    ):
-        return None
-    g, elsewhere = (
-        row_gradients(failure, x),
-        failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad),
-    )
-    for formula in formulas:
-        value = eval(formula, {"g": g})
-        if same(failure.actual, value) and not same(value, failure.expected):
-            there = eval(formula, {"g": row_gradients(failure, elsewhere)})
-            if same(
-                asked(student, "gradient_penalty", f.program, elsewhere),
-                there,
-                rtol=1e-3,
-                atol=1e-4,
-            ):
-                return {"formula": formula, "norms": g.norm(dim=1)}
-    return None
+    return failure.reference.nth_derivative(f.program, x, n).detach() if n >= 0 else None
 
 
 # --------------------------------------------------------------------- told by the exception's text
 
 
+vector_without_v = raises("implicitly created only for scalar")
+rows_free_the_graph = raises("second time")
+ones_of_the_wrong_shape = raises("Mismatch in shape")
+
+
 @rule
 def uses_the_judges_tool(failure, student):
     found = failure.facts.get("used") or failure.facts.get("modules")
-    return (
-        {"found": found} if found and not str(found).endswith(".vmap") else None
-    )  # vmap by itself differentiates nothing
+    return {"found": found} if found and not str(found).endswith(".vmap") else None
 
 
 @rule
 def tuple_of_gradients(failure, student):
-    if failure.raised("'append'") or failure.raised("item assignment"):
-        return None  # rows are to be collected in a tuple
-    if (
-        failure.raised("'tuple' object")
-        or failure.raised("not tuple")
-        or failure.raised("got tuple")
-    ):
-        return {"shown": said(failure.error)}
-    if any(isinstance(value, ast.Tuple) for value in returned(student, failure.about)):
+    texts = ("'tuple' object", "not tuple", "got tuple")
+    if any(map(failure.raised, texts)):
+        collects = failure.raised("'append'") or failure.raised("item assignment")
+        return None if collects else {"shown": failure.error.message}
+    returned = [
+        one.value
+        for node in used(student, failure.about)[:1]
+        for one in ast.walk(node)
+        if isinstance(one, ast.Return)
+    ]
+    if any(isinstance(value, ast.Tuple) for value in returned):
         return None  # a comma after what is returned makes a tuple too
-    return (
-        {"shown": failure.actual}
-        if isinstance(failure.actual, tuple) and len(failure.actual) == 1
-        else None
-    )
+    single = isinstance(failure.actual, tuple) and len(failure.actual) == 1
+    return {"shown": failure.actual} if single else None
 
 
-@rule
-def vector_without_v(failure, student):
-    return {"text": said(failure.error)} if failure.raised(NOT_SCALAR) else None
-
-
-@rule
-def rows_free_the_graph(failure, student):
-    rows = failure.about in ("hessian", "gradient_penalty")
-    return {"text": said(failure.error)} if rows and failure.raised(SECOND_TIME) else None
-
-
-@rule
-def ones_of_the_wrong_shape(failure, student):
-    return {"text": said(failure.error)} if failure.raised("Mismatch in shape") else None
-
-
-@rule
-def squeezes_the_batch_away(failure, student):
-    if "one_row" in failure.check and failure.raised("0-d tensor"):
-        return {"text": said(failure.error)}
-    if "one_row" in failure.check and failure.raised("0-dim"):
-        return {"text": said(failure.error)}
-    return None
-
-
-# ------------------------------------------------ one message, several causes: told apart by asking
+# ------------------------------------ one message or zeros, several causes: told apart by watching
 
 
 @rule
 def x_must_require_grad(failure, student):
-    name = failure.about
-    if not stopped_with(failure, "require grad", "NoneType"):
+    if not gave_up(failure.error or failure.actual):
         return None
-    answer = asked(student, name, learned(name), point(name), *more(name))
-    if raised_by(answer, "ifferentiated Tensor") and raised_by(answer, "does not require grad"):
-        return (
-            None
-            if any(steps(failure, student)["given"])
-            else {"requires_grad": True, "text": said(answer)}
-        )
-    if not failure.check.endswith(("plain_tensor", "keeps_grad")) or not right_on_a_curve(
-        failure, student
-    ):
+    plain = failure.check.endswith(("plain_tensor", "keeps_grad"))
+    for requires_grad in (True, False) if plain else (True,):
+        given = steps(failure, student, requires_grad=requires_grad)["given"]
+        if given and not any(given):
+            answer = failure.error or failure.actual
+            return {"requires_grad": requires_grad, "outcome": outcome(answer)}
+    return None
+
+
+def lost(failure, student):
+    """Which gradient of the curve has no path to x, counted from 0, and whether it was computed
+    without a graph; None if that is not what the check failed over.
+    """
+    if failure.about == "gradient_penalty" or not gave_up(failure.error or failure.actual):
         return None
-    plain = asked(student, name, CURVED[name], point(name, requires_grad=False), *more(name))
-    return (
-        {"requires_grad": False, "text": said(plain)}
-        if isinstance(plain, StudentCodeError)
-        else None
-    )
-
-
-@rule
-def only_a_leaf_keeps_grad(failure, student):
-    if (
-        not failure.check.endswith("at_a_result")
-        or not failure.raised("NoneType")
-        or not right_on_a_curve(failure, student)
-    ):
+    n = 3 if failure.about == "nth_derivative" else 2
+    if not gave_up(on_a_curve(failure, student, n)[0]):
         return None
-    return {"text": said(failure.error)}
-
-
-@rule
-def flag_of_a_result(failure, student):
-    if (
-        not failure.check.endswith("at_a_result")
-        or not failure.raised("requires_grad", "leaf")
-        or not right_on_a_curve(failure, student)
-    ):
-        return None
-    return {"text": said(failure.error)}
-
-
-@rule
-def create_graph_once(failure, student):
-    if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
-        return None
-    third = asked(student, "nth_derivative", CURVED["nth_derivative"], point("nth_derivative"), 3)
-    if not raised_by(third, NO_GRAPH, UNUSED):
-        return None
-    return {"text": said(third)}
-
-
-@rule
-def past_cut_off(failure, student):
-    name = failure.about
-    if not stopped_with(failure, UNUSED):
-        return None
-    answer = asked(student, name, CURVED[name], point(name), *more(name))
-    led = steps(failure, student)["asked"]
-    if len(led) < 2 or led[-1]:
-        return None  # the value of f has lost its past, or it is x that is another
-    return (
-        {"f_asked": CURVED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
-    )
+    seen, shown = steps(failure, student, n), {"outcome": outcome(failure.error or failure.actual)}
+    for k in range(n - 1):
+        if not all(seen["asked"][k : k + 1]) or len(seen["gradients"]) <= k:
+            return None  # the value of f has lost its path, or it is x that is another
+        if not seen["gradients"][k]:
+            return k, True, shown
+        if not any(seen["asked"][k + 1 : k + 2]):
+            return k, False, shown
+    return None
 
 
 @rule
 def create_graph_missing(failure, student):
-    name = failure.about
-    if not stopped_with(failure, NO_GRAPH):
-        return None
-    answer = asked(student, name, CURVED[name], point(name), *more(name))
-    if not without_create_graph(failure, student):
-        return None
-    return (
-        {"f_asked": CURVED_TEXT[name], "text": said(answer)}
-        if raised_by(answer, NO_GRAPH)
-        else None
-    )
+    k, unrecorded, shown = lost(failure, student) or (None, None, {})
+    line = {} if failure.error else line_of(student, failure.about, recorded=False)
+    return {**shown, **line} if k == 0 and unrecorded else None
 
 
-def without_create_graph(failure, student):
-    """Whether f's value leads to x, and the first gradient of it has no graph."""
-    seen = steps(failure, student)
-    return any(seen["asked"][:1]) and not any(seen["gradients"][:1])
+@rule
+def create_graph_once(failure, student):
+    k, unrecorded, shown = lost(failure, student) or (None, None, {})
+    return shown if k and unrecorded and right_on_a_curve(failure, student) else None
+
+
+@rule
+def past_cut_off(failure, student):
+    k, unrecorded, shown = lost(failure, student) or (None, None, {})
+    line = {} if failure.error else line_of(student, failure.about, recorded=True)
+    return {**shown, **line} if k is not None and not unrecorded else None
 
 
 @rule
 def constant_derivative_raises(failure, student):
-    name = failure.about
-    if not stopped_with(failure, NO_GRAPH, UNUSED) or not right_on_a_curve(failure, student):
-        return None
-    for text, f, rest in STRAIGHT[name]:
-        answer = asked(student, name, f, point(name), *rest)
-        if raised_by(answer, NO_GRAPH, UNUSED):
-            return {"f_asked": text, "text": said(answer)}
+    on_a_line = any(text in failure.check for text in LINES)
+    if on_a_line and failure.raised(NO_GRAPH) and right_on_a_curve(failure, student):
+        return {}
     return None
 
 
 @rule
 def graph_that_misses_x(failure, student):
-    name = failure.about
-    if not stopped_with(failure, UNUSED) or not right_on_a_curve(failure, student):
+    answer = failure.error or failure.actual
+    on_a_line = any(text in failure.check for text in LINES)
+    if not on_a_line or (failure.expected is None and not failure.raised(UNUSED)):
         return None
-    answer = asked(student, name, straight_learned(name), point(name), *more(name))
-    return (
-        {"f_asked": LEARNED_TEXT[name], "text": said(answer)} if raised_by(answer, UNUSED) else None
-    )
+    if isinstance(answer, torch.Tensor):
+        return None
+    return {"outcome": outcome(answer)} if right_on_a_curve(failure, student) else None
 
 
 # --------------------------------------------------------------------------- told by what came back
 
 
 @rule
-def writes_to_x_grad(failure, student):
-    return (
-        {}
-        if failure.check.endswith("keeps_grad")
-        and "held" in failure.facts
-        and calls_backward(student)
-        else None
-    )
+def writes_to_grad(failure, student):
+    found = calls(student, failure.about, "backward")
+    if "held" not in failure.facts or not found:
+        return None
+    return {"name": failure.facts.get("parameter", "x"), "line": found[0].lineno}
 
 
 @rule
 def negative_order_accepted(failure, student):
-    asked_for = failure.inputs.get("n")
-    return (
-        {}
-        if isinstance(asked_for, int) and asked_for < 0 and isinstance(failure.actual, torch.Tensor)
-        else None
-    )
+    n = failure.inputs.get("n")
+    return {} if isinstance(n, int) and n < 0 and is_tensor(failure.actual) else None
 
 
 @rule
 def order_zero(failure, student):
-    if (
-        failure.inputs.get("n") != 0
-        or not right_on_a_curve(failure, student)
-        or not isinstance(failure.actual, torch.Tensor)
-    ):
-        return None
-    x = failure.inputs["x"]
-    known = (x, torch.zeros_like(x), torch.ones_like(x), true_derivative(failure, 1))
-    return {} if any(same(failure.actual, form) for form in known) else None
+    zero = failure.inputs.get("n") == 0 and is_tensor(failure.actual)
+    wrong = zero and differs(failure.actual, failure.expected)
+    return {} if wrong and right_on_a_curve(failure, student) else None
 
 
 @rule
 def zeros_unlike_x(failure, student):
     got, want = failure.actual, failure.expected
-    if (
-        not isinstance(got, torch.Tensor)
-        or not isinstance(want, torch.Tensor)
-        or want.any()
-        or got.any()
-        or not want.numel()
-    ):
+    if not is_tensor(got) or not is_tensor(want) or want.any() or got.any() or not want.numel():
         return None
     if got.shape == want.shape and got.dtype == want.dtype:
         return None
-    dtypes = {
-        "dtype": str(got.dtype).removeprefix("torch."),
-        "wanted_dtype": str(want.dtype).removeprefix("torch."),
-    }
-    return {"shape": str(tuple(got.shape)), "wanted_shape": str(tuple(want.shape)), **dtypes}
-
-
-@rule
-def connected_by_force(failure, student):
-    name = failure.about
-    if failure.error is not None:
-        return None
-    f, x = CURVED[name], point(name)
-    answer, truth = (
-        asked(student, name, f, x, *more(name)),
-        getattr(failure.reference, name)(f, x, *more(name)),
-    )
-    if not isinstance(answer, torch.Tensor) or answer.any() or answer.shape != truth.shape:
-        return None
-    if raised_by(asked(student, name, learned(name), x, *more(name)), "ifferentiated Tensor"):
-        return None  # it is x that does not require grad
-    if not without_create_graph(failure, student):
-        return None
-    return {"f_asked": CURVED_TEXT[name], "answer": answer, "truth": truth}
-
-
-@rule
-def none_came_back(failure, student):
-    missing = failure.expected is not None and failure.actual is None and failure.error is None
-    if any(
-        isinstance(node, ast.Attribute)
-        and node.attr in ("backward", "grad")
-        and not isinstance(node.value, ast.Attribute)
-        for value in returned(student, failure.about)
-        if value is not None
-        for node in ast.walk(value)
-    ):
-        return None  # .grad, or what backward() gives, is None as well
-    return {} if missing and failure.facts.keys().isdisjoint(("parameter", "held")) else None
+    kinds = [f"{tuple(one.shape)}, {str(one.dtype).removeprefix('torch.')}" for one in (got, want)]
+    return {"kind": kinds[0], "wanted": kinds[1]}
 
 
 @rule
 def accumulated_in_grad(failure, student):
-    n, first = order(failure), true_derivative(failure, 1)
-    if first is None or n < 2 or not calls_backward(student):
+    n, first = failure.inputs.get("n", 2), true_derivative(failure, 1)
+    if first is None or n < 2 or not calls(student, failure.about, "backward"):
         return None
     piled = sum(comb(n - 1, k) * true_derivative(failure, k + 1) for k in range(n))
     if not same(failure.actual, piled) or not differs(piled, failure.expected):
@@ -481,72 +294,52 @@ def accumulated_in_grad(failure, student):
 
 
 @rule
+def constant_for_zeros(failure, student):
+    n = failure.inputs.get("n", 2)
+    if not is_tensor(failure.actual) or not is_tensor(failure.expected) or failure.expected.any():
+        return None
+    for order in range(n - 1, 0, -1):
+        lower = true_derivative(failure, order)
+        if differs(failure.actual, failure.expected) and same(failure.actual, lower):
+            return {"n": n, "order": order} if right_on_a_curve(failure, student) else None
+    return None
+
+
+@rule
 def one_derivative_short(failure, student):
-    n = order(failure)
+    n = failure.inputs.get("n", 2)
     for found in (n - 1, n + 1):
-        if same(failure.actual, true_derivative(failure, found)) and differs(
-            failure.actual, failure.expected
-        ):
+        wrong = differs(failure.actual, failure.expected)
+        if wrong and same(failure.actual, true_derivative(failure, found)):
             return {"order": n, "found": found}
     return None
 
 
 @rule
-def square_of_the_first(failure, student):
-    first = true_derivative(failure, 1)
-    return (
-        {"first": first}
-        if first is not None
-        and same(failure.actual, first**2)
-        and differs(failure.actual, failure.expected)
-        else None
-    )
-
-
-@rule
-def everything_summed(failure, student):
-    got, want = failure.actual, failure.expected
-    if (
-        not isinstance(got, torch.Tensor)
-        or not isinstance(want, torch.Tensor)
-        or got.numel() != 1
-        or want.numel() < 2
-    ):
-        return None
-    return {"count": want.numel()} if same(got.reshape(()), want.sum()) else None
-
-
-@rule
 def mean_for_sum(failure, student):
     got, want = failure.actual, failure.expected
-    if (
-        not isinstance(got, torch.Tensor)
-        or not isinstance(want, torch.Tensor)
-        or want.numel() < 2
-        or not want.any()
-    ):
+    if not is_tensor(got) or not is_tensor(want) or want.numel() < 2 or not want.any():
         return None
-    for times in range(1, order(failure) + 1):
-        factor = want.numel() ** times
-        if same(got * factor, want):
-            return {"factor": factor, "count": want.numel()}
+    for times in range(1, failure.inputs.get("n", 2) + 1):
+        if same(got * want.numel() ** times, want):
+            return {"factor": want.numel() ** times, "count": want.numel()}
     return None
 
 
 @rule
 def row_sums(failure, student):
     want = failure.expected
-    if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
+    if not is_tensor(want, 2) or len(want) < 2:
         return None
     sums = want.sum(1)
     shown = same(failure.actual, sums) or same(failure.actual, sums.diag())
-    return {"sums": sums} if shown and (sums - want.diagonal()).abs().max() > 1e-6 else None
+    return {"sums": sums} if shown and differs(sums, want.diagonal()) else None
 
 
 @rule
 def diagonal_only(failure, student):
     want = failure.expected
-    if not isinstance(want, torch.Tensor) or want.dim() != 2 or len(want) < 2:
+    if not is_tensor(want, 2) or len(want) < 2 or not differs(want, want.diagonal().diag()):
         return None
     diagonal = want.diagonal()
     shown = same(failure.actual, diagonal) or same(failure.actual, diagonal.diag())
@@ -554,131 +347,98 @@ def diagonal_only(failure, student):
 
 
 @rule
-def outer_product_of_gradients(failure, student):
-    f, x = failure.inputs.get("f"), failure.inputs.get("x")
-    if f is None or x is None:
-        return None
-    gradient = torch.autograd.functional.vjp(f.program, x.detach())[1]
-    return {"gradient": gradient} if same(failure.actual, torch.outer(gradient, gradient)) else None
-
-
-@rule
 def rows_pile_up(failure, student):
-    f, x, want = failure.inputs.get("f"), failure.inputs.get("x"), failure.expected
-    if (
-        f is None
-        or x is None
-        or not isinstance(want, torch.Tensor)
-        or want.dim() != 2
-        or len(want) < 2
-        or not calls_backward(student)
-    ):
+    want, found = failure.expected, calls(student, failure.about, "backward")
+    if not is_tensor(want, 2) or not found or not differs(failure.actual, want):
         return None
+    f, x = failure.inputs["f"], failure.inputs["x"]
     gradient = torch.autograd.functional.vjp(f.program, x.detach())[1]
     piled, last = want.cumsum(0), want.sum(0).expand_as(want)
     forms = (piled, last, piled + gradient, last + gradient)
-    return (
-        {}
-        if any(same(failure.actual, form) for form in forms) and differs(failure.actual, want)
-        else None
-    )
+    line = {"line": found[-1].lineno}
+    return line if any(same(failure.actual, form) for form in forms) else None
 
 
 @rule
 def penalty_cut_off(failure, student):
-    if failure.error is not None or "trains" not in failure.check:
+    got = failure.actual
+    if failure.error or "trains" not in failure.check or not is_tensor(got) or got.requires_grad:
         return None
-    name = "gradient_penalty"
-    f, x = learned(name), point(name)
-    answer = asked(student, name, f, x)
-    if not same(answer, failure.reference.gradient_penalty(f, x)) or answer.requires_grad:
+    line = line_of(student, failure.about, recorded=False)
+    return {"penalty": got, **line} if right_on_a_curve(failure, student) else None
+
+
+def row_gradients(failure, x):
+    """The gradient of each row's f, the failure's own, at x."""
+    f = failure.inputs["f"].program
+    return torch.autograd.functional.vjp(lambda x: f(x).sum(), x.detach())[1]
+
+
+def gives(*formulas):
+    """A rule for formulas of the rows' gradients ``g``: the first that gives what came back.
+
+    Two formulas may nearly agree at one x, so it has to give what comes back at another, too.
+    """
+
+    def recognize(failure, student):
+        f, x = failure.inputs.get("f"), failure.inputs.get("x")
+        if f is None or not is_tensor(failure.actual) or not is_tensor(failure.expected):
+            return None
+        g = row_gradients(failure, x)
+        elsewhere = failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
+        for formula in formulas:
+            value = eval(formula, {"g": g})
+            if not same(failure.actual, value) or same(value, failure.expected):
+                continue
+            there = eval(formula, {"g": row_gradients(failure, elsewhere)})
+            answer = asked(student, failure.about, f.program, elsewhere)
+            if same(answer, there, rtol=1e-3, atol=1e-4):
+                return {"formula": formula, "norms": g.norm(dim=1)}
         return None
-    return {"penalty": failure.actual}
+
+    return rule(recognize)
 
 
-@rule
-def norm_of_the_wrong_elements(failure, student):
-    return penalty_formula(
-        failure,
-        student,
-        [
-            "(g.norm() - 1) ** 2",
-            "((g.norm(dim=0) - 1) ** 2).mean()",
-            "((g - 1) ** 2).mean()",
-            "((g.abs() - 1) ** 2).mean()",
-            "((g - 1) ** 2).sum(1).mean()",
-        ],
-    )
-
-
-@rule
-def another_norm(failure, student):
-    return penalty_formula(
-        failure,
-        student,
-        [
-            "((g.square().sum(1) - 1) ** 2).mean()",
-            "((g.square().mean(1).sqrt() - 1) ** 2).mean()",
-            "((g.square().mean(1) - 1) ** 2).mean()",
-            "((g.abs().sum(1) - 1) ** 2).mean()",
-            "((g.sum(1) - 1) ** 2).mean()",
-            "((g.abs().amax(1) - 1) ** 2).mean()",
-        ],
-    )
-
-
-@rule
-def target_forgotten(failure, student):
-    return penalty_formula(
-        failure,
-        student,
-        [
-            "(g.norm(dim=1) ** 2).mean()",
-            "g.norm(dim=1).mean()",
-            "(g.norm(dim=1) - 1).mean()",
-            "(g.norm(dim=1) - 1).abs().mean()",
-            "((g.norm(dim=1) - 1).clamp(min=0) ** 2).mean()",
-        ],
-    )
-
-
-@rule
-def rows_put_together_wrongly(failure, student):
-    return penalty_formula(
-        failure,
-        student,
-        [
-            "((g.norm(dim=1) - 1) ** 2).sum()",
-            "(g.norm(dim=1).mean() - 1) ** 2",
-            "(g.mean(0).norm() - 1) ** 2",
-            "(g.norm(dim=1) - 1) ** 2",
-            "((g.norm(dim=1, keepdim=True) - 1) ** 2)",
-        ],
-    )
-
-
-@rule
-def mean_of_the_critic(failure, student):
-    return penalty_formula(failure, student, ["(((g / len(g)).norm(dim=1) - 1) ** 2).mean()"])
+norm_of_the_wrong_elements = gives(
+    "(g.norm() - 1) ** 2",
+    "((g.norm(dim=0) - 1) ** 2).mean()",
+    "((g - 1) ** 2).mean()",
+    "((g.abs() - 1) ** 2).mean()",
+    "((g - 1) ** 2).sum(1).mean()",
+)
+another_norm = gives(
+    "((g.square().sum(1) - 1) ** 2).mean()",
+    "((g.square().mean(1).sqrt() - 1) ** 2).mean()",
+    "((g.square().mean(1) - 1) ** 2).mean()",
+    "((g.abs().sum(1) - 1) ** 2).mean()",
+    "((g.sum(1) - 1) ** 2).mean()",
+    "((g.abs().amax(1) - 1) ** 2).mean()",
+)
+target_forgotten = gives(
+    "(g.norm(dim=1) ** 2).mean()",
+    "g.norm(dim=1).mean()",
+    "(g.norm(dim=1) - 1).mean()",
+    "(g.norm(dim=1) - 1).abs().mean()",
+    "((g.norm(dim=1) - 1).clamp(min=0) ** 2).mean()",
+)
+rows_put_together_wrongly = gives(
+    "((g.norm(dim=1) - 1) ** 2).sum()",
+    "(g.norm(dim=1).mean() - 1) ** 2",
+    "(g.mean(0).norm() - 1) ** 2",
+    "(g.norm(dim=1) - 1) ** 2",
+    "((g.norm(dim=1, keepdim=True) - 1) ** 2)",
+)
+mean_of_the_critic = gives("(((g / len(g)).norm(dim=1) - 1) ** 2).mean()")
 
 
 @rule
 def finite_differences(failure, student):
-    name = failure.about
-    if failure.error is not None:
+    answer, truth = on_a_curve(failure, student)
+    if failure.error or not is_tensor(answer) or answer.shape != truth.shape:
         return None
-    f, x = CURVED[name], point(name)
-    answer, truth = (
-        asked(student, name, f, x, *more(name)),
-        getattr(failure.reference, name)(f, x, *more(name)),
-    )
-    if (
-        not isinstance(answer, torch.Tensor)
-        or answer.shape != truth.shape
-        or answer.dtype != truth.dtype
-    ):
-        return None
-    if same(asked(student, name, TILTED[name], x, *more(name)), answer, rtol=0.0, atol=0.0):
+    tilted, _ = on_a_curve(failure, student, curves=TILTED)
+    if answer.dtype != truth.dtype or same(tilted, answer, rtol=0.0, atol=0.0):
         return None  # something small is added, to the norm, say, or under its root
     error = float((answer - truth).abs().max())
-    return {"f_asked": CURVED_TEXT[name], "error": f"{error:.2g}"} if 1e-12 < error < 0.05 else None
+    shown = {"f_asked": CURVED_TEXT.get(failure.about, "x ** 3"), "error": f"{error:.2g}"}
+    return shown if 1e-12 < error < 0.05 else None

@@ -8,17 +8,24 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
-def grad_afterwards(student, name, f, x, held, *more):
-    """What x.grad is after a call, where ``held`` was in it before."""
+def afterwards(student, name, f, x, held, parameters, *more):
+    """What x, its .grad and that of f's parameters are after a call, where ``held`` and ones were
+    in them before.
+    """
     x.grad = held
+    for parameter in parameters.values():
+        parameter.grad = torch.ones_like(parameter)
     getattr(student, name)(f, x, *more)
-    return x.grad
+    inside = {at: parameter.grad for at, parameter in parameters.items()}
+    return {"grad": x.grad, "x": x.detach(), "inside": inside}
 
 
 def at_a_result(student, name, f, start, *more):
-    """What comes back for an x that was computed from another tensor."""
+    """What comes back for an x that was computed from another tensor, and whether x still is."""
     x = start * 2
-    return getattr(student, name)(f, x, *more)
+    before = x.grad_fn
+    result = getattr(student, name)(f, x, *more)
+    return {"result": result, "in_its_graph": x.grad_fn is before}
 
 
 def modules_around(student, name, f, x, *more):
@@ -49,7 +56,7 @@ def steps(student, name, f, x, *more):
         given.append(at)
         return f(at)
 
-    with Watch() as watch, suppress(Exception):
+    with Watch(given) as watch, suppress(Exception):
         getattr(student, name)(watched, x, *more)
     return {
         "given": [at.requires_grad for at in given],
@@ -81,13 +88,13 @@ differentiate that.
 
 
 class Watch(TorchFunctionMode):
-    """What is differentiated while it is on, what came back of it, and which tensors stand for
-    which.
+    """What is differentiated while it is on, what came back of it (of backward, .grad of the x that
+    f was called with), and which tensors stand for which.
     """
 
-    def __init__(self):
+    def __init__(self, given):
         super().__init__()
-        self.asked, self.gradients, self.made_of = [], [], []
+        self.given, self.asked, self.gradients, self.made_of = given, [], [], []
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         """Do what is asked for, and note it; also where it raises."""
@@ -97,6 +104,8 @@ class Watch(TorchFunctionMode):
             self.asked.append(self.whole(head if isinstance(head, torch.Tensor) else head[0]))
         result = function(*args, **(kwargs or {}))
         first = result[0] if isinstance(result, (tuple, list)) and result else result
+        if function is torch.Tensor.backward and self.given:
+            first = self.given[-1].grad
         if differentiates and isinstance(first, torch.Tensor):
             self.gradients.append(first)
         elif name in PARTS and isinstance(head, torch.Tensor):
@@ -128,7 +137,7 @@ def graphs(student, name, orders, parameters, f, x, *more):
         given.append(at)
         return f(at)
 
-    with Watch() as watch:
+    with Watch(given) as watch:
         try:
             result = getattr(student, name)(watched, x, *more)
         except Exception:

@@ -42,7 +42,15 @@ NOT_EXACT = (
 CHANGED_GRAD = (
     "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
 )
-BANNED = "{used} is not to be used in this lesson; build the derivative from torch.autograd.grad"
+CHANGED_INSIDE = (
+    "{parameter}.grad was {held} before the call and is {after} after it; {parameter} is a tensor"
+    " inside f"
+)
+CHANGED_VALUES = "the call changed the values of x"
+CUT_OUT = "x was the result of an operation before the call, and the call cut it from its graph"
+BANNED = "{used} is not allowed in this lesson; build the derivative from torch.autograd.grad"
+
+WEIGHTED = ["w * x ** 3 + ({a} * x).sin()", "(w * x).exp() + {a} * x ** 3"]
 
 JUDGES = ("torch.func", "torch.autograd.functional", "torch._functorch", "functorch")
 JUDGES_INSIDE = ("torch.autograd.functional", "torch._functorch.eager_transforms")
@@ -92,14 +100,14 @@ def assert_own_work(student, name, f, x, *more):
     )
     assert_that(
         not met,
-        "{modules} was at work while f was called; build it from torch.autograd.grad",
+        "{modules} called f; build the derivative from torch.autograd.grad",
         facts={"modules": ", ".join(met)},
     )
 
 
-def assert_grad_kept(student, draw, name, f, x, *more):
-    """x.grad holds after a call what it held before: a gradient, None, and None where x does not
-    require grad.
+def assert_left_alone(student, draw, name, f, x, *more):
+    """Require that a call changes neither x's values nor any .grad: x's, which holds a gradient or
+    None, and those of the tensors inside f.
     """
     filled = draw.tensor(*x.shape)
     for start, held in [
@@ -107,9 +115,23 @@ def assert_grad_kept(student, draw, name, f, x, *more):
         (x.clone().requires_grad_(), None),
         (x, None),
     ]:
-        after = student.observe("grad_afterwards", name, f.program, start, held, *more)
-        facts = {"held": held, "after": after, "requires_grad": start.requires_grad}
-        assert_equal(after, held, CHANGED_GRAD, inputs={"f": f, "x": start}, facts=facts)
+        seen = student.observe("afterwards", name, f.program, start, held, f.parameters, *more)
+        inputs = {"f": f, "x": start}
+        facts = {"held": held, "after": seen["grad"], "requires_grad": start.requires_grad}
+        assert_equal(seen["grad"], held, CHANGED_GRAD, inputs=inputs, facts=facts)
+        for parameter, after in seen["inside"].items():
+            held_inside = torch.ones_like(f.parameters[parameter])
+            facts = {"parameter": parameter, "held": held_inside, "after": after}
+            assert_equal(after, held_inside, CHANGED_INSIDE, inputs=inputs, facts=facts)
+        assert_tensor(seen["x"], start.detach(), CHANGED_VALUES, inputs=inputs)
+
+
+def assert_right_at_a_result(student, name, f, start, want, message, *more, **tolerances):
+    """Require the right answer at an x that is computed from ``start``, and that x stays so."""
+    seen = student.observe("at_a_result", name, f.program, start, *more)
+    inputs = {"f": f, **f.parameters, "x": start.detach() * 2, **dict(zip("n", more, strict=False))}
+    assert_tensor(seen["result"], want, message, inputs=inputs, **tolerances)
+    assert_that(seen["in_its_graph"], CUT_OUT, inputs=inputs)
 
 
 # -------------------------------------------------------------------------------- second_derivative
@@ -125,19 +147,25 @@ def test_second_derivative_is_your_own(student, draw):
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_your_own)
 def test_second_derivative_is_exact(student, draw):
-    """second_derivative is exact at every scale of x"""
+    """second_derivative is exact at every scale of x, and at 0"""
     f = Formula("(x ** 3).log() + 1e8 * x")
     x = torch.tensor([0.001, 1.0, 1000.0], dtype=torch.float64) * draw.number(1.0, 2.0)
     want = -3 / x**2
     got = student.second_derivative(f.program, x.requires_grad_())
     assert_tensor(got, want, NOT_EXACT, rtol=1e-9, atol=0.0, inputs={"f": f, "x": x})
+    a, b = draw.coefficients(2)
+    f, x = Formula(f"{a} * x ** 3 + {b} * x ** 2"), draw.tensor(3)
+    x[draw.integer(0, 2)] = 0.0
+    want = 6 * a * x + 2 * b
+    got = student.second_derivative(f.program, x.requires_grad_())
+    assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_a_plain_tensor(student, draw):
     """second_derivative takes an x that does not require grad"""
-    f = drawn(draw, CURVES)
-    for shape in ((2, 3), draw.shapes()[-1]):
+    alone = Formula(draw.choice(["x.exp()", "x.tanh()", "x.sigmoid()"]))
+    for f, shape in ((drawn(draw, CURVES), (2, 3)), (alone, draw.shapes()[-1])):
         x = draw.tensor(*shape)
         with drawn_behind(student, "second_derivative", f, x):
             assert_tensor(
@@ -150,54 +178,36 @@ def test_second_derivative_at_a_plain_tensor(student, draw):
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
 def test_second_derivative_keeps_grad(student, draw):
-    """second_derivative leaves x.grad as it was"""
-    assert_grad_kept(student, draw, "second_derivative", drawn(draw, CURVES), draw.tensor(3))
+    """second_derivative changes neither x nor any .grad"""
+    f = drawn(draw, WEIGHTED, w=draw.tensor(requires_grad=True))
+    assert_left_alone(student, draw, "second_derivative", f, draw.tensor(3))
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_a_result(student, draw):
     """second_derivative takes an x that is not a leaf"""
     f, start = drawn(draw, CURVES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
-    got = student.observe("at_a_result", "second_derivative", f.program, start)
-    assert_tensor(got, derivative(f, start * 2, 2), WRONG, inputs={"f": f, "x": start.detach() * 2})
+    want = derivative(f, start * 2, 2)
+    assert_right_at_a_result(student, "second_derivative", f, start, want, WRONG)
 
 
-@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
-def test_second_derivative_in_single_precision(student, draw):
-    """second_derivative keeps float32"""
-    f, x = drawn(draw, CURVES), draw.tensor(3, dtype=torch.float32, requires_grad=True)
-    want = derivative(f, x.double(), 2).float()
-    assert_tensor(
-        student.second_derivative(f.program, x),
-        want,
-        WRONG,
-        rtol=1e-3,
-        atol=1e-4,
-        inputs={"f": f, "x": x},
-    )
-
-
-@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
-def test_second_derivative_at_transposed_memory(student, draw):
-    """second_derivative takes a non-contiguous x"""
-    f, x = drawn(draw, CURVES), draw.noncontiguous(3, 2, requires_grad=True)
-    assert_tensor(
-        student.second_derivative(f.program, x), derivative(f, x, 2), WRONG, inputs={"f": f, "x": x}
-    )
-
-
-@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
-def test_second_derivative_of_nothing(student, draw):
-    """second_derivative of an empty x is empty"""
-    f, x = drawn(draw, CURVES), draw.tensor(0, 3, requires_grad=True)
-    assert_tensor(
-        student.second_derivative(f.program, x), torch.zeros_like(x), WRONG, inputs={"f": f, "x": x}
-    )
+@check(points=0.4, about="second_derivative", needs=test_second_derivative_is_exact)
+def test_second_derivative_shapes_and_dtypes(student, draw):
+    """second_derivative takes float32, empty and transposed x"""
+    f = drawn(draw, CURVES)
+    for x, tolerances in (
+        (draw.tensor(3, dtype=torch.float32, requires_grad=True), {"rtol": 1e-3, "atol": 1e-4}),
+        (draw.noncontiguous(3, 2, requires_grad=True), {}),
+        (draw.tensor(requires_grad=True), {}),
+        (draw.tensor(0, 3, requires_grad=True), {}),
+    ):
+        got, want = student.second_derivative(f.program, x), derivative(f, x.double(), 2).to(x)
+        assert_tensor(got, want, WRONG, **tolerances, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_line_is_zero")
 def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
-    """A line is straight, also with a slope that requires grad"""
+    """The result is zeros if the slope of f requires grad"""
     w, x = draw.tensor(requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("w * x + 1.5", w=w)
     with drawn_behind(student, "second_derivative", f, x):
@@ -224,8 +234,8 @@ def test_nth_derivative_is_your_own(student, draw):
 def test_high_derivatives(student, draw):
     """nth_derivative is right for n = 4, 5 and 6"""
     a, b = draw.coefficients(2, low=0.6)
-    f, x = Formula(f"({a} * x).sin() + ({b} * x).exp()"), draw.tensor(3, requires_grad=True)
-    for n in (4, 5, 6):
+    both, x = Formula(f"({a} * x).sin() + ({b} * x).exp()"), draw.tensor(3, requires_grad=True)
+    for f, n in ((both, 4), (both, 5), (both, 6), (Formula("x.exp()"), 4)):
         with drawn_behind(student, "nth_derivative", f, x, n):
             got = student.nth_derivative(f.program, x, n)
             assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
@@ -233,19 +243,25 @@ def test_high_derivatives(student, draw):
 
 @check(points=0.4, about="nth_derivative", needs=test_nth_derivative_is_your_own)
 def test_derivatives_beyond_a_constant_one(student, draw):
-    """Beyond a constant derivative, nth_derivative is zeros"""
+    """nth_derivative of a polynomial: constant, then zeros"""
     (a,), w = draw.coefficients(1), draw.tensor(requires_grad=True)
-    for f, n in [
-        (Formula(f"{a} * x * x * x"), 4),
-        (Formula(f"{a} * x ** 3"), 4),
-        (Formula(f"{a} * x ** 3"), 5),
-        (Formula(f"{a} * x - 1"), 3),
-        (Formula("w * x * x", w=w), 3),
+    product, cube, line = (f"{a} * x * x * x", f"{a} * x ** 3", f"{a} * x - 1")
+    for f, n, constant in [
+        (Formula(product), 4, 0.0),
+        (Formula(cube), 4, 0.0),
+        (Formula(cube), 5, 0.0),
+        (Formula(line), 3, 0.0),
+        (Formula("w * x * x", w=w), 3, 0.0),
+        (Formula("x"), 2, 0.0),
+        (Formula(product), 3, 6 * a),
+        (Formula(line), 1, a),
+        (Formula("x"), 1, 1.0),
     ]:
         x = draw.tensor(2, 2, requires_grad=True)
+        want = torch.full_like(x, constant, requires_grad=False)
         with drawn_behind(student, "nth_derivative", f, x, n):
             got = student.nth_derivative(f.program, x, n)
-            assert_tensor(got, torch.zeros_like(x), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+            assert_tensor(got, want, WRONG_ORDER, inputs={"f": f, **f.parameters, "x": x, "n": n})
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
@@ -260,15 +276,23 @@ def test_nth_derivative_at_a_plain_tensor(student, draw):
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_at_a_plain_tensor)
 def test_nth_derivative_keeps_grad(student, draw):
-    """nth_derivative leaves x.grad as it was"""
-    assert_grad_kept(
-        student, draw, "nth_derivative", drawn(draw, CURVES), draw.tensor(3), draw.integer(1, 3)
-    )
+    """nth_derivative changes neither x nor any .grad"""
+    f, n = drawn(draw, WEIGHTED, w=draw.tensor(requires_grad=True)), draw.integer(1, 3)
+    assert_left_alone(student, draw, "nth_derivative", f, draw.tensor(3), n)
+
+
+@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+def test_nth_derivative_at_a_result(student, draw):
+    """nth_derivative takes an x that is not a leaf"""
+    f, n = drawn(draw, CURVES), draw.integer(1, 3)
+    start = draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
+    want = derivative(f, start * 2, n)
+    assert_right_at_a_result(student, "nth_derivative", f, start, want, WRONG_ORDER, n)
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
 def test_nth_derivative_shapes_and_dtypes(student, draw):
-    """nth_derivative keeps float32, 0-d and empty shapes"""
+    """nth_derivative takes float32, 0-d and empty x"""
     f = drawn(draw, CURVES)
     for x in (
         draw.tensor(dtype=torch.float32, requires_grad=True),
@@ -293,7 +317,7 @@ def test_hessian_is_your_own(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
 def test_hessian_is_exact(student, draw):
-    """hessian is exact, whatever linear term f has"""
+    """hessian is exact if f has a large linear term"""
     f, x = (
         Formula("(x[0] * x[1]).sin() + x[1] ** 3 + 1e8 * x.sum()"),
         draw.tensor(2, requires_grad=True),
@@ -310,7 +334,7 @@ def test_hessian_is_exact(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
 def test_hessian_of_a_linear_function(student, draw):
-    """The Hessian of a linear function is zeros, shape (n, n)"""
+    """The Hessian of a linear f is zeros of shape (n, n)"""
     (a,), x = draw.coefficients(1), draw.tensor(draw.integer(2, 4), requires_grad=True)
     f, n = Formula(f"({a} * x).sum() + 1"), len(x)
     with drawn_behind(student, "hessian", f, x):
@@ -324,7 +348,7 @@ def test_hessian_of_a_linear_function(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_of_a_linear_function)
 def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
-    """Zeros too for a linear f whose weights require grad"""
+    """The Hessian is zeros if the weights of f require grad"""
     w, x = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("x @ w", w=w)
     with drawn_behind(student, "hessian", f, x):
@@ -355,23 +379,22 @@ def test_hessian_at_a_plain_tensor(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
 def test_hessian_keeps_grad(student, draw):
-    """hessian leaves x.grad as it was"""
-    assert_grad_kept(student, draw, "hessian", drawn(draw, SURFACES), draw.tensor(3))
+    """hessian changes neither x nor any .grad"""
+    f = Formula("w * (x ** 3).sum() + x[0] * x[1]", w=draw.tensor(requires_grad=True))
+    assert_left_alone(student, draw, "hessian", f, draw.tensor(3))
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_at_a_result(student, draw):
     """hessian takes an x that is not a leaf"""
     f, start = drawn(draw, SURFACES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
-    got = student.observe("at_a_result", "hessian", f.program, start)
-    assert_tensor(
-        got, curvature(f, start * 2), WRONG_HESSIAN, inputs={"f": f, "x": start.detach() * 2}
-    )
+    want = curvature(f, start * 2)
+    assert_right_at_a_result(student, "hessian", f, start, want, WRONG_HESSIAN)
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_in_single_precision(student, draw):
-    """hessian keeps float32, and one variable makes (1, 1)"""
+    """hessian takes float32, and an x of one element"""
     for texts, n in ((SURFACES, 3), (["(x ** 3).sum() * {a}"], 1)):
         f, x = drawn(draw, texts), draw.tensor(n, dtype=torch.float32, requires_grad=True)
         want = curvature(f, x.double()).float()
@@ -397,7 +420,7 @@ def test_penalty_is_your_own(student, draw):
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_your_own)
 def test_penalty_is_exact(student, draw):
-    """A large constant added to f leaves the penalty as it is"""
+    """A large constant added to f does not change the penalty"""
     f, parameters = critic(draw, ["(x @ W).tanh() @ v + 1e12"])
     x = steep(f, lambda: draw.tensor(3, 3, requires_grad=True))
     got = student.gradient_penalty(f.program, x)
@@ -408,7 +431,7 @@ def test_penalty_is_exact(student, draw):
 
 @check(points=0.6, about="gradient_penalty", needs=test_penalty_is_exact)
 def test_penalty_trains_the_parameters(student, draw):
-    """The penalty has the right gradients for f's parameters"""
+    """The penalty has the right gradients at the tensors in f"""
     f, parameters = critic(draw)
     rows = draw.integer(12, 24)
     x = steep(f, lambda: draw.tensor(rows, 3, requires_grad=True))
@@ -419,7 +442,7 @@ def test_penalty_trains_the_parameters(student, draw):
         assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
         assert_that(
             got.requires_grad,
-            "the penalty does not require grad: f's parameters can't learn from it",
+            "the penalty does not require grad: the parameters of f can't learn from it",
             actual=got,
             inputs=inputs,
         )
@@ -469,14 +492,25 @@ def test_penalty_at_a_plain_tensor(student, draw):
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)
 def test_penalty_keeps_grad(student, draw):
-    """gradient_penalty leaves x.grad as it was"""
+    """gradient_penalty changes neither x nor any .grad"""
     f, _ = critic(draw)
-    assert_grad_kept(student, draw, "gradient_penalty", f, draw.tensor(3, 3))
+    assert_left_alone(student, draw, "gradient_penalty", f, draw.tensor(3, 3))
+
+
+@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+def test_penalty_at_a_result(student, draw):
+    """gradient_penalty takes an x that is not a leaf"""
+    f, _ = critic(draw)
+    x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
+    start, want = (x.detach() / 2).requires_grad_(), penalty(f, x)
+    assert_right_at_a_result(
+        student, "gradient_penalty", f, start, want, WRONG_PENALTY, **STABILISED
+    )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
 def test_penalty_in_single_precision(student, draw):
-    """gradient_penalty keeps float32"""
+    """gradient_penalty takes float32"""
     f, parameters = critic(draw, dtype=torch.float32)
     x = steep(f, lambda: draw.tensor(4, 3, dtype=torch.float32, requires_grad=True))
     got = student.gradient_penalty(f.program, x)

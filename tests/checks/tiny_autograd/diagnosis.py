@@ -1,86 +1,92 @@
-"""The mistakes that people make with an engine of their own, each recognised by what small
-expressions give.
+"""The mistakes that people make with an engine of their own. Rules ask the student's Values about
+small expressions and compare the numbers with what the mistake gives.
 """
 
+import contextlib
 import math
 import re
 
-from grader.authoring import Opaque, StudentCodeError, import_helpers, rule
+from grader.authoring import StudentCodeError, import_helpers, is_number, raises, rule
 
 helpers = import_helpers(__file__)
 
-BOTH = ("Value", "zero_grad")
-STRAIGHT = ("s = a * b\nroot = s * c", {"a": 2.0, "b": 3.0, "c": 5.0})
+STRAIGHT = ("s = a * b\nroot = s * c", "s = a * b\nroot = c * s")
 SHARED = {"a": 2.0, "b": 3.0, "c": 5.0}
 LATE = ("t = a * b\nu = t * c\nroot = t + u", "t = a * b\nu = t * c\nroot = u + t")
 """Two results of t, added up in either order: a's derivative is b (1 + c) = 18."""
 
 
-def lines_of(text):
-    """The steps of an expression, as the scenarios take them."""
-    return [line.split(" = ", 1) for line in text.splitlines()]
+def run(student, text, leaves, *roots, given=None):
+    """Return what the helpers' ``run`` measures for an expression."""
+    steps = [line.split(" = ", 1) for line in text.splitlines()]
+    return helpers.run(student, leaves, steps, roots or ("root",), given)
 
 
 def ask(student, text, *roots, **leaves):
-    """What ``run`` measures for an expression; None where it raises or a step gives no Value."""
-    try:
-        seen = helpers.run(student, leaves, lines_of(text), list(roots) or ["root"])
-    except StudentCodeError:
-        return None
-    return seen if seen["odd"] is None else None
+    """Return what ``run`` measures; None where it raises or a step gives no Value."""
+    with contextlib.suppress(StudentCodeError):
+        seen = run(student, text, leaves, *roots)
+        return seen if seen["odd"] is None else None
 
 
 def grads(student, text, *roots, **leaves):
-    """The grads of the leaves, NaN in place of what is not a number; empty where there are none."""
-    seen = ask(student, text, *roots, **leaves)
-    found = seen["grads"] if seen else {}
-    return {
-        name: float(grad) if isinstance(grad, int | float) else math.nan
-        for name, grad in found.items()
-    }
+    """Return the grads of the leaves; NaN for what is not a number, nothing where it raises."""
+    found = (ask(student, text, *roots, **leaves) or {"grads": {}})["grads"]
+    return {name: float(grad) if is_number(grad) else math.nan for name, grad in found.items()}
 
 
 def is_near(left, right):
-    """Whether two numbers are the same except for rounding; NaN and None are near nothing."""
-    return left is not None and math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+    """Return whether two numbers are equal up to rounding; nothing is near to None or NaN."""
+    return is_number(left) and math.isclose(left, right, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def all_near(found, **wanted):
+    """Return whether grads are near to those that are wanted."""
+    return all(is_near(found.get(name), number) for name, number in wanted.items())
 
 
 def single_steps_right(student):
-    """Whether a sum and a product alone have right gradients, so that what is wrong is how steps
-    are put together.
-    """
+    """Return whether a sum and a product alone have right gradients."""
     sums, products = (grads(student, f"root = a {sign} b", a=2.0, b=3.0) for sign in "+*")
-    return all(
-        is_near(sums.get(name), 1.0) and is_near(products.get(name), slope)
-        for name, slope in (("a", 3.0), ("b", 2.0))
-    )
+    return all_near(sums, a=1.0, b=1.0) and all_near(products, a=3.0, b=2.0)
 
 
 def shown(text, leaves):
-    """An expression in one line, with its numbers."""
-    return {
-        "asked": text.replace("\n", "; "),
-        "numbers": ", ".join(f"{name} = {number:g}" for name, number in leaves.items()),
-    }
+    """Return an expression in one line, and its numbers."""
+    numbers = ", ".join(f"{name} = {number:g}" for name, number in leaves.items())
+    return {"asked": text.replace("\n", "; "), "numbers": numbers}
 
 
-def wrong_gradient(failure):
-    """Whether a gradient came back wrong, of an expression: what no other rule than that for
-    backward can explain.
-    """
-    return "got" in failure.facts and "lines" in failure.facts and failure.error is None
+def gradient_rule(recognize):
+    """Return a rule for a wrong gradient of an expression."""
+
+    def wrong_gradient(failure, student):
+        facts = failure.facts
+        wrong = failure.error is None and {"got", "lines"} <= set(facts)
+        return recognize(failure, student) if wrong else None
+
+    return rule(wrong_gradient)
 
 
-def shares(failure):
-    """Whether a gradient came back wrong where some name is used more than once."""
-    if not wrong_gradient(failure):
-        return False
-    lines = failure.facts["lines"]
-    words = re.findall(r"\w+", " ".join(text for _, text in lines.steps))
-    return any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
+def shared_rule(recognize, **fixed):
+    """Return a rule for a wrong gradient where some name is used more than once."""
+
+    def wrong_where_shared(failure, student):
+        lines = failure.facts["lines"]
+        words = re.findall(r"\w+", " ".join(text for _, text in lines.steps))
+        shares = any(words.count(name) > 1 for name in {*lines.leaves, *dict(lines.steps)})
+        return recognize(student, **fixed) if shares else None
+
+    return gradient_rule(wrong_where_shared)
 
 
-# ------------------------------------------------------------------------------ what a file may use
+def has_fact(name, of=None):
+    """Return a rule for the message with this fact, where its type is the one that is given."""
+
+    def found(failure, student):
+        return {} if name in failure.facts and of in (None, failure.facts.get("type")) else None
+
+    return rule(found)
 
 
 @rule
@@ -90,184 +96,99 @@ def uses_torch(failure, student):
     return {"seen_of_torch": found} if found else None
 
 
-# -------------------------------------------------------------------------------------- what raises
-
-
-@rule
-def recursion_too_deep(failure, student):
-    """A RecursionError that a short chain doesn't raise."""
-    if not failure.raised("RecursionError") or "deep_chains" not in failure.check:
-        return None
-    filled = 1.0 if failure.about == "zero_grad" else None
-    student.observe("repeated", {"x": 2.0, "c": 1.0}, ["x * c"], 10, None, filled)
-    return {"line": str(failure.error.line)}
-
-
-@rule
-def defines_equality(failure, student):
-    """No hash."""
-    return (
-        {"raised": str(failure.error)}
-        if failure.raised("TypeError", "unhashable type: 'Value'")
-        else None
-    )
-
-
-def lone_number(error):
-    """Whether the expression that an error ends with is one operation of + - * / with a plain
-    number.
-    """
-    number, name = r"-?[\d.]+", r"\w+"
-    return (
-        re.search(rf"\[root = ({name} [-+*/] {number}|{number} [-+*/] {name})\]$", error)
-        is not None
-    )
+recursion_too_deep = raises("RecursionError", " × (")
+defines_equality = raises("TypeError", "unhashable type: 'Value'")
+divides_by_a_zero = raises("ZeroDivisionError", "division by zero", unless=["/", "** -"])
+power_of_positive_bases_only = raises("ValueError", "[root = a ** ", unless=[".log()"])
+tanh_overflows = raises("OverflowError", "[root = a.tanh()]")
 
 
 @rule
 def plain_number_not_taken(failure, student):
-    """An error about an int or a float that Values don't raise."""
+    """An error about an int or a float in an operation that works for two Values."""
     error = failure.error
-    if error is None or not any(f"'{kind}'" in error.message for kind in ("int", "float")):
+    if error is None or not re.search("'(int|float)'", error.message):
         return None
-    refused = (
-        re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message)
-        if failure.raised("TypeError")
-        else None
-    )
-    if not refused and not (failure.raised("AttributeError") and lone_number(str(error))):
+    refused = re.match(r"unsupported operand type\(s\) for ([-+*/]):", error.message)
+    alone = re.search(r"\[root = \S+ [-+*/] \S+\]$", str(error))
+    if not refused and not (alone and failure.raised("AttributeError")):
         return None
-    works = all(
-        ask(student, f"root = a {sign} b", a=2.0, b=4.0)
-        for sign in (refused[1] if refused else "+-*/")
-    )
+    signs = refused[1] if refused else "+-*/"
+    works = all(ask(student, f"root = a {sign} b", a=2.0, b=4.0) for sign in signs)
     return {"raised": str(error)} if works else None
 
 
-@rule
-def result_is_no_value(failure, student):
-    """None, or a plain number."""
-    if "step" not in failure.facts:
-        return None
-    if failure.facts["type"] == "NoneType":
-        return {"cause": "A function without a return gives None."}
-    if failure.facts["type"] in ("int", "float"):
-        return {"cause": "That is the number alone, without its history."}
-    return {"cause": "Only a Value can be computed with further."}
+result_is_no_value = has_fact("step")
+returns_its_input = has_fact("formula")
 
 
-# ------------------------------------------------------------------------------ backward as a whole
-
-
-@rule
+@gradient_rule
 def root_without_gradient(failure, student):
-    """Zeros even one step away from the root, which has nothing itself: a root that is a leaf shows
-    it.
-    """
-    if not wrong_gradient(failure) or is_near(grads(student, "", "a", a=2.0).get("a"), 1.0):
+    """Zeros one step away from the root, and right gradients once the root's grad is set."""
+    text, leaves = "root = a * b", {"a": 2.0, "b": 3.0}
+    if not all_near(grads(student, text, **leaves), a=0.0, b=0.0):
         return None
-    found = [
-        *grads(student, "root = a + b", a=2.0, b=3.0).values(),
-        *grads(student, "root = a * b", a=2.0, b=3.0).values(),
-    ]
-    if not found or any(found):
-        return None
-    begun = helpers.run(
-        student, {"a": 2.0, "b": 3.0}, lines_of("root = a * b"), ["root"], {"root": 1.0}
-    )["grads"]
+    begun = run(student, text, leaves, given={"root": 1.0})["grads"]
     return {} if begun == {"a": 3.0, "b": 2.0} else None
 
 
-@rule
+@gradient_rule
 def stops_after_one_step(failure, student):
     """The root's own sources get something, what lies behind them nothing."""
-    if not wrong_gradient(failure) or not single_steps_right(student):
-        return None
-    text, leaves = STRAIGHT
-    found, turned = (
-        grads(student, text, **leaves),
-        grads(student, text.replace("s * c", "c * s"), **leaves),
-    )
-    return (
-        shown(text, leaves)
-        if found.get("a") == turned.get("a") == 0 and is_near(found["c"], 6.0)
-        else None
-    )
+    found = [grads(student, text, **SHARED) for text in STRAIGHT]
+    stops = all(all_near(one, a=0.0, c=6.0) for one in found) and single_steps_right(student)
+    return shown(STRAIGHT[0], SHARED) if stops else None
 
 
-@rule
+@gradient_rule
 def ignores_incoming_gradient(failure, student):
     """The derivative of the innermost step."""
-    if not wrong_gradient(failure):
-        return None
-    text, leaves = STRAIGHT
-    found = grads(student, text, **leaves)
-    return {**shown(text, leaves), "got": found["a"]} if is_near(found.get("a"), 3.0) else None
+    ignores = all_near(grads(student, STRAIGHT[0], **SHARED), a=3.0)
+    return {**shown(STRAIGHT[0], SHARED), "got": 3.0} if ignores else None
 
 
-@rule
-def overwrites_gradients(failure, student):
-    """Half of what two uses give."""
-    if not shares(failure):
-        return None
+def one_of_two_uses(student, adds):
+    """Return the facts if a step loses one of two gradients, and two steps add theirs or not."""
     found = [grads(student, f"root = a {sign} a", a=3.0).get("a") for sign in "+*"]
-    if is_near(grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a"), 6.0):
-        return None  # gradients of two steps do add up
-    return (
-        {"sum": found[0], "product": found[1]}
-        if is_near(found[0], 1.0) and is_near(found[1], 3.0)
-        else None
-    )
+    apart = grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a")
+    lost = all(map(is_near, found, (1.0, 3.0))) and is_near(apart, 6.0) is adds
+    return {"sum": found[0], "product": found[1]} if lost else None
 
 
-@rule
+overwrites_gradients = shared_rule(one_of_two_uses, adds=False)
+keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
+
+
+@gradient_rule
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
-    if not wrong_gradient(failure) or len(failure.facts["roots"]) < 2:
+    if len(failure.facts["roots"]) < 2 and not any(failure.facts["before"].values()):
         return None
-    found = grads(student, "p = a * b\nq = a * c", "p", "q", **SHARED)
-    alone = grads(student, "p = a * b\nq = a * c", "p", **SHARED)
-    return {} if is_near(found.get("a"), 5.0) and is_near(alone.get("a"), 3.0) else None
+    text = "p = a * b\nq = a * c"
+    both, alone = (grads(student, text, *roots, **SHARED) for roots in ("pq", "p"))
+    return {} if all_near(both, a=5.0) and all_near(alone, a=3.0) else None
 
 
-@rule
-def counts_again(failure, student):
-    """More than the derivative, by a part of it."""
-    if not shares(failure) or not single_steps_right(student):
-        return None
-    for text in LATE:
-        found = grads(student, text, **SHARED).get("a")
-        if found is not None and found > 18.5 and is_near(found % 3.0, 0.0):
+def late_part(student, matches):
+    """Return the facts of the first of two expressions in which a's grad matches."""
+    for text in LATE if single_steps_right(student) else ():
+        found = grads(student, text, **SHARED).get("a", math.nan)
+        if matches(found):
             return {**shown(text, SHARED), "got": found}
     return None
 
 
-@rule
-def order_not_topological(failure, student):
-    """Only the direct part."""
-    if not shares(failure) or not single_steps_right(student):
-        return None
-    for text in LATE:
-        found = grads(student, text, **SHARED).get("a")
-        if is_near(found, 3.0):
-            return {**shown(text, SHARED), "got": found}
-    return None
+counts_again = shared_rule(late_part, matches=lambda a: a > 18.5 and is_near(a % 3.0, 0.0))
+order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0))
 
 
-@rule
+@gradient_rule
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
-    if not wrong_gradient(failure):
-        return None
     text, leaves = "s = a + b\nt = c + d\nroot = s * t", {"a": 1.0, "b": 5.0, "c": 2.0}
-    other, equal = grads(student, text, **leaves, d=5.0), grads(student, text, **leaves, d=4.0)
-    if not other or not equal or not (is_near(other["a"], 7.0) and is_near(other["c"], 6.0)):
-        return None
-    return (
-        None
-        if is_near(equal["a"], 6.0) and is_near(equal["c"], 6.0)
-        else {"first": equal["a"], "second": equal["c"]}
-    )
+    other, equal = (grads(student, text, **leaves, d=d) for d in (5.0, 4.0))
+    wrong = equal and all_near(other, a=7.0, c=6.0) and not all_near(equal, a=6.0, c=6.0)
+    return {"first": equal["a"], "second": equal["c"]} if wrong else None
 
 
 @rule
@@ -276,8 +197,7 @@ def path_by_path(failure, student):
     name = failure.facts.get("function")
     if name is None or failure.facts["seen"].get("steps", 0) is not None:
         return None
-    filled = 1.0 if name == "zero_grad" else None
-    leaves = {"x": 2.0, "c": 0.5}
+    filled, leaves = 1.0 if name == "zero_grad" else None, {"x": 2.0, "c": 0.5}
     few, many = (
         student.observe("repeated", leaves, ["x + x * c"], count, 1_000_000, filled)["steps"]
         for count in (6, 12)
@@ -285,103 +205,46 @@ def path_by_path(failure, student):
     return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
 
 
-# ------------------------------------------------------------------------------------ one operation
-
-POINTS = {"a": 1.7, "b": 0.6}
-BELOW = {"a": -1.7, "b": 0.6}
+POINTS, BELOW = {"a": 1.7, "b": 0.6}, {"a": -1.7, "b": 0.6}
 FORMULAS = [
-    ("-", "-a", "a", POINTS, ["1"]),
-    ("-", "a - b", "b", POINTS, ["1"]),
-    ("*", "a * b", "a", POINTS, ["a", "1", "a * b"]),
-    ("*", "a * b", "b", POINTS, ["b", "1", "a * b"]),
-    (
-        "** /",
-        "a ** 3",
-        "a",
-        POINTS,
-        [
-            "a ** 2",
-            "3 * a",
-            "3 * a ** 3",
-            "3 * a ** 4",
-            "a ** 3 * log(a)",
-            "2 * a ** 3",
-            "2 * a ** 2",
-            "3",
-            "3 * a ** 3 - 1",
-        ],
-    ),
-    ("/", "a / b", "a", POINTS, ["b", "1", "a / b", "-1 / b"]),
-    (
-        "/",
-        "a / b",
-        "b",
-        POINTS,
-        ["a / b ** 2", "-a / b", "a / b", "-1 / b ** 2", "1 / b ** 2", "-a", "a", "-a * b ** 2"],
-    ),
-    ("exp", "a.exp()", "a", POINTS, ["a", "1", "a * exp(a)", "a * exp(a - 1)"]),
-    ("log", "a.log()", "a", POINTS, ["a", "1 / log(a)", "log(a)", "-1 / a", "-1 / a ** 2"]),
-    (
-        "tanh",
-        "a.tanh()",
-        "a",
-        POINTS,
-        [
-            "1 - a ** 2",
-            "1 - tanh(a)",
-            "tanh(a)",
-            "1 + tanh(a) ** 2",
-            "tanh(a) ** 2",
-            "1 - tanh(tanh(a)) ** 2",
-        ],
-    ),
-    ("relu", "a.relu()", "a", POINTS, ["a", "0"]),
-    ("relu", "a.relu()", "a", BELOW, ["1", "-1", "a"]),
+    ("-", "-a", "a", POINTS, "1"),
+    ("-", "a - b", "b", POINTS, "1"),
+    ("*", "a * b", "a", POINTS, "a | 1 | a * b"),
+    ("*", "a * b", "b", POINTS, "b | 1 | a * b"),
+    ("** /", "a ** 3", "a", POINTS, "a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1"),
+    ("** /", "a ** 3", "a", POINTS, "a ** 3 * log(a) | 2 * a ** 3 | 2 * a ** 2 | 3"),
+    ("/", "a / b", "a", POINTS, "b | 1 | a / b | -1 / b"),
+    ("/", "a / b", "b", POINTS, "a / b ** 2 | -a / b | a / b | -1 / b ** 2 | 1 / b ** 2"),
+    ("/", "a / b", "b", POINTS, "-a | a | -a * b ** 2"),
+    ("exp", "a.exp()", "a", POINTS, "a | 1 | a * exp(a) | a * exp(a - 1)"),
+    ("log", "a.log()", "a", POINTS, "a | 1 / log(a) | log(a) | -1 / a | -1 / a ** 2"),
+    ("tanh", "a.tanh()", "a", POINTS, "1 - a ** 2 | 1 - tanh(a) | tanh(a) | 1 + tanh(a) ** 2"),
+    ("tanh", "a.tanh()", "a", POINTS, "tanh(a) ** 2 | 1 - tanh(tanh(a)) ** 2"),
+    ("relu", "a.relu()", "a", POINTS, "a | 0"),
+    ("relu", "a.relu()", "a", BELOW, "1 | -1 | a"),
 ]
-"""What shows the operation in a text, the operation, the leaf that is looked at, where, and
-formulas that are often written for it.
-"""
+"""What shows the operation in a text, the operation, the leaf, where, and wrong derivatives."""
 
 
-@rule
+@gradient_rule
 def wrong_local_derivative(failure, student):
-    """One of the formulas that are often written instead; where backward gives zeros throughout, no
-    formula is to blame.
-    """
-    if not wrong_gradient(failure) or not any(
-        grads(student, "root = a + b", a=2.0, b=3.0).values()
-    ):
+    """One of the formulas that are often written; no formula is to blame for zeros throughout."""
+    if not any(grads(student, "root = a + b", a=2.0, b=3.0).values()):
         return None
     for sign, operation, leaf, leaves, formulas in FORMULAS:
         if not any(part in failure.facts["lines"].shown for part in sign.split()):
             continue
-        used = {
-            name: number
-            for name, number in leaves.items()
-            if name in compile(operation, "", "eval").co_names
-        }
-        got, seen = (
-            grads(student, f"root = {operation}", **used).get(leaf),
-            ask(student, f"root = {operation}", **used),
+        used = {name: leaves[name] for name in leaves if name in re.findall(r"\w+", operation)}
+        seen, right = (
+            ask(one, f"root = {operation}", **used) for one in (student, failure.reference)
         )
-        right = helpers.run(failure.reference, used, [["root", operation]], ["root"])
-        truth = right["grads"][leaf]
-        if (
-            got is None
-            or is_near(got, truth)
-            or not is_near(seen["data"]["root"], right["data"]["root"])
-        ):
+        if not seen or not is_near(seen["data"]["root"], right["data"]["root"]):
             continue
-        for formula in formulas:
+        got, truth = seen["grads"][leaf], right["grads"][leaf]
+        for formula in formulas.split(" | ") if not is_near(got, truth) else ():
             if is_near(got, float(eval(formula, {**vars(math), **used}))):
-                return {
-                    **shown("", used),
-                    "operation": operation,
-                    "leaf": leaf,
-                    "got": got,
-                    "formula": formula,
-                    "truth": truth,
-                }
+                facts = {"operation": operation, "leaf": leaf, "formula": formula, "truth": truth}
+                return {**shown("", used), **facts, "got": got}
     return None
 
 
@@ -390,53 +253,38 @@ def reflected_the_wrong_way(failure, student):
     """What a - 3 or a / 3 would give."""
     if failure.message != "{name}.data is wrong":
         return None
-    for sign, method, swapped in (("-", "__rsub__", 1.0), ("/", "__rtruediv__", 4.0 / 3.0)):
-        seen, below = (
-            ask(student, f"root = 3 {sign} a", a=4.0),
-            ask(student, f"root = 3 {sign} a", a=-1.0),
-        )
-        if (
-            not seen
-            or not below
-            or not all(isinstance(found["data"]["root"], int | float) for found in (seen, below))
-        ):
-            continue
-        if is_near(seen["data"]["root"], swapped) and is_near(
-            below["data"]["root"], -4.0 if sign == "-" else -1.0 / 3.0
-        ):
-            return {
-                "asked": f"3 {sign} a",
-                "got": seen["data"]["root"],
-                "swapped": f"a {sign} 3",
-                "method": method,
-                "number": 3,
-            }
+    turned = [("-", "__rsub__", 1.0, -4.0), ("/", "__rtruediv__", 4 / 3, -1 / 3)]
+    for sign, method, *swapped in turned:
+        found = [ask(student, f"root = 3 {sign} a", a=a) for a in (4.0, -1.0)]
+        numbers = [seen["data"]["root"] if seen else None for seen in found]
+        if all(map(is_near, numbers, swapped)):
+            facts = {"asked": f"3 {sign} a", "swapped": f"a {sign} 3", "method": method}
+            return {**facts, "got": numbers[0], "number": 3}
     return None
 
 
-# ---------------------------------------------------------------------------------------- zero_grad
+grad_becomes_none = has_fact("below", of="NoneType")
 
 
-@rule
-def grad_becomes_none(failure, student):
-    """None, as torch's optimizers leave it."""
-    name = failure.facts.get("name")
-    actual = failure.actual if isinstance(failure.actual, dict) else {}
-    value = actual.get(name, 0.0)
-    return (
-        {}
-        if value is None or (isinstance(value, Opaque) and value.type_name == "NoneType")
-        else None
-    )
+def after_zero_grad(failure):
+    """Return the names below the root, and grads before and after zero_grad; else nothing."""
+    facts = failure.facts
+    known = "below" in facts
+    return (facts["below"], facts["filled"], facts["seen"]["grads"]) if known else ((), {}, {})
 
 
 @rule
 def clears_not_everything(failure, student):
     """Some Values below the root are as they were."""
-    facts = failure.facts
-    if "below" not in facts:
-        return None
-    after = facts["seen"]["grads"]
-    left = [name for name in facts["below"] if after[name] == facts["filled"][name]]
-    cleared = [name for name in facts["below"] if after[name] == 0]
+    below, filled, after = after_zero_grad(failure)
+    left = [name for name in below if after[name] == filled[name] != 0]
+    cleared = [name for name in below if after[name] == 0]
     return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
+
+
+@rule
+def clears_too_much(failure, student):
+    """Some Values that are not below the root are cleared."""
+    below, filled, after = after_zero_grad(failure)
+    more = sorted(name for name in after if name not in below and after[name] == 0 != filled[name])
+    return {"more": ", ".join(more)} if more else None

@@ -20,6 +20,7 @@ from grader.authoring import (
     fetch,
     graphs_figure,
     is_number,
+    is_same,
     short_repr,
     trace,
     type_name,
@@ -100,8 +101,7 @@ def plain_python(student, asked, scenario, *args):
     if seen["operators"]:
         facts = {"operators": ", ".join(seen["operators"])}
         fail(
-            "torch computed here ({operators}): this lesson is plain Python, without torch",
-            facts=facts,
+            "torch ran here ({operators}): this lesson is plain Python, without torch", facts=facts
         )
     return seen
 
@@ -112,7 +112,7 @@ def no_torch_named(student):
     for name, line in used.items():
         if name.partition(".")[0] == "torch":
             fail(
-                "{used} is in line {line}: this lesson is plain Python, without torch",
+                "line {line} uses {used}: this lesson is plain Python, without torch",
                 facts={"used": name, "line": line},
                 line=line,
             )
@@ -134,11 +134,13 @@ NO_VALUES = {"NotImplementedType", "function", "method", "type"}
 """Types of results that can't stand in for a Value, beside plain data and tensors."""
 
 
-def evaluate(student, leaves, steps):
+def evaluate(student, leaves, steps, held=None):
     """All names with their Values, and the name and type of the first step's result that is none,
-    else None.
+    else None. Grads in ``held`` are set on the leaves before the first step.
     """
     names = {name: student.Value(data) for name, data in leaves.items()}
+    for name, grad in (held or {}).items():
+        names[name].grad = grad
     for name, text in steps:
         names[name] = eval(text, {}, names)
     for name, value in zip(names, fetch(*names.values(), None), strict=False):
@@ -159,30 +161,41 @@ def fetched(groups):
     return {key: {name: next(flat) for name in group} for key, group in groups.items()}
 
 
-def run(student, leaves, steps, roots, given=None):
+def run(student, leaves, steps, roots, given=None, held=None):
     """The data of every step, and of the leaves data and grad before backward of each root in turn
     and after it.
 
-    Grads that are given by name are set before backward.
+    Grads that are given by name are set before backward; those in ``held`` are set on the leaves
+    before the first step, and then each step's result is compared with the leaves by identity.
     """
-    names, odd = evaluate(student, leaves, steps)
+    names, odd = evaluate(student, leaves, steps, held)
     if odd is not None:
         return {"odd": odd}
     for name, grad in (given or {}).items():
         names[name].grad = grad
     only_leaves = {name: names[name] for name in leaves}
     groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
+    pairs = [(name, leaf) for name, _ in steps for leaf in leaves] if held else []
+    groups["same"] = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
     for root in roots:
         names[root].backward()
     groups |= {"grads": read(only_leaves, "grad"), "after": read(names, "data")}
     return {"odd": None, **fetched(groups)}
 
 
-def cleared(student, leaves, steps, root, filled):
-    """The grads of all names after zero_grad, which were set to the numbers of filled before."""
+def cleared(student, leaves, steps, root, filled, backward=False):
+    """The grads of all names after zero_grad, which were set to the numbers of filled before, and
+    after backward where it is asked for; None if that raises, which other checks judge.
+    """
     names, odd = evaluate(student, leaves, steps)
     if odd is not None:
         return {"odd": odd}
+    if backward:
+        try:
+            names[root].backward()
+            fetch(names[root].data, None)
+        except StudentCodeError:
+            return None
     for name, grad in filled.items():
         names[name].grad = grad
     groups = {"before": read(names, "data")}
@@ -217,31 +230,42 @@ def no_odd_step(seen, steps, **details):
     if seen["odd"] is not None:
         name, kind = seen["odd"]
         facts = {**details.pop("facts", {}), "step": f"{name} = {dict(steps)[name]}", "type": kind}
-        fail("{step} gave {type}, where a Value is promised", facts=facts, **details)
+        fail("{step} returned {type}, expected a Value", facts=facts, **details)
 
 
-def judge_plain_python(student):
-    """No operator of torch may run while a sum is computed and derived, and its grads cleared."""
-    for filled in (None, 1.0):
-        plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
+def judge_plain_python(student, filled=None):
+    """No operator of torch may run while a sum is computed and derived, or its grads, which were
+    filled before, are cleared.
+    """
+    plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
 
 
-def judge(student, lines, *roots):
+def judge(student, lines, *roots, held=None):
     """Data, and gradients of the roots one after the other, must be torch's; nothing else may
-    change.
+    change. Where the leaves held grads before, the gradients are added to these, and no step may
+    return a leaf itself.
     """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
     with showing(lines.shown):
-        seen = run(student, lines.leaves, lines.steps, roots)
+        seen = run(student, lines.leaves, lines.steps, roots, held=held)
+    before = held or dict.fromkeys(lines.leaves, 0.0)
+    truth = lines.gradients(*roots)
     facts = {
         "lines": lines,
         "seen": seen,
         "roots": roots,
         "root": ", ".join(roots),
-        "truth": lines.gradients(*roots),
+        "truth": {name: grad + before[name] for name, grad in truth.items()},
+        "before": before,
     }
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
+    for (name, leaf), same in seen["same"].items():
+        if same:
+            told = {**facts, "formula": dict(lines.steps)[name], "name": leaf}
+            fail(
+                "{formula} returned {name} itself, not a new Value", inputs=lines.inputs, facts=told
+            )
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
     judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
 
@@ -259,20 +283,20 @@ def judge_data(seen, lines, facts, figure):
             "figures": [figure],
         }
         if not isinstance(seen["data"][name], int | float):
-            fail("{name}.data is of type {type}, where a number is promised", **details)
+            fail("{name}.data is of type {type}, expected a number", **details)
         if not close(seen["data"][name], want[name]):
             fail("{name}.data is wrong", **details)
         if not close(seen["after"][name], want[name]):
             fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
     for name in lines.leaves:
-        if not is_number(seen["start"][name]) or seen["start"][name] != 0:
-            told = {**facts, "name": name}
+        held = facts["before"][name]
+        if not is_number(seen["start"][name]) or seen["start"][name] != held:
             fail(
-                "{name}.grad should be 0.0 as long as no backward ran",
-                expected=0.0,
+                "before backward {name}.grad should be {held}",
+                expected=held,
                 actual=seen["start"][name],
                 inputs=lines.inputs,
-                facts=told,
+                facts={**facts, "name": name, "held": held},
             )
 
 
@@ -287,6 +311,7 @@ def judge_gradients(seen, lines, facts, figure):
             "type": type_name(got[name]),
             "got": got[name],
             "wanted": want[name],
+            "held": facts["before"][name],
         }
         details = {
             "expected": want,
@@ -296,21 +321,24 @@ def judge_gradients(seen, lines, facts, figure):
             "figures": [figure],
         }
         if not isinstance(got[name], int | float):
-            fail("{name}.grad is of type {type}, where a number is promised", **details)
-        if not close(got[name], want[name], scale):
+            fail("{name}.grad is of type {type}, expected a number", **details)
+        if not close(got[name], want[name], scale) and told["held"]:
             fail(
-                "{name}.grad is {got} after backward from {root}, the derivative is {wanted}",
-                **details,
+                "{name}.grad held {held}: after backward it is {got}, expected {wanted}", **details
             )
+        if not close(got[name], want[name], scale):
+            fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
-def judge_cleared(student, lines, root, draw, filled=None):
+def judge_cleared(student, lines, root, draw, filled=None, backward=False):
     """zero_grad(root) must clear what root was computed from, and leave everything else."""
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
     no_torch_named(student)
     with showing(lines.shown):
-        seen = cleared(student, lines.leaves, lines.steps, root, filled)
+        seen = cleared(student, lines.leaves, lines.steps, root, filled, backward)
+    if seen is None:
+        return
     below = reached(lines, root)
     inputs = {**lines.inputs, "root": root}
     want = {name: 0.0 if name in below else filled[name] for name in names}
@@ -335,18 +363,18 @@ def judge_cleared(student, lines, root, draw, filled=None):
         }
         if not isinstance(got[name], int | float):
             fail(
-                "{name}.grad is of type {type} after zero_grad({root}), where a number is promised",
+                "after zero_grad({root}) {name}.grad is of type {type}, expected a number",
                 **details,
             )
         if name in below and got[name] != 0:
             fail(
-                "{name}.grad is not 0.0 after zero_grad({root}), although {root} was computed"
-                " from it",
+                "zero_grad({root}) left {name}.grad, although {root} was computed from {name}",
                 **details,
             )
         if got[name] != want[name]:
             fail(
-                "zero_grad({root}) changed {name}.grad, although {root} was not computed from it",
+                "zero_grad({root}) changed {name}.grad, although {root} was not computed from"
+                " {name}",
                 **details,
             )
         if seen["after"][name] != seen["before"][name]:

@@ -1,5 +1,7 @@
 """tiny_autograd, the checks that students may read."""
 
+import math
+
 from grader.authoring import check, import_helpers
 
 helpers = import_helpers(__file__)
@@ -11,7 +13,7 @@ expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.ju
 
 @check(points=0.5, about="Value", at="Value.__add__")
 def test_sums_and_differences(student, draw):
-    """sums, differences and negatives"""
+    """sums, differences and negatives are right"""
     a, b, c = (draw.number() for _ in range(3))
     helpers.judge_plain_python(student)
     judge(student, expression("root = a + b", a=a, b=b))
@@ -25,7 +27,7 @@ def test_sums_and_differences(student, draw):
 
 @check(points=0.5, about="Value", at="Value.__mul__")
 def test_products(student, draw):
-    """products, and products of products"""
+    """products and their derivatives are right"""
     a, b, c = (draw.number() for _ in range(3))
     judge(student, expression("root = a * b", a=a, b=b))
     judge(student, expression("s = a * b\nroot = s * c", a=a, b=b, c=c))
@@ -35,23 +37,30 @@ def test_products(student, draw):
 
 @check(points=0.25, about="Value", at="Value.tanh")
 def test_tanh(student, draw):
-    """tanh and its derivative"""
+    """tanh and its derivative are right, also at ±1000"""
     for a in (draw.number(0.2, 1.5), draw.number(-1.5, -0.2)):
         judge(student, expression("root = a.tanh()", a=a))
         judge(student, expression("s = a.tanh()\nroot = s.tanh()", a=a))
+    for a in (1000.0, -1000.0):  # exp(1000) is too large for a float, tanh(1000) is 1.0
+        judge(student, expression("root = a.tanh()", a=a))
 
 
 @check(points=0.25, about="Value", at="Value.exp")
 def test_exponential_and_logarithm(student, draw):
-    """exp and log, alone and one after the other"""
+    """exp, log and their derivatives are right"""
     a, b = draw.number(-2.0, 2.0), draw.number(0.2, 4.0)
     judge(student, expression("root = a.exp()", a=a))
     judge(student, expression("root = b.log()", b=b))
     judge(student, expression("s = b.log()\nt = s.exp()\nroot = t.exp()", b=b / 2))
+    judge(student, expression("root = a.exp()", a=-1000.0))
+    judge(student, expression("root = b.log()", b=1e-200))
 
 
 @check(
-    points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
+    points=0.25,
+    about="Value",
+    at="Value.backward",
+    needs=(test_sums_and_differences, test_products),
 )
 def test_a_square_of_a_sum(student):
     """(w x + b)² gives 42, 28 and 14; (2x + 3)² gives 20"""
@@ -63,7 +72,7 @@ def test_a_square_of_a_sum(student):
     points=0.5, about="Value", at="Value.backward", needs=(test_sums_and_differences, test_products)
 )
 def test_a_value_used_twice(student, draw):
-    """what is used twice gets both gradients"""
+    """a Value that is used twice gets both gradients"""
     a, b = draw.number(), draw.number()
     for text in (
         "root = a + a",
@@ -80,15 +89,20 @@ def test_a_value_used_twice(student, draw):
 
 @check(points=0.5, about="zero_grad")
 def test_every_value_below_is_cleared(student, draw):
-    """zero_grad clears root and all it was computed from"""
+    """zero_grad clears root and every Value below it"""
+    helpers.judge_plain_python(student, filled=1.0)
     a, b, c, d = (draw.number(digits=None) for _ in range(4))  # no two Values below are equal
     lines = expression("s = a + b\nt = s * c\nu = b + d\nv = t + s\nw = v * u", a=a, b=b, c=c, d=d)
     judge_cleared(student, lines, "w", draw)
     judge_cleared(student, lines, "v", draw)
+    filled = {name: draw.number() for name in "abcdstuvw"}
+    filled |= {"a": math.inf, "b": math.nan, "s": 0.0, "v": 0.0}
+    judge_cleared(student, lines, "w", draw, filled=filled)
 
 
-@check(points=0.5, about="zero_grad", needs=test_every_value_below_is_cleared)
+@check(points=0.25, about="zero_grad", needs=test_every_value_below_is_cleared)
 def test_what_backward_left_is_cleared(student, draw):
-    """0.6, 0.008 and 1 are cleared again"""
+    """zero_grad clears the gradients 0.6, 0.008 and 1"""
     lines = expression("y = x * x * x\nz = y + y", x=5.0)
     judge_cleared(student, lines, "z", draw, filled={"x": 0.6, "y": 0.008, "z": 1.0})
+    judge_cleared(student, lines, "z", draw, backward=True)

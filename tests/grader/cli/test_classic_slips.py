@@ -99,15 +99,15 @@ SLIPS = {
         "second_derivative",
         SECOND,
         HIDDEN.format(hiding="detach().requires_grad_()", **UNUSED),
-        ("create_graph",),
-        "",
+        ("without create_graph=True",),
+        "(g,) =",
     ),
     "create_graph hidden by clone().requires_grad_()": Slip(
         "second_derivative",
         SECOND,
         HIDDEN.format(hiding="clone().requires_grad_()", **UNUSED),
         ("without create_graph=True",),
-        "",
+        "(g,) =",
     ),
     "records that share memory": Slip(
         "hooks",

@@ -157,6 +157,7 @@ def test_an_input_in_the_result() -> None:
     found, words = named(held, WANTED, inputs={"x": held})
     assert (found, "What came back is x itself" in words) == ("common_input_returned", True)
     assert named(held, WANTED, inputs={"x": held, "y": held.clone()})[0] is None  # which of them
+    assert named(held, WANTED, facts={"result": held})[0] is None  # what a scenario measured
 
 
 def test_an_old_gradient_without_a_copy() -> None:

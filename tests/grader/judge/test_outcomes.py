@@ -153,6 +153,17 @@ def test_what_people_put_at_the_top_of_a_file(
 
 
 @pytest.mark.parametrize(
+    ("end", "score"),
+    [("sys.exit()", 10.0), ("sys.exit(0)", 10.0), ("raise SystemExit", 10.0), ("sys.exit(1)", 0.0)],
+)
+def test_a_file_may_end_as_a_script_does(
+    end: str, score: float, host: ForkServerClient, small_course: Course
+) -> None:
+    result = grade(host, small_course, f"import sys\n{GOOD}\n{end}\n")
+    assert result.score == score
+
+
+@pytest.mark.parametrize(
     "below",
     [
         "for LIMIT in (20.0,): pass",

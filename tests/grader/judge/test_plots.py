@@ -125,8 +125,7 @@ def test_points_that_the_function_cannot_give_are_left_out_and_said(
     )
     data = of_student(student, function=student.f)
     mine = values_of(data, 0, "yours")
-    assert mine[2.7] is None
-    assert mine[1.5] == pytest.approx(2.25)
+    assert [mine[2.7], mine[1.5]] == [None, pytest.approx(2.25)]
     assert "4 of 42 values are left out: it raised ValueError" in data["notes"]
     assert "4 of 42 values are left out: NaN or infinity" in data["notes"]
 
