@@ -94,11 +94,11 @@ def judge_verdict(seen, want, shown):
     if got is None:
         fail("None came back: is there a return?", **details)
     if type(got) is not bool:
-        fail("{type} came back where True or False is promised", **details)
+        fail("returned a value of type {type}, expected True or False", **details)
     if want and not got:
-        fail("False came back, though gradcheck finds every gradient right in float64", **details)
+        fail("returned False, but gradcheck accepts these gradients in float64", **details)
     if got and not want:
-        fail("True came back, though gradcheck finds a wrong gradient", **details)
+        fail("returned True, but gradcheck rejects these gradients", **details)
 
 
 # --------------------------------------------------------------------------------- passes_gradcheck
@@ -106,7 +106,7 @@ def judge_verdict(seen, want, shown):
 
 @check(points=0.5, about="passes_gradcheck", needs=VERDICT)
 def test_any_input_is_made_ready(student, draw):
-    """float32 inputs, or such that require no grad, are fine"""
+    """inputs may be float32 and need not require grad"""
     for dtype, wants in ((torch.float64, False), (torch.float32, False), (torch.float32, True)):
         x = draw.tensor(3, dtype=dtype, low=0.3, requires_grad=wants)
         for c in draw.sample([1.0, 2.0], 2):
@@ -136,14 +136,14 @@ def test_the_default_settings_decide(student, draw):
     shown = {"f": "x**2 / 1000", "f.backward(v)": "v * x / 250", "x": x}
     compare_verdict(student, False, small, [x], shown)
     got = student.observe("verdict", program(lambda x: (x * k).sin() / k), x)["result"]
-    message = "{got} came back, although the gradient is right: eps = 1e-6 shows it, 1e-5 does not"
+    message = "returned {got}, but the gradient passes with gradcheck's default eps = 1e-6"
     details = {"expected": True, "actual": got, "facts": {"got": got}}
     assert_that(got is True, message, inputs={"f": f"(x * {k}).sin() / {k}", "x": x}, **details)
 
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
 def test_an_exception_from_fn_is_a_no(student, draw):
-    """an exception that comes out of fn gives False"""
+    """an exception from fn gives False"""
     x, text = draw.tensor(2, low=0.3, requires_grad=True), "this function stops here"
     for kind in draw.sample(
         [
@@ -162,7 +162,7 @@ def test_an_exception_from_fn_is_a_no(student, draw):
             shown = {"f": formula, "fn raises": kind, "x": x}
             if seen["result"] is True:
                 fail(
-                    "True came back, though {kind} came out of fn",
+                    "returned True, but fn raised {kind}",
                     expected=False,
                     actual=True,
                     inputs=shown,
@@ -173,7 +173,7 @@ def test_an_exception_from_fn_is_a_no(student, draw):
 
 @check(points=0.5, about="passes_gradcheck", needs=VERDICT)
 def test_the_callers_tensors_stay(student, draw):
-    """the tensors of the caller stay as they were"""
+    """the caller's tensors stay unchanged"""
     for dtype, wants, writes in (
         (torch.float64, False, False),
         (torch.float32, False, False),
@@ -209,11 +209,11 @@ def test_the_callers_tensors_stay(student, draw):
             facts |= {"before": before["values"], "after": after["values"], "changed": name}
             if writes:
                 message = (
-                    "fn, when first called, adds {amount} in place to what it is given; it was"
-                    " given the memory of {name}, not a copy"
+                    "fn adds {amount} to its arguments in place, and this changed {name}: fn did not"
+                    " get a copy"
                 )
             else:
-                message = "the values of {name} are others afterwards"
+                message = "the values of {name} changed"
             assert_tensor(
                 after["values"],
                 before["values"],
@@ -224,7 +224,7 @@ def test_the_callers_tensors_stay(student, draw):
                 facts=facts,
             )
             facts |= {"before": before["grad"], "after": after["grad"], "changed": f"{name}.grad"}
-            message = "{name}.grad is not what it was before"
+            message = "{name}.grad changed"
             if before["grad"] is None:
                 assert_that(
                     after["grad"] is None, message, actual=after["grad"], inputs=shown, facts=facts
@@ -235,7 +235,7 @@ def test_the_callers_tensors_stay(student, draw):
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
 def test_c20_passes_and_c21_does_not(student, draw):
-    """x ** q at (5, 3): passes when right, fails with the slip"""
+    """x ** q passes if it is right, and fails with log(x + 1)"""
     x, q = (torch.tensor(number, dtype=torch.float64, requires_grad=True) for number in (5.0, 3.0))
     right, wrong = (
         "(v * q * x**(q-1), v * x**q * x.log())",
@@ -252,7 +252,7 @@ def test_c20_passes_and_c21_does_not(student, draw):
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
 def test_relu_and_a_step(student, draw):
-    """ReLU passes, but not at 0; a step with gradient 1 fails"""
+    """ReLU passes except at 0; a step with gradient 1 fails"""
     smooth = draw.tensor(8, avoid=0.1)
     smooth[:2] = torch.tensor([0.7, -0.7])
     kink = smooth.clone()
@@ -282,7 +282,7 @@ def test_relu_and_a_step(student, draw):
 
 @check(points=0.25, about="passes_gradcheck", needs=VERDICT)
 def test_any_shape_and_several_results(student, draw):
-    """any shape, any strides, several results"""
+    """any shape, any strides and several outputs work"""
     a = draw.coefficients(1)[0]
     two = program(lambda x: (x**3 * a, x.sin()))
     broken = program(lambda x: (x**3 * a, x.sin() * x.detach()))
@@ -308,7 +308,7 @@ def test_any_shape_and_several_results(student, draw):
 # ------------------------------------------------------------------------------- numerical_jacobian
 
 
-def assert_jacobian(seen, want, shown, message="not the Jacobian", **options):
+def assert_jacobian(seen, want, shown, message="this is not the Jacobian", **options):
     """What came back must be the Jacobian that the reference has."""
     assert_tensor(seen["result"], want, message, inputs=shown, facts=facts_of(seen), **options)
 
@@ -320,21 +320,21 @@ def facts_of(seen):
 
 @check(points=0.5, about="numerical_jacobian", needs=BY_VALUES)
 def test_one_step_down_and_one_up(student, reference, draw):
-    """the slope from eps below to eps above, for any eps"""
+    """slopes are measured from x - eps to x + eps"""
     a, b = draw.coefficients(2)
     f = program(lambda x: (x * a).exp() + x**3 * b)
     for eps in (draw.choice([0.1, 0.2, 0.25]), draw.choice([0.5, 0.4])):
         x = draw.tensor(2)
         shown = {"f": f"(x * {a}).exp() + x**3 * {b}", "x": x, "eps": eps}
         want = reference.observe("measured", f, x, eps)["result"]
-        message = "not the slopes between x - eps and x + eps"
+        message = "these are not the slopes from x - eps to x + eps"
         assert_jacobian(student.observe("measured", f, x, eps), want, shown, message)
         assert_jacobian(student.observe("measured", f, x, eps=eps), want, shown, message)
 
 
 @check(points=0.5, about="numerical_jacobian", needs=BY_VALUES)
 def test_float32_is_computed_in_float64(student, reference, draw):
-    """for a float32 x everything is computed in float64"""
+    """for a float32 x, everything is computed in float64"""
     a, b = draw.coefficients(2)
     f = program(lambda x: (x * a).sin() + x**3 * b)
     for x in (draw.tensor(3, dtype=torch.float32), draw.tensor(dtype=torch.float32, low=0.5)):
@@ -345,7 +345,7 @@ def test_float32_is_computed_in_float64(student, reference, draw):
 
 @check(points=0.5, about="numerical_jacobian", needs=JACOBIAN)
 def test_backward_is_not_asked(student, reference, draw):
-    """fn's backward is not asked: it may be wrong"""
+    """fn's backward is never called"""
     a, b = draw.coefficients(2)
     parts = [
         program(lambda x: x**3 * a + x * b),
@@ -358,20 +358,20 @@ def test_backward_is_not_asked(student, reference, draw):
         seen = student.observe("measured", parts, x)
         if seen["derivatives"]:
             fail(
-                "autograd went through fn while numerical_jacobian worked: {derivatives} times",
+                "numerical_jacobian asked autograd for derivatives of fn: {derivatives} times",
                 expected=want,
                 actual=seen["result"],
                 inputs={**shown, "x": x},
                 facts=facts_of(seen),
             )
         assert_jacobian(seen, want, {**shown, "x": x}, rtol=1e-4, atol=1e-4)
-    message = "numerical_jacobian is to be made from values of fn alone; line {line} uses {used}"
+    message = "numerical_jacobian may use only values of fn; line {line} uses {used}"
     assert_not_used(student, ["numerical_jacobian"], READY_MADE, message)
 
 
 @check(points=0.25, about="numerical_jacobian", needs=BY_VALUES)
 def test_the_jacobian_of_c21(student, reference):
-    """slope of x ** 3 at 5: 75; of 5 ** x at 3: 201.1797"""
+    """x ** 3 has slope 75 at 5; 5 ** x has 201.1797 at 3"""
     for at, f, text, number in (
         (5.0, lambda x, q: x**q, "x ** 3", 75.0),
         (3.0, lambda q, x: x**q, "5 ** x", 201.1797),
@@ -385,7 +385,7 @@ def test_the_jacobian_of_c21(student, reference):
 
 @check(points=0.25, about="numerical_jacobian", needs=BY_VALUES)
 def test_numbers_and_empty_tensors(student, reference, draw):
-    """0-d and empty tensors have a Jacobian with two dimensions"""
+    """0-d and empty tensors have a 2-d Jacobian"""
     a = draw.coefficients(1)[0]
     cube, total, row = (
         program(lambda x: x**3 * a),
@@ -408,7 +408,7 @@ def test_numbers_and_empty_tensors(student, reference, draw):
 
 @check(points=0.25, about="numerical_jacobian", needs=BY_VALUES)
 def test_x_is_put_back(student, draw):
-    """x is afterwards what it was before"""
+    """x stays unchanged"""
     f = program(lambda x: x.sin())
     for x in (
         draw.tensor(3),
@@ -422,7 +422,7 @@ def test_x_is_put_back(student, draw):
             # number would show.
             moved = f"{float((after['values'] - before['values']).abs().max()):.1e}"
             fail(
-                "the values of x are others afterwards, by up to {moved}",
+                "the values of x changed by up to {moved}",
                 expected=before["values"],
                 actual=after["values"],
                 inputs=shown,
@@ -467,22 +467,22 @@ def compare_names(student, want, functions, x, shown):
     if got is None:
         fail("None came back: is there a return?", facts=facts, **details)
     if not isinstance(got, set):
-        fail("{type} came back where a set of names is promised", facts=facts, **details)
+        fail("returned a value of type {type}, expected a set of names", facts=facts, **details)
     if strangers := {name for name in got if name not in functions}:
         fail(
-            "there are no functions of these names: {strangers}",
+            "no functions have these names: {strangers}",
             facts={**facts, "strangers": strangers},
             **details,
         )
     if missing := want - got:
         fail(
-            "of the broken functions these were not found: {missing}",
+            "these broken functions are missing: {missing}",
             facts={**facts, "missing": missing},
             **details,
         )
     if surplus := got - want:
         fail(
-            "these were named, and their gradients are right: {surplus}",
+            "these functions are not broken: {surplus}",
             facts={**facts, "surplus": surplus},
             **details,
         )
@@ -515,7 +515,7 @@ def test_a_float32_point_will_do(student, draw):
 
 @check(points=0.5, about="find_broken", needs=FOUND)
 def test_none_all_and_nothing_to_check(student, draw):
-    """none broken, all broken, and no function at all"""
+    """any number of functions may be broken or raise"""
     x = draw.tensor(2, low=0.3)
     for factors in draw.sample([[1.0, 1.0], [2.0, 0.5, -1.0], [0.5], []], 4):
         functions, broken, shown = drawn_functions(draw, factors, x)
@@ -537,7 +537,7 @@ def test_none_all_and_nothing_to_check(student, draw):
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward", needs=POWER)
 def test_gradcheck_agrees_with_the_power(student, draw):
-    """gradcheck agrees with FixedPow"""
+    """FixedPow passes gradcheck"""
     x, q = (
         draw.tensor(2, 2, low=0.3, high=3.0, digits=None, requires_grad=True),
         draw.tensor(2, 2, digits=None, requires_grad=True),
@@ -548,15 +548,13 @@ def test_gradcheck_agrees_with_the_power(student, draw):
         "FixedPow.apply(x, q) is not x ** q",
         inputs={"x": x, "q": q},
     )
-    message = (
-        "gradcheck compared your gradients with differences of your own forward, and they disagree"
-    )
+    message = "gradcheck: your gradients differ from the slopes of your forward"
     assert_gradcheck(student.FixedPow.apply, [x, q], message, names=["x", "q"])
 
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward", needs=POWER)
 def test_the_power_in_any_shape(student, draw):
-    """the power in float32, and in any shape"""
+    """both gradients are right in float32 and in any shape"""
     many = draw.shapes()[-1]
     one, zero = torch.ones(3, dtype=torch.float64), torch.zeros(3, dtype=torch.float64)
     for x, q in (
