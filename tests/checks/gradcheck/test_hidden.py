@@ -116,9 +116,7 @@ def test_any_input_is_made_ready(student, draw):
     for first in draw.sample([True, False], 2):  # the gradient of the other input is wrong
         x, y = draw.tensor(3, requires_grad=first), draw.tensor(3, requires_grad=not first)
         c, d = (1.0, 2.0) if first else (2.0, 1.0)
-        product = program(
-            lambda x, y, v, c=c, d=d: (v * x * y * (2 * c), v * x**2 * d), inputs=3
-        )
+        product = program(lambda x, y, v, c=c, d=d: (v * x * y * (2 * c), v * x**2 * d), inputs=3)
         shown = {"f": "x**2 * y", "f.backward(v)": f"(v * x * y * {2 * c}, v * x**2 * {d})"}
         shown |= {"x": x, "y": y, "x.requires_grad": first, "y.requires_grad": not first}
         compare_verdict(student, False, [value, product], [x, y], shown)
@@ -573,7 +571,10 @@ def test_the_power_in_any_shape(student, draw):
             draw.tensor(3, low=1.0, high=3.0),
         ),
         (draw.tensor(3, low=20.0, high=90.0), draw.tensor(3, low=-3.0, high=3.0)),
-        (torch.tensor([1e-15, 1e-9, 1e-4], dtype=torch.float64), draw.tensor(3, low=-0.5, high=0.5)),
+        (
+            torch.tensor([1e-15, 1e-9, 1e-4], dtype=torch.float64),
+            draw.tensor(3, low=-0.5, high=0.5),
+        ),
     ):
         v = draw.tensor(*x.shape, dtype=x.dtype)
         for frozen in (None, "x", "q"):
