@@ -1,6 +1,6 @@
-"""gradcheck: is a backward right? Ask the forward, at two points close to each other.
+"""gradcheck: compare the gradients of a backward with slopes measured from its forward.
 
-Run `grade gradcheck` to see how far you are, `grade hint gradcheck` for a nudge.
+Run `grade gradcheck` to check your work, and `grade hint gradcheck` for a hint.
 """
 
 from collections.abc import Callable
@@ -11,45 +11,46 @@ from torch.autograd import Function
 
 
 def passes_gradcheck(fn: Callable, *inputs: Tensor) -> bool:
-    """Return whether torch.autograd.gradcheck, with its default settings, finds the gradients of fn
-    right at inputs.
+    """Return whether torch.autograd.gradcheck accepts the gradients of fn at inputs.
 
-    fn takes as many tensors as there are inputs and returns a tensor or a tuple of tensors. The
-    inputs are float32 or float64, of any shape and strides, and may or may not require grad. fn is
-    checked on float64 copies of them, all of which require grad. The tensors of the caller are
-    unchanged afterwards: their values, requires_grad and .grad. A gradient that is wrong gives
-    False, and so does whatever exception comes out of fn; nothing is raised.
+    Use gradcheck's default eps, atol and rtol; fast_mode is up to you. Check float64 copies of all
+    inputs, and let every copy require grad. fn takes one tensor for each input, and may leave some
+    of them unused. It returns a tensor or a tuple of tensors. The inputs are float32 or float64, of
+    any shape and strides; some, all or none of them require grad. If a gradient is wrong, return
+    False. If fn raises an Exception, return False, too. Leave the inputs unchanged (values,
+    requires_grad and .grad), even if fn writes into its arguments.
     """
     raise NotImplementedError
 
 
 def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
-    """Return the Jacobian of y = fn(x) from values of fn alone, as a float64 tensor of shape
-    (y.numel(), x.numel()).
+    """Return the Jacobian of y = fn(x), computed from values of fn alone, without autograd.
 
-    The element in row i and column k is the slope of the i-th element of y as the k-th element of x
-    goes from eps below to eps above; elements are counted in the order of flatten(). fn takes a
-    tensor of x's shape, and y may have any shape; both may be 0-d, and x may be empty. x is float32
-    or float64; everything is computed in float64. x is unchanged afterwards. No autograd is used.
+    The result is a float64 tensor of shape (y.numel(), x.numel()). The element in row i and column
+    k is the slope of the i-th element of y as the k-th element of x goes from eps below to eps
+    above. Elements are counted in the order of flatten(). x is float32 or float64; compute
+    everything in float64. x and y may have any shape and strides, including 0-d, and x may be
+    empty. fn takes a tensor of x's shape. It may return a view of its argument, but it neither
+    writes into its argument nor uses autograd. Leave x unchanged (values and requires_grad).
     """
     raise NotImplementedError
 
 
 def find_broken(functions: dict[str, Callable], x: Tensor) -> set[str]:
-    """Return the names of the functions that gradcheck rejects at x, as a set.
+    """Return the set of the names of the functions that gradcheck rejects at x.
 
-    functions maps names to functions of one tensor, any number of them, none included. x is float32
-    or float64; the functions are checked in float64.
+    functions maps names to functions of one tensor; it may be empty. A function that raises an
+    Exception counts as rejected. x is float32 or float64, of any shape and strides; check the
+    functions in float64. Leave x unchanged (values and requires_grad).
     """
     raise NotImplementedError
 
 
 class FixedPow(Function):
-    """The power of two tensors of one shape, x ** q, elementwise. Every x is positive; q may be any
-    number.
+    """The power x ** q of two tensors of one shape, elementwise.
 
-    float32 or float64, any shape, 0-d and empty included. It comes to you with a backward that
-    gradcheck rejects.
+    Every x is positive; q may be any number. The tensors are float32 or float64, of any shape,
+    including 0-d and empty. The backward that is given has a mistake in one gradient.
     """
 
     @staticmethod
@@ -60,8 +61,10 @@ class FixedPow(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to q, each of that shape; grad_output is the
-        gradient with respect to x ** q.
+        """Return the gradients with respect to x and to q, of the same shape and dtype.
+
+        grad_output is the gradient with respect to x ** q. The gradient of an input that does not
+        require grad may be None.
         """
         x, q = ctx.saved_tensors
         grad_x = grad_output * q * x ** (q - 1)

@@ -324,3 +324,129 @@ def _by_values(fn, copies, number, place):
         return y[number] if isinstance(y, tuple) else y
 
     return numerical_jacobian(one, copies[place])  # noqa: F821
+
+
+# %% dense_copies_and_xlogy
+# Copies written into new dense tensors; the steps are the rows of an identity; xlogy.
+import torch
+from torch.autograd import Function
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = tuple(torch.empty(x.shape, dtype=torch.float64).copy_(x.detach()).requires_grad_() for x in inputs)
+    try:
+        torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+    else:
+        return True
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    start, columns = x.detach().to(torch.float64), []
+    for unit in torch.eye(x.numel(), dtype=torch.float64):
+        step = eps * unit.reshape(x.shape)
+        columns.append((fn(start + step).detach() - fn(start - step).detach()).reshape(-1) / (2 * eps))
+    return torch.stack(columns, dim=1) if columns else torch.empty(fn(start.clone()).numel(), 0, dtype=torch.float64)
+
+
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * (q * torch.pow(x, q - 1)), grad_output * torch.xlogy(torch.pow(x, q), x)
+
+
+# %% written_through_numpy
+# Copies that are filled through their NumPy arrays; the names are a difference of sets.
+import numpy as np
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [torch.zeros(x.shape, dtype=torch.float64) for x in inputs]
+    for copy, x in zip(copies, inputs):
+        copy.numpy()[...] = x.detach().numpy()
+    try:
+        return bool(torch.autograd.gradcheck(fn, [copy.requires_grad_() for copy in copies], raise_exception=False))
+    except Exception:
+        return False
+
+
+def find_broken(functions, x):
+    verdicts = {name: passes_gradcheck(fn, x) for name, fn in functions.items()}
+    return set(verdicts) - {name for name, good in verdicts.items() if good}
+
+
+# %% suppressed_and_neighbors
+# suppress in place of try; a generator of neighbors; an empty column to begin with.
+import contextlib
+
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    with contextlib.suppress(Exception):
+        fresh = [torch.zeros(x.shape, dtype=torch.float64).add_(x.detach()) for x in inputs]
+        return torch.autograd.gradcheck(fn, [x.requires_grad_() for x in fresh])
+    return False
+
+
+def _neighbors(x, eps):
+    for k in range(x.numel()):
+        pair = []
+        for step in (eps, -eps):
+            flat = x.reshape(-1).clone()
+            flat[k] += step
+            pair.append(flat.view(x.shape))
+        yield pair
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    x = x.detach().clone().double()
+    rows = fn(x.clone()).numel()
+    columns = [(fn(up).detach() - fn(down).detach()).reshape(rows, 1) / (eps + eps) for up, down in _neighbors(x, eps)]
+    return torch.cat([torch.empty(rows, 0, dtype=torch.float64), *columns], dim=1)
+
+
+# %% a_checker_and_lists
+# A class makes the copies and asks gradcheck; the Jacobian is computed from lists of numbers.
+import torch
+
+
+class Checker:
+    def __init__(self, *points):
+        self.points = points
+
+    def accepts(self, fn):
+        try:
+            dense = (p.detach().clone(memory_format=torch.contiguous_format) for p in self.points)
+            return torch.autograd.gradcheck(fn, tuple(p.double().requires_grad_() for p in dense))
+        except Exception:
+            return False
+
+
+def passes_gradcheck(fn, *inputs):
+    return Checker(*inputs).accepts(fn)
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    values = x.detach().flatten().tolist()
+
+    def at(numbers):
+        return fn(torch.tensor(numbers, dtype=torch.float64).reshape(x.shape)).detach().double().flatten().tolist()
+
+    jacobian = torch.zeros(len(at(values)), len(values), dtype=torch.float64)
+    for k, value in enumerate(values):
+        above = at([*values[:k], value + eps, *values[k + 1 :]])
+        below = at([*values[:k], value - eps, *values[k + 1 :]])
+        for i, (a, b) in enumerate(zip(above, below)):
+            jacobian[i, k] = (a - b) / (2 * eps)
+    return jacobian
+
+
+def find_broken(functions, x):
+    checker = Checker(x)
+    return {name for name, fn in functions.items() if not checker.accepts(fn)}

@@ -212,7 +212,9 @@ import torch
 def find_broken(functions, x):
     broken = set()
     for name, fn in functions.items():
-        if not torch.autograd.gradcheck(fn, (x.clone().detach().requires_grad_(),), raise_exception=False):
+        try:
+            torch.autograd.gradcheck(fn, (x.clone().detach().requires_grad_(),))
+        except Exception:
             broken.add(name)
     return broken
 
@@ -336,6 +338,21 @@ def passes_gradcheck(fn, *inputs):
         return False
 
 
+# %% only_the_first_input
+# The copies require grad as their originals do; the first one, if none does.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    flags = [x.requires_grad for x in inputs]
+    if not any(flags):
+        flags[0] = True
+    try:
+        return torch.autograd.gradcheck(fn, [x.detach().clone().double().requires_grad_(on) for x, on in zip(inputs, flags)])
+    except Exception:
+        return False
+
+
 # %% tolerances_widened
 # A gradient that is nearly right is let through.
 import torch
@@ -440,3 +457,189 @@ def numerical_jacobian(fn, x, eps=1e-6):
         value.backward(retain_graph=True)
         rows.append(point.grad.flatten())
     return torch.stack(rows) if rows else torch.zeros(0, x.numel(), dtype=torch.float64)
+
+
+# %% keeps_shared_elements
+# deepcopy keeps the strides of an expanded tensor.
+from copy import deepcopy
+
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [deepcopy(x.detach()).double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% steps_in_a_copy
+# clone keeps the strides, so flatten copies, and fn never sees the step.
+import torch
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double().clone()
+    flat = point.flatten()
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        old = flat[k].item()
+        flat[k] = old + eps
+        above = fn(point).clone()
+        flat[k] = old - eps
+        out[:, k] = (above - fn(point)).flatten() / (2 * eps)
+        flat[k] = old
+    return out
+
+
+# %% one_point_for_both
+# fn may return a view of the point, which the second step changes.
+import torch
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = torch.empty(x.shape, dtype=torch.float64).copy_(x)
+    flat = point.view(-1)
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        old = flat[k].item()
+        flat[k] = old + eps
+        above = fn(point)
+        flat[k] = old - eps
+        out[:, k] = (above - fn(point)).flatten() / (2 * eps)
+        flat[k] = old
+    return out
+
+
+# %% empty_dictionary_raises
+# The union of no sets.
+def find_broken(functions, x):
+    return set.union(*[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()])  # noqa: F821
+
+
+# %% logarithm_is_protected
+# A small number keeps log away from 0.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x + 1e-8)
+
+
+# %% logarithm_is_protected
+# The logarithm is taken of a clamped x.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * x.clamp(min=1e-6).log()
+
+
+# %% another_power
+# The exponent is kept from being negative.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1).clamp(min=0), grad_output * x**q * torch.log(x)
+
+
+# %% another_power
+# The factor q is missing.
+import torch
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% callers_tensor_is_touched
+# The step is written into the caller's tensor, and taken back with a rounding error.
+import torch
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    columns = []
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        above = fn(point.add_(step)).clone()
+        below = fn(point.sub_(2 * step)).clone()
+        point.add_(step)
+        columns.append((above - below).flatten() / (2 * eps))
+    return torch.stack(columns, 1) if columns else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+
+
+# %% callers_tensor_is_touched
+# x itself requires grad afterwards if it is float64.
+import torch
+
+
+def find_broken(functions, x):
+    point = x.double().requires_grad_()
+    broken = set()
+    for name, fn in functions.items():
+        try:
+            torch.autograd.gradcheck(fn, point)
+        except Exception:
+            broken.add(name)
+    return broken
+
+
+# %% common_empty_input
+# The columns of an empty x cannot be stacked.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    steps = eps * torch.eye(x.numel(), dtype=torch.float64)
+    columns = [(fn(point + e.reshape(x.shape)) - fn(point - e.reshape(x.shape))).flatten() / (2 * eps) for e in steps]
+    return torch.stack(columns, dim=1)
+
+
+# %% common_wrong_dtype
+# The power is computed in float64, whatever the dtype of x.
+from torch.autograd import Function
+
+
+class FixedPow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x.double() ** q.double()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(q.dtype)

@@ -99,3 +99,94 @@ def numerical_jacobian(fn, x, eps=1e-6):
         step = step.reshape(x.shape)
         rows.append(((fn(point + step) - fn(point - step)) / (2 * eps)).flatten())
     return torch.stack(rows, dim=1).unsqueeze(0)
+
+
+# %% names_the_working_ones
+# A function that raises is not counted as rejected.
+import torch
+
+
+def find_broken(functions, x):
+    broken = set()
+    for name, fn in functions.items():
+        copy = x.detach().clone().double().requires_grad_()
+        try:
+            torch.autograd.gradcheck(fn, copy)
+        except torch.autograd.gradcheck.__globals__["GradcheckError"]:
+            broken.add(name)
+        except Exception:
+            pass
+    return broken
+
+
+# %% tolerances_widened
+# Another eps: a right gradient of a function that changes quickly is rejected.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies, eps=1e-5)
+    except Exception:
+        return False
+
+
+# %% keeps_shared_elements
+# Only the first output is checked.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    def first(*given):
+        y = fn(*given)
+        return y[0] if isinstance(y, tuple) else y
+
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(first, copies)
+    except Exception:
+        return False
+
+
+# %% exceptions_escape
+# An input that fn does not use is an error here.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        torch.autograd.grad(sum(y.sum() for y in [fn(*copies)] if not isinstance(y, tuple)), copies) if len(copies) > 1 else None
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% exceptions_escape
+# The inputs are moved away from kinks.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().add(1e-5).requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, [x.detach().requires_grad_() for x in copies])
+    except Exception:
+        return False
+
+
+# %% transposed
+# The elements of x are counted column by column.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.T.shape).T if x.dim() == 2 else step.reshape(x.shape)
+        out[:, k] = (fn(point + step) - fn(point - step)).flatten() / (2 * eps)
+    return out.detach()

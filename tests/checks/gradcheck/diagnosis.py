@@ -4,13 +4,11 @@ it is asked again.
 
 import torch
 
-from grader.authoring import differs, program, rule, same
+from grader.authoring import differs, program, raises, rule, same
 
 F64 = torch.float64
 SQUARE = program(lambda x: x**2)
 POINT, EPS = torch.tensor([1.0, 2.0], dtype=F64), 0.25
-WEIGHTS = torch.tensor([[1.0, 2.0], [0.5, -1.0], [3.0, 0.25]], dtype=F64)
-LINEAR = program(lambda x, w: w @ x, parameters=[WEIGHTS])
 PAIR = [program(lambda x: x**2), program(lambda x, v: v * x * 2, inputs=2)]
 SUM_OF_TWO = [
     program(lambda x, y: x * 3 + y * y, inputs=2),
@@ -47,11 +45,11 @@ def copies_do_not_require_grad(failure, student):
     x = torch.tensor([0.5, -1.5], dtype=F64)
     if failure.raised("ValueError", "expects at least one input tensor to require gradient"):
         return {"x": x, "answer": "ValueError"}
-    if failure.error is not None:
+    if failure.error is not None or failure.actual is not False or "changed" in failure.facts:
         return None
     seen = student.observe("handed", PAIR, x)
     without = [wants for wants in seen["wants"] if not any(wants)]
-    return {"x": x, "answer": seen["result"]} if seen["result"] is False and without else None
+    return {"x": x, "answer": "False"} if seen["result"] is False and without else None
 
 
 @rule
@@ -73,6 +71,8 @@ def only_the_first_input(failure, student):
 @rule
 def inputs_stay_float32(failure, student):
     """The function was called in float32."""
+    if failure.error is not None or failure.actual is True or "changed" in failure.facts:
+        return None
     if failure.about == "passes_gradcheck":
         dtypes = verdict(student, PAIR, torch.tensor([5.0], requires_grad=True))["dtypes"]
     else:
@@ -92,14 +92,28 @@ def inputs_stay_float32(failure, student):
 
 @rule
 def tolerances_widened(failure, student):
-    """Twice the gradient is seen, and one per cent is not."""
+    """Twice the gradient of x ** 2 is seen, and a gradient that is slightly wrong, or small, is not."""
     if failure.actual is not True:
         return None
-    value = program(lambda x: x**2)
-    near, far = (program(lambda x, v, c=c: v * x * (2 * c), inputs=2) for c in (1.01, 2.0))
-    x = POINT.clone().requires_grad_()
-    answers = [verdict(student, [value, slope], x)["result"] for slope in (near, far)]
-    return {"x": POINT} if answers == [True, False] else None
+    for scale, factor in ((1.0, 2.0), (1.0, 1.003), (1e-3, 2.0)):
+        value = program(lambda x, a=scale: x**2 * a)
+        slope = program(lambda x, v, a=2 * scale * factor: v * x * a, inputs=2)
+        passed = verdict(student, [value, slope], POINT.clone().requires_grad_())["result"]
+        if passed and (scale, factor) == (1.0, 2.0):
+            return None
+        if passed:
+            right = 2 * scale * POINT
+            f = "x ** 2" if scale == 1.0 else "x ** 2 / 1000"
+            return {"f": f, "x": POINT, "got": right * factor, "want": right}
+    return None
+
+
+@rule
+def keeps_shared_elements(failure, student):
+    """gradcheck rejected the copy of an expanded tensor, before it called fn."""
+    strides = failure.inputs.get("x.stride()") or ()
+    unseen = failure.actual is False and failure.facts.get("calls") == 0
+    return {"strides": str(tuple(strides))} if unseen and 0 in strides else None
 
 
 @rule
@@ -146,11 +160,13 @@ def computed_in_float32(failure, student):
 
 @rule
 def transposed(failure, student):
-    """The Jacobian of a linear map comes back transposed."""
-    if failure.error is not None:
+    """The transpose of the Jacobian came back."""
+    got, want = failure.actual, failure.expected
+    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or want.dim() != 2:
         return None
-    got = jacobian(student, LINEAR, POINT.clone())
-    return {"got": got, "want": WEIGHTS} if same(got, WEIGHTS.T, rtol=1e-4) else None
+    if want.shape == want.T.shape and not differs(want.T, want):
+        return None
+    return {} if same(got, want.T, rtol=1e-4) else None
 
 
 def slopes_of_square(student):
@@ -208,46 +224,80 @@ def names_the_working_ones(failure, student):
 # ----------------------------------------------------------------------------------------- FixedPow
 
 
-def asked(student):
-    """Both gradients of FixedPow for a drawn-up x, q and v, and these."""
-    x = torch.tensor([2.0, 5.0], dtype=F64, requires_grad=True)
-    q = torch.tensor([3.0, 1.5], dtype=F64, requires_grad=True)
-    v = torch.tensor([0.7, -1.3], dtype=F64)
-    got = torch.autograd.grad(student.FixedPow.apply(x, q), (x, q), v.clone(), allow_unused=True)
-    return x.detach(), q.detach(), v, got
+def asked(student, x, q):
+    """Both gradients of FixedPow for v = 0.7, -1.3."""
+    x, q, v = (torch.tensor(numbers, dtype=F64) for numbers in (x, q, (0.7, -1.3)))
+    leaves = x.clone().requires_grad_(), q.clone().requires_grad_()
+    got = torch.autograd.grad(student.FixedPow.apply(*leaves), leaves, v.clone(), allow_unused=True)
+    return x, q, v, got
 
 
 @rule
 def gradients_exchanged(failure, student):
     """First comes what belongs to q, then what belongs to x."""
-    x, q, v, got = asked(student)
+    x, q, v, got = asked(student, (2.0, 5.0), (3.0, 1.5))
     wanted = v * x**q * x.log(), v * q * x ** (q - 1)
-    return (
-        {"x": x, "q": q, "v": v, "first": got[0]}
-        if all(same(a, b) for a, b in zip(got, wanted, strict=True))
-        else None
-    )
+    right = all(same(a, b) for a, b in zip(got, wanted, strict=True))
+    return {"x": x, "q": q, "v": v, "first": got[0]} if right else None
 
 
 @rule
 def incoming_gradient_left_out(failure, student):
     """One gradient is the bare derivative."""
-    x, q, v, got = asked(student)
-    for which, gradient, bare in zip(
-        ("x", "q"), got, (q * x ** (q - 1), x**q * x.log()), strict=True
-    ):
+    x, q, v, got = asked(student, (2.0, 5.0), (3.0, 1.5))
+    for which, gradient, bare in zip("xq", got, (q * x ** (q - 1), x**q * x.log()), strict=True):
         if same(gradient, bare):
             return {"v": v, "which": which, "got": gradient}
     return None
 
 
+X_FORMULAS = {
+    "v * q * x ** (q - 1).clamp(min=0)": lambda x, q: q * x ** (q - 1).clamp(min=0),
+    "v * q * x ** (q - 1).abs()": lambda x, q: q * x ** (q - 1).abs(),
+    "v * x ** (q - 1)": lambda x, q: x ** (q - 1),
+    "v * q * x ** q": lambda x, q: q * x**q,
+}
+Q_FORMULAS = {
+    "v * x ** q * log(x + 1)": lambda x, q: x**q * torch.log(x + 1),
+    "v * x ** q": lambda x, q: x**q,
+    "v * log(x)": lambda x, q: torch.log(x),
+    "v * x ** q / x": lambda x, q: x**q / x,
+    "v * x ** q * log10(x)": lambda x, q: x**q * torch.log10(x),
+    "v * x ** q * log2(x)": lambda x, q: x**q * torch.log2(x),
+}
+
+
+def formula_of(student, which, formulas):
+    """The wrong formula that gives the gradient with respect to x or to q, and its numbers."""
+    x, q, v, got = asked(student, (2.0, 5.0), (0.5, 3.0))
+    gradient = got["xq".index(which)]
+    want = v * q * x ** (q - 1) if which == "x" else v * x**q * torch.log(x)
+    for formula, derivative in formulas.items():
+        if same(gradient, v * derivative(x, q)):
+            return {"formula": formula, "x": x, "q": q, "v": v, "got": gradient, "want": want}
+    return None
+
+
 @rule
 def logarithm_not_mended(failure, student):
-    """The gradient with respect to q has log(x + 1)."""
-    x, q, v, got = asked(student)
-    wrong, want = v * x**q * torch.log(x + 1), v * x**q * torch.log(x)
-    return (
-        {"x": x, "q": q, "v": v, "got": got[1], "want": want}
-        if same(got[1], wrong) and differs(wrong, want)
-        else None
-    )
+    """The gradient with respect to q has another factor than log(x)."""
+    return formula_of(student, "q", Q_FORMULAS)
+
+
+@rule
+def another_power(failure, student):
+    """The gradient with respect to x has another power of x, or no factor q."""
+    return formula_of(student, "x", X_FORMULAS)
+
+
+@rule
+def logarithm_is_protected(failure, student):
+    """log is taken of x plus a small number, or of a number that x is raised to."""
+    x, _, v, got = asked(student, (1e-30, 5.0), (0.0, 0.0))
+    added = float(torch.exp(got[1][0] / v[0]))
+    if not 1e-20 < added < 1e-2:
+        return None
+    return {"x": 1e-30, "added": f"{added:.0e}"}
+
+
+empty_dictionary_raises = raises("union", "needs an argument")

@@ -156,7 +156,7 @@ def found(student, functions, x, exchanged):
     finally:
         if exchanged and own is not None:
             student.passes_gradcheck = own
-    return {"result": result, "seen": seen}
+    return {"result": result, "seen": seen, "after": state(x)}
 
 
 def settled(fn, *inputs, **options):
