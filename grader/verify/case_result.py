@@ -92,7 +92,8 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
     return [
         check
         for check in outcome.result.checks
-        if check.outcome is not Outcome.PASSED and (not check.bonus or check.function in bonus_parts)
+        if check.outcome is not Outcome.PASSED
+        and (not check.bonus or check.function in bonus_parts)
     ]
 
 

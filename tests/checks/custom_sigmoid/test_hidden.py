@@ -211,7 +211,7 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
     assert_equal(state["grad"], torch.ones_like(before), "Sigmoid.apply(x) changed x.grad")
 
 
-@check(points=0.75, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
+@check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
 def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
     """what backward needs goes through save_for_backward"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
@@ -240,7 +240,7 @@ def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
             assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"what": what})
 
 
-@check(points=0.25, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
+@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_backward_again(student: Student, draw: RandomInputs) -> None:
     """a second backward works only with retain_graph=True"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
@@ -265,7 +265,7 @@ def test_backward_again(student: Student, draw: RandomInputs) -> None:
 # ------------------------------------------------------------------------------------- the function
 
 
-@check(points=0.75, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
+@check(points=0.5, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
 def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> None:
     """the gradient of sigmoid(x) comes from Sigmoid.backward"""
     many = draw.shapes()[-1]

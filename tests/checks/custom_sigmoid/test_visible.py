@@ -203,7 +203,7 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
 
 
 @check(
-    points=0.25,
+    points=0.5,
     about="Sigmoid",
     at="Sigmoid.backward",
     needs=test_gradient_uses_the_incoming_gradient,

@@ -183,7 +183,7 @@ def test_second_derivative_keeps_grad(student, draw):
     assert_left_alone(student, draw, "second_derivative", f, draw.tensor(3))
 
 
-@check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
+@check(points=0.1, about="second_derivative", needs=test_second_derivative_is_exact)
 def test_second_derivative_at_a_result(student, draw):
     """second_derivative takes an x that is not a leaf"""
     f, start = drawn(draw, CURVES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
@@ -281,7 +281,7 @@ def test_nth_derivative_keeps_grad(student, draw):
     assert_left_alone(student, draw, "nth_derivative", f, draw.tensor(3), n)
 
 
-@check(points=0.2, about="nth_derivative", needs=test_nth_derivative_is_your_own)
+@check(points=0.1, about="nth_derivative", needs=test_nth_derivative_is_your_own)
 def test_nth_derivative_at_a_result(student, draw):
     """nth_derivative takes an x that is not a leaf"""
     f, n = drawn(draw, CURVES), draw.integer(1, 3)
@@ -384,7 +384,7 @@ def test_hessian_keeps_grad(student, draw):
     assert_left_alone(student, draw, "hessian", f, draw.tensor(3))
 
 
-@check(points=0.2, about="hessian", needs=test_hessian_is_exact)
+@check(points=0.1, about="hessian", needs=test_hessian_is_exact)
 def test_hessian_at_a_result(student, draw):
     """hessian takes an x that is not a leaf"""
     f, start = drawn(draw, SURFACES), draw.tensor(3, low=-1.0, high=1.0, requires_grad=True)
@@ -497,7 +497,7 @@ def test_penalty_keeps_grad(student, draw):
     assert_left_alone(student, draw, "gradient_penalty", f, draw.tensor(3, 3))
 
 
-@check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
+@check(points=0.1, about="gradient_penalty", needs=test_penalty_is_exact)
 def test_penalty_at_a_result(student, draw):
     """gradient_penalty takes an x that is not a leaf"""
     f, _ = critic(draw)

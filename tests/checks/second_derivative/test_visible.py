@@ -32,7 +32,7 @@ drawn_behind = helpers.drawn_behind
 # -------------------------------------------------------------------------------- second_derivative
 
 
-@check(points=0.4, about="second_derivative")
+@check(points=0.5, about="second_derivative")
 def test_second_derivative_of_a_drawn_function(student, draw):
     """second_derivative is right for a random function"""
     f, x = drawn(draw, CURVES), draw.tensor(4, requires_grad=True)
@@ -76,7 +76,7 @@ def test_second_derivative_of_a_line_is_zero(student, draw):
 # ----------------------------------------------------------------------------------- nth_derivative
 
 
-@check(points=0.4, about="nth_derivative")
+@check(points=0.5, about="nth_derivative")
 def test_first_three_derivatives(student, draw):
     """nth_derivative is right for n = 1, 2 and 3"""
     f, x = drawn(draw, CURVES), draw.tensor(3, requires_grad=True)
@@ -118,7 +118,7 @@ def test_negative_order(student, draw):
 # ------------------------------------------------------------------------------------------ hessian
 
 
-@check(points=0.4, about="hessian")
+@check(points=0.5, about="hessian")
 def test_hessian_of_a_drawn_function(student, draw):
     """hessian is right for a function with mixed terms"""
     f, x = drawn(draw, SURFACES), draw.tensor(3, requires_grad=True)
@@ -145,7 +145,7 @@ def test_hessian_of_a_quadratic_form(student, draw):
 # --------------------------------------------------------------------------------- gradient_penalty
 
 
-@check(points=0.4, about="gradient_penalty")
+@check(points=0.5, about="gradient_penalty")
 def test_penalty_of_a_drawn_critic(student, draw):
     """gradient_penalty is right for a random function"""
     w, v = draw.tensor(3, 2, requires_grad=True), draw.tensor(2, requires_grad=True)

@@ -64,14 +64,14 @@ SLIPS = {
         "custom_sigmoid",
         APPLY,
         "Sigmoid.apply(x)",
-        ("sigmoid has no return",),
+        ("sigmoid ends without a return",),
         "def sigmoid(x: Tensor) -> Tensor:",
     ),
     "print for return": Slip(
         "custom_sigmoid",
         APPLY,
         "print(Sigmoid.apply(x))",
-        ("sigmoid has no return", "It printed, which returns nothing"),
+        ("sigmoid ends without a return", "It printed, which returns nothing"),
         "def sigmoid(x: Tensor) -> Tensor:",
     ),
     "forgotten grad_output": Slip(
@@ -113,7 +113,7 @@ SLIPS = {
         "hooks",
         "records[name] = grad.detach().clone()",
         "records[name] = grad.detach()",
-        ("The records hold the gradients themselves, not copies", "clone() makes a copy"),
+        ("The records hold the gradients themselves, not copies", "detach() does not copy"),
         "",
     ),
 }
