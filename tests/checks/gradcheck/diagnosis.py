@@ -92,7 +92,7 @@ def inputs_stay_float32(failure, student):
 
 @rule
 def tolerances_widened(failure, student):
-    """Twice the gradient of x ** 2 is seen, and a gradient that is slightly wrong, or small, is not."""
+    """Twice the gradient of x ** 2 is seen; one that is slightly wrong, or small, is not."""
     if failure.actual is not True:
         return None
     for scale, factor in ((1.0, 2.0), (1.0, 1.003), (1e-3, 2.0)):
@@ -293,7 +293,7 @@ def another_power(failure, student):
 @rule
 def logarithm_is_protected(failure, student):
     """log is taken of x plus a small number, or of a number that x is raised to."""
-    x, _, v, got = asked(student, (1e-30, 5.0), (0.0, 0.0))
+    _, _, v, got = asked(student, (1e-30, 5.0), (0.0, 0.0))
     added = float(torch.exp(got[1][0] / v[0]))
     if not 1e-20 < added < 1e-2:
         return None

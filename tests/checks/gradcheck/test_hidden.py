@@ -207,8 +207,8 @@ def test_the_callers_tensors_stay(student, draw):
             facts |= {"before": before["values"], "after": after["values"], "changed": name}
             if writes:
                 message = (
-                    "fn adds {amount} to its arguments in place, and this changed {name}: fn did not"
-                    " get a copy"
+                    "fn adds {amount} to its arguments in place, and this changed {name}: fn did"
+                    " not get a copy"
                 )
             else:
                 message = "the values of {name} changed"
