@@ -80,9 +80,6 @@ def of_bill(student):
     return {key: number(result.get(key)) for key in PRICES + BETWEEN}
 
 
-# ------------------------------------------------------------------------ how it was to be computed
-
-
 @rule
 def uses_autograd(failure, student):
     """The check saw it, in the source or among the nodes that ran."""
@@ -90,9 +87,6 @@ def uses_autograd(failure, student):
 
 
 one_number_at_a_time = raises("converted to", unless=["integer"])
-
-
-# ----------------------------------------------------------------------------------- wrong formulas
 
 
 def by_formula(place, wrong):
@@ -197,9 +191,6 @@ def numerical_differences(failure, student):
     return None
 
 
-# ---------------------------------------------------------------------------- what autograd is told
-
-
 @rule
 def tensors_not_numbers(failure, student):
     """A tensor among right numbers."""
@@ -257,9 +248,6 @@ def graph_is_cut(failure, student):
 
 
 whole_numbers = raises("RuntimeError", "floating point", "require gradients")
-
-
-# ----------------------------------------------------------------------------------------- the bill
 
 
 @rule

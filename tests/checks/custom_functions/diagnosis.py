@@ -58,9 +58,6 @@ def truth(name: str, x: Tensor, y: Tensor, v: Tensor) -> Pair:
     return first, then
 
 
-# ------------------------------------------------------------------------ what torch or Python said
-
-
 @rule
 def not_a_function(failure: Failure, student: Student) -> Facts | None:
     """The class exists, and the class of its node does not."""
@@ -104,9 +101,6 @@ wrong_number_of_gradients = raises("returned an incorrect number of gradients")
 gradient_of_another_shape = raises("returned an invalid gradient", "expected shape")
 
 
-# ---------------------------------------------------------------------- tensors and where they are
-
-
 @rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, y and v before and after."""
@@ -146,9 +140,6 @@ def stash_outside(failure: Failure, student: Student) -> Facts | None:
         if same(once, again) and differs(got, once) and differs(got, want):
             return {"function": name, "x": x, "got": got, "want": want}
     return None
-
-
-# ------------------------------------------------------------------------------------- the gradient
 
 
 @rule
@@ -281,9 +272,6 @@ def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None
                 facts = {"v": v, "which": which, "got": got, "again": again}
                 return {**facts, "factor": factor, "want": factor * got}
     return None
-
-
-# -------------------------------------------------------------------------------------- as_callable
 
 
 @rule

@@ -7,8 +7,6 @@ from torch import Tensor
 
 from grader.authoring import raises, rule, same
 
-# ------------------------------------------------------------------------------- asking again, here
-
 
 def question(failure):
     """f, x in float64 and h, or None where the failure tells nothing of them."""
@@ -101,9 +99,6 @@ def steps_at(failure, k):
     return [float(f"{step:.4g}") for step in (points_like(failure, x)[k] - x).flatten().tolist()]
 
 
-# ---------------------------------------------------------------------------------- what was raised
-
-
 f_gets_a_number = raises("TypeError", "f takes a Tensor, not a")
 
 
@@ -135,9 +130,6 @@ def flattened_by_memory(failure, student):
     moved, x = moves(failure), failure.inputs.get("x")
     still = moved and not any(moved) and not x.is_contiguous() and not failure.facts["during"]
     return {"what": COPY} if still else None
-
-
-# --------------------------------------------------------------------------------- what f saw of it
 
 
 @rule
@@ -224,9 +216,6 @@ def flat_gradient(failure, student):
     if not same(got.reshape(x.shape), failure.expected, rtol=1e-8, atol=1e-8):
         return None
     return {"shape": str(tuple(x.shape)), "flat": str(tuple(got.shape))}
-
-
-# ------------------------------------------------------------------------------------ which formula
 
 
 @rule

@@ -27,9 +27,6 @@ def jacobian(student, f, x, *args):
     return student.observe("measured", f, x, *args)["result"]
 
 
-# --------------------------------------------------------------------------------- passes_gradcheck
-
-
 @rule
 def exceptions_escape(failure, student):
     """gradcheck's own error, or the one that the check put into the function, comes out."""
@@ -122,9 +119,6 @@ def callers_tensor_is_touched(failure, student):
     return {} if "changed" in failure.facts else None
 
 
-# ------------------------------------------------------------------------------- numerical_jacobian
-
-
 @rule
 def uses_autograd(failure, student):
     """A derivative of the function was asked for."""
@@ -156,17 +150,6 @@ def computed_in_float32(failure, student):
     ):  # fn was called in float32 too, for the size of its result, say
         return None
     return {"x": x, "dtype": (seen["dtypes"] or ["float32"])[0], "got": got, "want": want}
-
-
-@rule
-def transposed(failure, student):
-    """The transpose of the Jacobian came back."""
-    got, want = failure.actual, failure.expected
-    if not isinstance(got, torch.Tensor) or not isinstance(want, torch.Tensor) or want.dim() != 2:
-        return None
-    if want.shape == want.T.shape and not differs(want.T, want):
-        return None
-    return {} if same(got, want.T, rtol=1e-4) else None
 
 
 def slopes_of_square(student):
@@ -204,24 +187,6 @@ def divided_by_another_step(failure, student):
     if factor <= 0 or not same(got, factor * want) or not differs(got, want):
         return None
     return {"x": POINT, "eps": EPS, "got": got, "factor": round(factor, 6), "want": want}
-
-
-# -------------------------------------------------------------------------------------- find_broken
-
-
-@rule
-def names_the_working_ones(failure, student):
-    """The complement came back."""
-    names = failure.facts.get("names")
-    wrong = (
-        isinstance(failure.actual, set)
-        and names
-        and failure.actual == set(names) - failure.expected
-    )
-    return {} if wrong else None
-
-
-# ----------------------------------------------------------------------------------------- FixedPow
 
 
 def asked(student, x, q):

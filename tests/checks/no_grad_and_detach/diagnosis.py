@@ -28,9 +28,6 @@ def result_at(failure, index):
     return result[index] if isinstance(result, tuple) and len(result) == 2 else ...
 
 
-# ------------------------------------------------------------------------------------------ predict
-
-
 @rule
 def error_swallowed(failure, student):
     """No exception reached the caller."""
@@ -114,9 +111,6 @@ def probes(student):
     return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
 
 
-# ---------------------------------------------------------------------------------------------- cut
-
-
 @rule
 def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
@@ -176,9 +170,6 @@ def cut_and_made_a_leaf(failure, student):
     )
 
 
-# ----------------------------------------------------------------------------------- split_backward
-
-
 @rule
 def not_cut_in_two(failure, student):
     """second was given a tensor with a node."""
@@ -233,9 +224,6 @@ def stops_at_the_cut(failure, student):
         if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_y"]
         else {"at_first": at_x}
     )
-
-
-# ----------------------------------------------------------------------------------- bootstrap_loss
 
 
 @rule

@@ -25,9 +25,6 @@ def entry(failure, key):
     return failure.facts["state"][key], failure.facts["want"]
 
 
-# ------------------------------------------------------------------------------------- tensor_state
-
-
 @rule
 def retains_on_the_way(failure, student):
     """An intermediate result keeps its gradient after tensor_state was called."""
@@ -116,9 +113,6 @@ def warns_on_intermediates(failure, student):
     return {} if "not a leaf Tensor" in failure.facts.get("text", "") else None
 
 
-# ---------------------------------------------------------------------------------- gradients_along
-
-
 @rule
 def never_retained(failure, student):
     """No gradient where retain_grad() was not called, and .grad was read."""
@@ -183,9 +177,6 @@ def other_order(failure, student):
         failure.actual, failure.expected
     )
     return {} if moved and failure.facts["pairs"] else None
-
-
-# -------------------------------------------------------------------------- HAS_GRAD_AFTER_BACKWARD
 
 
 @rule

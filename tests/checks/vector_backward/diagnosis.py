@@ -137,8 +137,6 @@ def frees_the_graph(failure, student):
     return {} if isinstance(further, str) and SECOND_TIME in further else None
 
 
-# ----------------------------------------------------------------------------------------- jacobian
-
 path_to_x_taken_for_granted = raises_one_of(*NO_PATH, check="test_the_jacobian_of_a_constant")
 rows_free_the_graph = raises("RuntimeError", SECOND_TIME)
 transform_meets_custom_function = raises_one_of("functorch transforms", "jvp function for custom")
@@ -225,8 +223,6 @@ def shape_of_y_left_out(failure, student):
         return None
     return {"shape": str(tuple(got.shape))} if got.shape == failure.inputs["x"].shape else None
 
-
-# ------------------------------------------------------------------------------------ broadcast_dot
 
 first_gradient_frees_the_graph = raises("RuntimeError", SECOND_TIME)
 
