@@ -921,7 +921,7 @@ class MyReLU(torch.autograd.Function):
         return torch.zeros_like(x) if x.max() <= 0 else x.clamp(min=0)
 
 
-# %% common_not_finite
+# %% too_large_in_between
 # The square overflows in float32.
 import torch
 

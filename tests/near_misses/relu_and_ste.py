@@ -446,3 +446,17 @@ class ClippedSTE(torch.autograd.Function):
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return (x > 0.1).to(x.dtype)
+
+
+# %% too_large_in_between
+# Half precision overflows in float64 too.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return torch.where(x.half().isinf(), x.half().to(x.dtype), x).clamp(min=0)

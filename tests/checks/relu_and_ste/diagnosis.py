@@ -274,6 +274,19 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
+def too_large_in_between(failure: Failure, student: Student) -> Facts | None:
+    """forward is right in float64 and for a small x; for a large one it overflows in float32."""
+    if failure.error:
+        return None
+    apply, x = getattr(student, failure.about).apply, torch.tensor([1e30])
+    got, small = apply(x.clone()), x / 1e26
+    if not isinstance(got, Tensor) or got.isfinite().all():
+        return None
+    right = same(apply(x.double()), x.double()) and same(apply(small.clone()), small)
+    return {"x": x, "got": got, "want": x} if right else None
+
+
+@rule
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, v, or what a neighbour gets from v, before and after."""
     if failure.error and not failure.raised("in-place"):

@@ -172,14 +172,14 @@ def assert_tensors_stay(student: Student, name: str, draw: RandomInputs) -> None
     held = draw.tensor(4, dtype=torch.float32)
     seen = student.observe("beside", name, x, v, held)
     details = {"inputs": {"x": x, "v": v, "x.grad before": held}, "facts": {"function": name}}
-    assert_equal(seen["x"], x.detach(), "forward or backward changed x itself", **details)
+    assert_equal(seen["x"], x.detach(), "forward or backward changed x", **details)
     message = (
-        "in {function}.apply(x) + w both get the same incoming gradient v, and backward changed"
-        " what w gets"
+        "in {function}.apply(x) + w both terms get the same incoming gradient v, but backward"
+        " changed what w gets"
     )
     assert_gradient(seen["grads"][1], v, message, **details)
-    assert_equal(seen["v"], v, "backward changed the incoming gradient itself", **details)
-    message = "x.grad is not what it held before plus the gradient"
+    assert_equal(seen["v"], v, "backward changed the incoming gradient", **details)
+    message = "x.grad should be its old value plus the gradient"
     assert_gradient(seen["grads"][0], held + gradient(name, x, v), message, **details)
     assert_constant_stays(student, f"{name}.apply", x.detach())
 
@@ -188,7 +188,7 @@ def assert_constant_stays(student: Student, path: str, x: Tensor) -> None:
     """An x that requires no grad still requires none afterwards, and its values are the same."""
     seen = student.observe("constant_input", path, x.clone())
     details = {"inputs": {"x": x}, "facts": {"called": path}}
-    message = "x does not require grad, but after {called}(x) it does"
+    message = "x did not require grad before {called}(x), but does afterwards"
     assert_that(not seen["requires_grad"], message, **details)
     assert_equal(seen["x"], x, "{called} changed x", **details)
 
@@ -203,7 +203,7 @@ def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
     details = {"inputs": {"x": x, "v": v, "z": z, "w": w}, "facts": {"function": name}}
     calls = {
         "x": (x, v, "the gradient of the first call, on x, is wrong after a second call, on z"),
-        "z": (z, w, "the gradient of the second call, on z, with w coming in, is wrong"),
+        "z": (z, w, "the gradient of the second call, on z, is wrong for the incoming gradient w"),
     }
     for order in ("xz", "zx"):
         results = {key: applied(student, name, calls[key][0]) for key in "xz"}
@@ -283,7 +283,7 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
 
 @check(points=0.5, about="MyReLU", at="MyReLU.backward", needs=RELU)
 def test_my_relu_at_zero(student: Student, draw: RandomInputs) -> None:
-    """MyReLU at exactly 0 is 0, and its slope there 0 or 1"""
+    """MyReLU is 0 at exactly 0, with slope 0 or 1 there"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x, v = (
         torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True),
@@ -300,21 +300,22 @@ def test_my_relu_at_zero(student: Student, draw: RandomInputs) -> None:
             return
         if bool(right[x != 0].all()):
             fail(
-                "where x is 0 the gradient should be 0, or the incoming gradient as it is",
+                "where x is 0 the gradient should be 0 or the incoming gradient",
                 expected=one,
                 actual=got,
                 **details,
             )
-    assert_gradient(got, one, "the gradient is wrong once there are zeros in x", **details)
+    assert_gradient(got, one, "the gradient is wrong for an x that contains zeros", **details)
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=RELU)
 def test_my_relu_under_gradcheck(student: Student, draw: RandomInputs) -> None:
-    """gradcheck agrees with MyReLU on eight numbers, none near 0"""
+    """MyReLU passes gradcheck on eight numbers away from 0"""
     x = draw.tensor(8, digits=None, requires_grad=True)
     applied(student, "MyReLU", x)
     message = (
-        "gradcheck compared your gradient with differences of your own forward, and they disagree"
+        "gradcheck compared your gradient with finite differences of your forward, and they"
+        " disagree"
     )
     assert_gradcheck(student.MyReLU.apply, [x], message, names=["x"], eps=1e-6, atol=1e-5)
 
@@ -348,19 +349,19 @@ def test_my_relu_of_empty_tensors(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="MyReLU", needs=RELU)
 def test_my_relu_of_extreme_numbers(student: Student, draw: RandomInputs) -> None:
-    """MyReLU is right from 1e-30 to 1e30, up and down"""
+    """MyReLU is right for sizes from 1e-30 to 1e30"""
     assert_extremes(student, "MyReLU", draw)
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=RELU)
 def test_my_relu_is_linear_in_the_gradient(student: Student, draw: RandomInputs) -> None:
-    """MyReLU: twice the incoming gradient, twice the gradient"""
+    """MyReLU's gradient scales with the incoming gradient"""
     assert_linear(student, "MyReLU", draw)
 
 
 @check(points=0.5, about="MyReLU", needs=RELU)
 def test_my_relu_twice_at_once(student: Student, draw: RandomInputs) -> None:
-    """two results of MyReLU each keep their own"""
+    """calls of MyReLU do not affect each other"""
     assert_calls_apart(student, "MyReLU", draw)
 
 
@@ -372,7 +373,7 @@ def test_my_relu_leaves_tensors_of_others(student: Student, draw: RandomInputs) 
 
 @check(points=0.5, about="relu", needs="test_relu_returns_what_apply_returns")
 def test_relu_leads_back_to_my_relu(student: Student, draw: RandomInputs) -> None:
-    """the gradient through relu is MyReLU.backward's"""
+    """the gradient through relu comes from MyReLU.backward"""
     assert_exchanged_gradient(student, draw, "relu", "MyReLU")
 
 
@@ -381,14 +382,14 @@ def test_relu_leads_back_to_my_relu(student: Student, draw: RandomInputs) -> Non
 
 @check(points=0.25, about="STE", at="STE.forward", needs="test_ste_is_a_step")
 def test_ste_at_zero(student: Student, draw: RandomInputs) -> None:
-    """STE at exactly 0 is 0"""
+    """STE is 0 at exactly 0"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x = torch.tensor(draw.sample(points, 4), dtype=torch.float32)
     want = VALUES["STE"](x)
     assert_tensor(
         student.STE.apply(x),
         want,
-        "the step is taken above 0: at 0 it is still 0",
+        "the step is 1 only above 0; at exactly 0 it is 0",
         inputs={"x": x},
         facts={"function": "STE"},
     )
@@ -413,13 +414,13 @@ def test_ste_keeps_the_dtype(student: Student, draw: RandomInputs) -> None:
     needs=[STEP, test_ste_keeps_the_dtype, test_ste_at_zero],
 )
 def test_ste_gradient_in_float64(student: Student, draw: RandomInputs) -> None:
-    """STE hands the gradient on in float64 and at 0 too"""
+    """STE passes the gradient on in float64 and at 0"""
     points = [0.0, -0.0, draw.number(0.3, 2.0), draw.number(-2.0, -0.3)]
     x, v = (
         torch.tensor(draw.sample(points, 4), dtype=torch.float64, requires_grad=True),
         draw.tensor(4),
     )
-    assert_right(student, "STE", x, v, "the gradient should be v as it is, where x is 0 too")
+    assert_right(student, "STE", x, v, "the gradient should be v, also where x is 0")
 
 
 @check(points=0.25, about="STE", needs=STEP)
@@ -443,7 +444,7 @@ def test_ste_of_empty_and_extreme_tensors(student: Student, draw: RandomInputs) 
 
 @check(points=0.25, about="STE", at="STE.backward", needs=STEP)
 def test_ste_is_linear_in_the_gradient(student: Student, draw: RandomInputs) -> None:
-    """STE: twice the incoming gradient, twice the gradient"""
+    """STE's gradient scales with the incoming gradient"""
     assert_linear(student, "STE", draw)
 
 
@@ -461,7 +462,7 @@ def test_ste_leaves_tensors_of_others(student: Student, draw: RandomInputs) -> N
 
 @check(points=0.5, about="binarize", needs="test_binarize_returns_what_apply_returns")
 def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> None:
-    """the gradient through binarize is STE.backward's"""
+    """the gradient through binarize comes from STE.backward"""
     assert_exchanged_gradient(student, draw, "binarize", "STE")
 
 
@@ -470,7 +471,7 @@ def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> Non
 
 @check(points=0.25, about="ClippedSTE", at="ClippedSTE.backward", bonus=True, needs=CLIPPED)
 def test_clipped_ste_at_its_borders(student: Student, draw: RandomInputs) -> None:
-    """ClippedSTE hands the gradient on at exactly -1 and 1"""
+    """ClippedSTE passes the gradient at exactly -1 and 1"""
     for dtype, near in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
         points = [-1.0, 1.0, 0.0, -0.0, 1 + near, -1 - near, 1 - near, near - 1, 1.01, -1.2]
         x = torch.tensor(draw.sample(points, 10), dtype=dtype, requires_grad=True)

@@ -99,8 +99,8 @@ def assert_own_gradient(
     details["facts"] |= {"a": a}
     seen = student.observe("handed_back", name, x, v, a)
     message = (
-        "the graph has no node of {function}: it is not a Function, or its apply does not make the"
-        " result"
+        "the graph has no node of {function}: {function} is not a Function, or apply did not make"
+        " the result"
     )
     assert_that(
         seen["found"],
@@ -109,7 +109,8 @@ def assert_own_gradient(
         figures=[lambda: own_graph(student, name, "apply", {"x": x})],
     )
     message = (
-        "{function}.backward was made to return {a} times as much, and the gradient did not follow"
+        "{function}.backward was made to return {a} times as much, but the gradient did not change"
+        " with it"
     )
     assert_gradient(seen["gradient"], want * a, message, **details)
 
@@ -136,8 +137,8 @@ def assert_exchanged_value(student: Student, draw: RandomInputs, name: str, of: 
     )
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
     message = (
-        "{name} calls forward itself, with a {given} for ctx; autograd takes part only if apply"
-        " calls it"
+        "{name} calls forward itself, with a {given} for ctx; autograd records the call only if"
+        " apply makes it"
     )
     figures = [lambda: own_graph(student, of, name, {"x": x})]
     assert_that(
@@ -162,13 +163,13 @@ def test_my_relu_keeps_what_is_positive(student: Student, draw: RandomInputs) ->
 
 @check(points=0.5, about="MyReLU", at="MyReLU.backward", needs=test_my_relu_keeps_what_is_positive)
 def test_my_relu_has_the_right_gradient(student: Student, draw: RandomInputs) -> None:
-    """MyReLU lets the gradient through where x > 0"""
+    """MyReLU passes the gradient where x > 0"""
     assert_own_gradient(student, "MyReLU", draw, torch.float64)
 
 
 @check(points=0.25, about="MyReLU", at="MyReLU.backward", needs=test_my_relu_has_the_right_gradient)
 def test_my_relu_after_a_sum(student: Student, draw: RandomInputs) -> None:
-    """after MyReLU and .sum().backward() x.grad is 0s and 1s"""
+    """x.grad after MyReLU and .sum().backward() is 0s and 1s"""
     x = draw.tensor(5, dtype=torch.float32, digits=None, requires_grad=True)
     applied(student, "MyReLU", x).sum().backward()
     message = "x.grad should be 0 where x is negative and 1 where it is positive"
@@ -193,13 +194,13 @@ def test_ste_is_a_step(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.5, about="STE", at="STE.backward", needs=test_ste_is_a_step)
 def test_ste_hands_the_gradient_on(student: Student, draw: RandomInputs) -> None:
-    """STE hands the incoming gradient on as it is"""
+    """STE passes the incoming gradient on unchanged"""
     assert_own_gradient(student, "STE", draw, torch.float32)
 
 
 @check(points=0.25, about="STE", at="STE.backward", needs=test_ste_hands_the_gradient_on)
 def test_ste_after_a_sum(student: Student, draw: RandomInputs) -> None:
-    """after STE and .sum().backward() x.grad is all 1s"""
+    """x.grad after STE and .sum().backward() is all 1s"""
     x = draw.tensor(4, dtype=torch.float32, digits=None, requires_grad=True)
     applied(student, "STE", x).sum().backward()
     assert_gradient(
@@ -218,5 +219,5 @@ def test_binarize_returns_what_apply_returns(student: Student, draw: RandomInput
 
 @check(points=0.5, about="ClippedSTE", at="ClippedSTE.backward", bonus=True)
 def test_clipped_ste_stops_the_gradient_outside(student: Student, draw: RandomInputs) -> None:
-    """ClippedSTE hands the gradient on only between -1 and 1"""
+    """ClippedSTE passes the gradient only from -1 to 1"""
     assert_own_gradient(student, "ClippedSTE", draw, torch.float32)
