@@ -122,11 +122,8 @@ def to_do(lesson: LessonResult) -> int:
 
 
 def is_complete(lesson: LessonResult) -> bool:
-    """Return whether nothing of a lesson is left to do (held back checks apart)."""
-    plain = [check for check in lesson.checks if not check.bonus]
-    shown = bool(plain) and all(check.outcome is Outcome.PASSED for check in plain)
-    passed = lesson.status is LessonStatus.PASSED or (lesson.held_checks > 0 and shown)
-    return passed and not to_do(lesson)
+    """Return whether nothing of a lesson is left to do; never where checks are held back."""
+    return lesson.status is LessonStatus.PASSED and not to_do(lesson)
 
 
 def sections(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> PageSections:
