@@ -1,6 +1,6 @@
-"""no_grad_and_detach: ways out of the graph, and what each of them cuts.
+"""no_grad_and_detach: compute without a graph, and cut a tensor out of its graph.
 
-Run `grade no_grad_and_detach` to grade your work, `grade hint no_grad_and_detach` for a hint.
+Run `grade no_grad_and_detach` to check your work, and `grade hint no_grad_and_detach` for a hint.
 """
 
 from collections.abc import Callable
@@ -10,21 +10,22 @@ from torch import Tensor
 
 
 def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Return f(x) without building a graph.
+    """Return the value of f(x), and record nothing while f computes it.
 
-    f takes one tensor and returns one. x has any shape, float32 or float64. x and the tensors that
-    f uses may require grad. Afterwards the grad mode is what it was before, on or off, and x is
-    unchanged. If f raises, the exception reaches the caller, and the grad mode is restored.
+    This holds even if x or a tensor inside f requires grad. f takes one tensor and returns one. x
+    has any shape, is float32 or float64, and stays unchanged. After the call, grad mode is what it
+    was before, on or off, even if f raises. An exception of f reaches the caller unchanged,
+    whatever its type.
     """
     raise NotImplementedError
 
 
 def cut(y: Tensor) -> Tensor:
-    """Return a tensor with y's values that has no graph.
+    """Return a tensor with y's values, shape and dtype that has no graph and does not require grad.
 
-    The result has y's shape and dtype, does not require grad, and can be a factor in another graph.
-    y is float32 or float64, of any shape, a leaf or the result of operations. y keeps its values,
-    its place in its graph and its requires_grad.
+    y is float32 or float64, a leaf or not, and has any shape. It keeps its values, its place in its
+    graph, and its requires_grad. The result can be a factor in another graph, where it counts as a
+    constant. It may share memory with y.
     """
     raise NotImplementedError
 
@@ -32,22 +33,22 @@ def cut(y: Tensor) -> Tensor:
 def split_backward(
     x: Tensor, first: Callable[[Tensor], Tensor], second: Callable[[Tensor], Tensor]
 ) -> tuple[Tensor, Tensor]:
-    """Run backward in two stages; return the gradient at x and the gradient at w.
+    """Compute y = first(x) and z = second(w), and go backward in two stages.
 
-    Compute y = first(x), make w from y by cutting it off its graph, and compute z = second(w). w is
-    a leaf that requires grad. x is a leaf that requires grad, y has any shape, and z is a 0-d
-    tensor. Return a tuple: the gradient of z with respect to x, then the one with respect to w,
-    each with the shape and dtype of its tensor. Finite numbers that x.grad held before are not part
-    of the results. x keeps its values and still requires grad.
+    w is y cut from its graph: a leaf with y's values that requires grad. x is a leaf that requires
+    grad, y has any shape, and z is a scalar. Return a tuple of the gradient of z at x and the
+    gradient of z at w, each with the shape and dtype of its tensor. x.grad may hold finite numbers
+    before the call; the result does not contain them. x keeps its values and still requires grad.
     """
     raise NotImplementedError
 
 
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
-    """Return the mean of (online - target)² as a loss with a gradient for online only.
+    """Return the mean of (online - target)² as a 0-d tensor of their dtype.
 
-    online and target have the same shape, 0-d included, and the same dtype. Both may be results of
-    one graph. The loss is a 0-d tensor of that dtype. Its gradient flows to online, and none flows
-    through target. Both tensors keep their values and their graphs.
+    Both tensors have the same dtype and the same shape, which may be 0-d. The gradient at online is
+    that of the mean with target as a constant. No gradient flows through target, even if both come
+    from one graph. Both tensors keep their values, their place in their graphs, and their
+    requires_grad.
     """
     raise NotImplementedError

@@ -366,8 +366,147 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     return torch.mean(torch.square(online - torch.tensor(target)))
 
 
-# %% inference_or_itself
-# inference_mode in predict, which then returns x itself where f does.
+# %% decorated_and_weighted_sum
+# no_grad as a decorator of f; inputs= keeps the first stage at w; the second stage is the gradient
+# of a weighted sum.
+import torch
+from torch import nn
+
+
+def predict(f, x):
+    return torch.no_grad()(f)(x)
+
+
+@torch.no_grad()
+def cut(y):
+    return y.clone()
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = cut(y)
+    w.requires_grad = True
+    second(w).backward(inputs=[w])
+    return torch.autograd.grad((y * w.grad).sum(), x)[0], w.grad
+
+
+def bootstrap_loss(online, target):
+    return nn.functional.mse_loss(online, cut(target))
+
+
+# %% finally_restores
+# finally puts back the grad mode and the old x.grad.
+import torch
+
+
+def predict(f, x):
+    was_on = torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    try:
+        return f(x)
+    finally:
+        torch.set_grad_enabled(was_on)
+
+
+def cut(y):
+    copy = torch.empty_like(y)
+    copy.copy_(y.detach())
+    return copy
+
+
+def split_backward(x, first, second):
+    old, x.grad = x.grad, None
+    try:
+        y = first(x)
+        w = y.detach().clone().requires_grad_()
+        second(w).backward(inputs=[w])
+        y.backward(w.grad, inputs=[x])
+        return x.grad, w.grad
+    finally:
+        x.grad = old
+
+
+def bootstrap_loss(online, target):
+    difference = online - cut(target)
+    return torch.mean(difference * difference)
+
+
+# %% list_of_stages
+# inference_mode; the stages stand in a list, and autograd.grad goes through it in reverse.
+import torch
+
+
 def predict(f, x):
     with torch.inference_mode():
+        result = f(x)
+    return result
+
+
+def cut(y):
+    return torch.from_numpy(y.detach().numpy().copy())
+
+
+def split_backward(x, first, second):
+    stages, start = [], x
+    for f in (first, second):
+        result = f(start)
+        stages.append((result, start))
+        start = cut(result).requires_grad_()
+    gradients, incoming = [], None
+    for result, start in reversed(stages):
+        (incoming,) = torch.autograd.grad(result, start, incoming)
+        gradients.append(incoming)
+    return tuple(reversed(gradients))
+
+
+def bootstrap_loss(online, target):
+    constant = target.detach()
+    return (online - constant).pow(2).sum() / constant.numel()
+
+
+# %% stop_gradient_function
+# A context manager class around f; a Function whose result is not differentiable is the cut.
+import torch
+
+
+class Unrecorded:
+    def __enter__(self):
+        self.before = torch.is_grad_enabled()
+        torch.set_grad_enabled(False)
+
+    def __exit__(self, *exc_info):
+        torch.set_grad_enabled(self.before)
+        return False
+
+
+class StopGradient(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, y):
+        result = y.clone()
+        ctx.mark_non_differentiable(result)
+        return result
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return None
+
+
+def predict(f, x):
+    with Unrecorded():
         return f(x)
+
+
+def cut(y):
+    return StopGradient.apply(y)
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = StopGradient.apply(y).requires_grad_(True)
+    [at_w] = torch.autograd.grad(outputs=[second(w)], inputs=[w])
+    [at_x] = torch.autograd.grad(outputs=[y], inputs=[x], grad_outputs=[at_w])
+    return at_x, at_w
+
+
+def bootstrap_loss(online, target):
+    return torch.square(torch.sub(online, StopGradient.apply(target))).mean()

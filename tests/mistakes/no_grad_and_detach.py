@@ -677,3 +677,43 @@ def bootstrap_loss(online, target):
 def bootstrap_loss(online, target):
     squares = (online - target.detach()) ** 2
     return squares.sum() / (len(squares) if squares.dim() else 1)
+
+
+# %% common_wrong_dtype
+# The prediction is converted to float64.
+import torch
+
+
+def predict(f, x):
+    with torch.no_grad():
+        return f(x).double()
+
+
+# %% detached_in_place
+# x no longer requires grad after the call.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w)
+    x.requires_grad_(False)
+    return at_x, at_w
+
+
+# %% detached_in_place
+# A leaf is switched off instead of cut.
+def cut(y):
+    return y.requires_grad_(False) if y.is_leaf else y.detach()
+
+
+# %% common_inference_tensor
+# A tensor that inference_mode makes can't be saved for a backward.
+import torch
+
+
+def cut(y):
+    with torch.inference_mode():
+        return y.clone()

@@ -28,6 +28,9 @@ def result_at(failure, index):
     return result[index] if isinstance(result, tuple) and len(result) == 2 else ...
 
 
+# ------------------------------------------------------------------------------------------ predict
+
+
 @rule
 def error_swallowed(failure, student):
     """No exception reached the caller."""
@@ -111,11 +114,17 @@ def probes(student):
     return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
 
 
+# ---------------------------------------------------------------------------------------------- cut
+
+
 @rule
 def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
     facts = failure.facts
     if failure.about == "split_backward":
+        before, after = facts.get("x_before"), facts.get("x_after")
+        if before and before["requires_grad"] and not after["requires_grad"]:
+            return {"name": "x", "node_before": "None"}
         seen = student.observe("begun", SUM, SQUARES, leaf(0.3, 0.7))
         lost = seen["y"] == {
             "before": True,
@@ -148,35 +157,27 @@ def y_itself_comes_back(failure, student):
 def copy_stays_connected(failure, student):
     """A new tensor with a node."""
     state = failure.facts.get("state")
-    return (
-        {"node": state["node"]}
-        if state and state["node"] is not None and not failure.facts.get("itself")
-        else None
-    )
+    connected = state and state["node"] is not None and not failure.facts.get("itself")
+    return {"node": state["node"]} if connected else None
 
 
 @rule
 def cut_and_made_a_leaf(failure, student):
     """No node, and yet it requires grad."""
-    state = failure.facts.get("state")
-    if not state or failure.facts.get("itself") or "y_before" not in failure.facts:
+    facts = failure.facts
+    state, before = facts.get("state"), facts.get("y_before")
+    if not state or not before or facts.get("itself") or state["node"] is not None:
         return None
-    return (
-        {}
-        if state["node"] is None
-        and state["requires_grad"]
-        and failure.facts["y_before"]["requires_grad"]
-        else None
-    )
+    return {} if state["requires_grad"] and before["requires_grad"] else None
+
+
+# ----------------------------------------------------------------------------------- split_backward
 
 
 @rule
 def not_cut_in_two(failure, student):
     """second was given a tensor with a node."""
-    given = (
-        failure.facts.get("given")
-        or student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["given"]
-    )
+    given = failure.facts.get("given") or begun(student)["given"]
     nodes = [w["node"] for w in given if w["node"] is not None]
     return {"w_node": nodes[0]} if nodes else None
 
@@ -184,13 +185,10 @@ def not_cut_in_two(failure, student):
 @rule
 def w_does_not_require_grad(failure, student):
     """second was given a tensor that does not require grad, and the first stage raised."""
-    seen = student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
+    seen = begun(student)
     raised = seen["raised"] or ""
-    return (
-        {"raised": raised}
-        if seen["given"] and not seen["given"][0]["requires_grad"] and "require grad" in raised
-        else None
-    )
+    required = not seen["given"] or seen["given"][0]["requires_grad"]
+    return {"raised": raised} if not required and "require grad" in raised else None
 
 
 @rule
@@ -198,10 +196,9 @@ def grad_is_none_at_first(failure, student):
     """None was to be zeroed, and with something in x.grad beforehand there is none."""
     if not failure.raised("AttributeError", "NoneType", "zero_"):
         return None
+    held = torch.ones(2, dtype=torch.float64)
     try:
-        student.observe(
-            "stages", PLAIN, SQUARES, leaf(0.3, 0.7), torch.ones(2, dtype=torch.float64)
-        )
+        student.observe("stages", PLAIN, SQUARES, leaf(0.3, 0.7), held)
     except StudentCodeError:
         return None  # the .grad of another tensor
     return {"line": str(failure.error.line), "raised": str(failure.error)}
@@ -219,11 +216,15 @@ def stops_at_the_cut(failure, student):
     if not nothing or not agrees(result_at(failure, 1), failure.facts.get("at_w")):
         return None
     # Where a backward did begin at y, its gradient was found and not handed back.
-    return (
-        None
-        if student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))["at_y"]
-        else {"at_first": at_x}
-    )
+    return None if begun(student)["at_y"] else {"at_first": at_x}
+
+
+def begun(student):
+    """What happens inside split_backward with two plain stages."""
+    return student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))
+
+
+# ----------------------------------------------------------------------------------- bootstrap_loss
 
 
 @rule
@@ -307,6 +308,4 @@ def sides(student):
         return None
     if not isinstance(found, list):
         return None, None
-    return tuple(
-        grad.item() if grad is not None and bool((grad != 0).any()) else None for grad in found
-    )
+    return tuple(grad.item() if grad is not None and bool(grad) else None for grad in found)

@@ -54,14 +54,14 @@ def assert_pair(seen, want, **details):
     }
     if result is None:
         fail(
-            "None came back where a tuple of two Tensors is promised: is there a return?",
+            "split_backward returned None instead of a tuple of two tensors: is a return missing?",
             expected=want,
             actual=None,
             **details,
         )
     if not isinstance(result, tuple):
         fail(
-            "{type} came back where a tuple of two Tensors is promised",
+            "split_backward returned {type} instead of a tuple of two tensors",
             expected=want,
             actual=result,
             **details,
@@ -69,7 +69,7 @@ def assert_pair(seen, want, **details):
     if len(result) != 2:
         details["facts"]["count"] = len(result)
         fail(
-            "the tuple should hold two Tensors and holds {count}",
+            "the tuple should have two entries, not {count}",
             expected=want,
             actual=result,
             **details,
@@ -83,7 +83,7 @@ def assert_pair(seen, want, **details):
 
 @check(points=0.5, about="predict")
 def test_predict_gives_the_values_of_f(student, draw):
-    """predict gives the values of f(x)"""
+    """predict returns the value of f(x)"""
     _ = student.predict  # a file without it is told so, and what it defines instead
     for x, f in (
         (draw.tensor(3, requires_grad=True), draw.elementwise()),
@@ -94,13 +94,13 @@ def test_predict_gives_the_values_of_f(student, draw):
     ):
         seen = student.observe("prediction", f, x, None, True)
         assert_tensor(
-            seen["result"], f(x).detach(), "not the values of f(x)", inputs={"x": x}, facts=seen
+            seen["result"], f(x).detach(), "the result is not f(x)", inputs={"x": x}, facts=seen
         )
 
 
 @check(points=0.5, about="predict", needs=test_predict_gives_the_values_of_f)
 def test_the_numbers_of_c12(student):
-    """x**q at 5 and 3 gives 125, its log 4.8283, no graph"""
+    """5**3 gives 125 and its log 4.8283, without a graph"""
     x, q = torch.tensor(5.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
     for f, formula, want in (
         (program(lambda x, q: x**q, parameters=[q]), "x**q", 125.0),
@@ -108,10 +108,10 @@ def test_the_numbers_of_c12(student):
     ):
         seen = student.observe("prediction", f, x, None, True)
         details = {"inputs": {"f": formula, "x": x, "q": q}, "facts": seen}
-        assert_tensor(seen["result"], torch.tensor(want), "not the value of f(x)", **details)
+        assert_tensor(seen["result"], torch.tensor(want), "the result is not f(x)", **details)
         figures = [partial(helpers.predicted, student, f, x)]
         assert_off(seen, figures=figures, **details)
-        message = "backward from the prediction went through: a graph is behind it"
+        message = "backward from the prediction did not raise, so it has a graph"
         assert_that(seen["backward"] is not None, message, figures=figures, **details)
 
 
@@ -119,12 +119,10 @@ def assert_off(seen, **details):
     """The state of a result must be that of a tensor without a graph."""
     state = seen["state"]
     details["facts"] = {**details["facts"], "node": state["node"]}
-    assert_that(
-        state["node"] is None, "a graph is behind the result: its grad_fn is {node}", **details
-    )
+    assert_that(state["node"] is None, "the result has a graph: its grad_fn is {node}", **details)
     if state["requires_grad"]:
         fail(
-            "the result requires grad, so what is computed from it is recorded",
+            "the result requires grad, so computations with it are recorded",
             expected=False,
             actual=True,
             **details,
@@ -136,7 +134,7 @@ def assert_off(seen, **details):
 
 @check(points=0.5, about="cut")
 def test_cut_keeps_the_values_and_drops_the_graph(student, draw):
-    """cut keeps the values and drops the graph"""
+    """cut returns y's values without a graph"""
     _ = student.cut
     for x in (
         draw.tensor(3, requires_grad=True),
@@ -146,14 +144,19 @@ def test_cut_keeps_the_values_and_drops_the_graph(student, draw):
         seen = student.observe("taken_out", f, x, None)
         details = {"inputs": {"y": f(x)}, "facts": {**seen, "type": type_name(seen["result"])}}
         assert_tensor(
-            seen["result"], f(x).detach(), "not the values of y", rtol=0.0, atol=0.0, **details
+            seen["result"],
+            f(x).detach(),
+            "the result does not have the values of y",
+            rtol=0.0,
+            atol=0.0,
+            **details,
         )
         assert_off(seen, figures=[partial(helpers.cut_off, student, f, x)], **details)
 
 
 @check(points=0.5, about="cut", needs=test_cut_keeps_the_values_and_drops_the_graph)
 def test_the_numbers_of_c14(student):
-    """y = (10, 15, 25) cut: 370 follows, and no backward"""
+    """for y = (10, 15, 25), z is 370 and has no graph"""
     x = torch.tensor(5.0, requires_grad=True)
     seen = student.observe("taken_out", TIMES_NUMBERS, x, DOT_NUMBERS)
     details = {
@@ -161,19 +164,18 @@ def test_the_numbers_of_c14(student):
         "facts": {**seen, "type": type_name(seen["result"])},
     }
     assert_tensor(
-        seen["result"], torch.tensor([10.0, 15.0, 25.0]), "not the values of y", **details
+        seen["result"],
+        torch.tensor([10.0, 15.0, 25.0]),
+        "the result does not have the values of y",
+        **details,
     )
     assert_tensor(
-        seen["z"], torch.tensor(370.0), "what is computed from the result is wrong", **details
+        seen["z"], torch.tensor(370.0), "z, computed from the result, is wrong", **details
     )
     assert_off(seen, figures=[partial(helpers.cut_off, student, TIMES_NUMBERS, x)], **details)
     if seen["z_state"]["requires_grad"] or seen["backward"] is None:
         figures = [partial(helpers.cut_off, student, TIMES_NUMBERS, x, DOT_NUMBERS)]
-        fail(
-            "a backward from what is computed after the cut went through",
-            figures=figures,
-            **details,
-        )
+        fail("backward from z, computed from the result, did not raise", figures=figures, **details)
 
 
 # ----------------------------------------------------------------------------------- split_backward
@@ -181,7 +183,7 @@ def test_the_numbers_of_c14(student):
 
 @check(points=0.5, about="split_backward")
 def test_both_gradients_come_back(student, draw):
-    """split_backward gives the gradients at x and at w"""
+    """split_backward returns the gradients at x and at w"""
     _ = student.split_backward  # a file without it is told so, and what it defines instead
     for x in (draw.tensor(3, requires_grad=True), draw.tensor(2, 2, requires_grad=True)):
         first, second, formulas = drawn_pair(draw)
@@ -223,4 +225,4 @@ def test_the_loss_is_the_mean_squared_difference(student, draw):
         want = ((online - target) ** 2).mean().detach()
         got = student.bootstrap_loss(online, target)
         details = {"inputs": {"online": online, "target": target}}
-        assert_tensor(got, want, "not the mean of the squared differences", **details)
+        assert_tensor(got, want, "the loss is not the mean of the squared differences", **details)
