@@ -115,6 +115,7 @@ def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(
         "course/exercises/tiny/tiny.py",
         "course/exercises/tiny/hints.toml",
         "course/solutions/tiny.py",
+        "course/tests/checks/tiny/diagnosis.toml",
         *(
             f"course/tests/checks/tiny/{name}.py"
             for name in ("test_visible", "test_hidden", "scenarios", "diagnosis")
