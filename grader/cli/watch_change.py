@@ -44,7 +44,7 @@ def is_begun(check: CheckResult) -> bool:
 
 
 def shown(check: CheckResult) -> tuple[object, ...]:
-    """Return what tells one way to be wrong from another, without values that are drawn anew."""
+    """Return what tells one way to be wrong from another, without values that are drawn again."""
     return check.outcome, check.diagnosis, check.source_text
 
 

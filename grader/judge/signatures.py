@@ -1,7 +1,7 @@
 """How a wrong answer without a name behaves, as a short text: equal for answers that fail alike.
 
 The failed checks of a function are run once more, from a seed that is the same for every
-submission. So the same mistake gives the same messages and numbers, whoever made it.
+submission. So the same mistake gives the same messages and numbers, in every submission.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_the_other_guides(tmp_path: Path) -> None:
 
 
 def test_the_authors_guide(tmp_path: Path) -> None:
-    """The lesson that it begins is whole but for what a person has to write."""
+    """The lesson that it begins is whole except for what a person has to write."""
     for line in lines_of("authors.md"):
         if "stable_softplus" in line:
             run(line, tmp_path)
