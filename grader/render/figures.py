@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from grader.core.graph_data import GraphPicture
@@ -14,6 +15,7 @@ from grader.core.plot_data import Plot
 from grader.core.sanitize import clean
 from grader.core.value_text import number
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.labels import legend
 from grader.render.graph.plot_svg import draw_plot
 from grader.render.graph.plot_text import plot_lines
 from grader.render.graph.plot_words import table
@@ -27,13 +29,14 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A drawing on a page: caption, escaped SVG, and the same as text or table rows."""
+    """A drawing on a page: caption, escaped SVG, the same as text or table rows, and a legend."""
 
     caption: str
     svg: str
     text: str = ""
     rows: tuple[tuple[str, ...], ...] = ()
     heads: tuple[str, ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +52,7 @@ class Card:
 def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
     try:
         if figure.get("kind") == "graph":
-            return [
-                Panel(
-                    caption,
-                    draw_svg(picture, tr, marked=marked, title=caption),
-                    "\n".join(map(str, tree)),
-                )
-                for caption, picture, marked, tree in _graphs(figure, tr)
-            ]
+            return _graph_panels(figure, tr)
         if figure.get("kind") == "jacobian":
             return [_heat(Jacobians.from_json(figure), tr)]
         if figure.get("kind") == "plot":
@@ -64,6 +60,21 @@ def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
     except ValueError:
         pass
     return []
+
+
+def _graph_panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
+    """The drawings of a figure's graphs; the last has the legend of all."""
+    graphs = list(_graphs(figure, tr))
+    found = [
+        Panel(
+            caption,
+            draw_svg(picture, tr, marked=marked, title=caption),
+            "\n".join(map(str, tree)),
+        )
+        for caption, picture, marked, tree in graphs
+    ]
+    marks = tuple(legend([picture for _, picture, *_ in graphs], tr))
+    return [*found[:-1], replace(found[-1], marks=marks)]
 
 
 def cards(figure: dict[str, Any]) -> list[Card]:
@@ -163,7 +174,15 @@ def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     for caption, picture, marked, _ in _graphs(figure, tr):
         lines = tree_lines(picture, tr, width=width - 2, marked=marked)
         found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
-    return found
+    pictures = [picture for _, picture, *_ in _graphs(figure, tr)]
+    return [*found, Text(), *(Text.assemble("  ", line) for line in legend_lines(pictures, tr))]
+
+
+def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:
+    """Return what the marks of graphs mean, a line each."""
+    rows = legend(pictures, tr)
+    width = max((cell_len(mark) for mark, _ in rows), default=0)
+    return [Text(f"{set_cell_size(mark, width)}  {said}", "dim") for mark, said in rows]
 
 
 def tree_line(line: TreeLine) -> Text:
@@ -199,8 +218,6 @@ def _predictions(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
-    from rich.cells import cell_len, set_cell_size
-
     widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]
 
     def line(cells: tuple[str, ...]) -> str:

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.cells import cell_len, set_cell_size
-from rich.console import Console
 from rich.text import Text
 
 from grader.cli.output_file import write_file
@@ -24,7 +22,7 @@ from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.protocol import TraceProblem, TraceRequest, read_traced
 from grader.core.sanitize import clean
 from grader.core.subprocesses import users_environment
-from grader.render.figures import tree_line
+from grader.render.figures import legend_lines, tree_line
 from grader.render.graph import TRACING_PROCESS
 from grader.render.graph.labels import legend
 from grader.render.graph.svg import draw_svg
@@ -141,7 +139,9 @@ def show_graph(
     if picture.nodes[0].kind in without_graph:
         console.print(Text(without_graph[picture.nodes[0].kind], "yellow"))
     else:
-        show_legend(console, picture, tr)
+        console.print()
+        for line in legend_lines([picture], tr):
+            console.print(line)
     write_file(
         svg,
         lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n",
@@ -151,15 +151,6 @@ def show_graph(
     for place in (svg, html):
         if place is not None:
             console.print(Text(str(place), "dim"))
-
-
-def show_legend(console: Console, picture: GraphPicture, tr: Catalogue) -> None:
-    """Print what the marks of a tree mean."""
-    rows = legend(picture, tr)
-    width = max(cell_len(mark) for mark, _ in rows)
-    console.print()
-    for mark, said in rows:
-        console.print(Text(f"{set_cell_size(mark, width)}  {said}", "dim"))
 
 
 def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
@@ -172,6 +163,7 @@ def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
         title=title,
         svg=draw_svg(picture, tr, title=title),
         tree=lines,
+        marks=legend([picture], tr),
         style=sheet,
         style_hash=style_hash(sheet),
         tr=tr,

@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.commands.hint import show_hint
+from grader.cli.commands.learner_page import keep
 from grader.cli.commands.lessons import show_lessons, show_next
 from grader.cli.commands.watch_screen import (
     BACK_KEYS,
@@ -246,12 +247,21 @@ class WatchSession:
             return
         path = self.learner.folder / REPORT
         try:
-            path.write_text(render_page(self.report, self.learner.tr), "utf-8", newline="\n")
+            path.write_text(self.page(self.report), "utf-8", newline="\n")
         except OSError as error:
             message = "{file} can't be written: {reason}. Nothing of yours was lost"
             raise UsageError(self.learner.tr(message, file=path, reason=error.strerror)) from None
         webbrowser.open(path.resolve().as_uri())
         console.print(Text(os.path.relpath(path)))
+
+    def page(self, report: Report) -> str:
+        """Render the last run's page with what the learner's own page holds: code and READMEs."""
+        learner, tr = self.learner, self.learner.tr
+        file = self.read(self.current)
+        files = {self.current: file} if file else {}
+        place = Path() if self.keeps else learner.folder
+        own = keep(learner.course, report, files, place, tr.lang)
+        return render_page(report, tr, keepsake=own)
 
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():

@@ -151,7 +151,8 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
 def show_first_steps(
     course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]]
 ) -> None:
-    first, rows = course.lessons[0].id, [(f"cd {quoted(folder)}", ""), *steps]
+    go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
+    first, rows = course.lessons[0].id, [(go, ""), *steps]
     width = max(len(command) for command, what in rows if what) + 3
     holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]

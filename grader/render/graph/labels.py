@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture, Saved
 from grader.core.i18n import Catalogue
 
@@ -40,9 +42,9 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
     return found
 
 
-def legend(picture: GraphPicture, tr: Catalogue) -> list[tuple[str, str]]:
-    """Return what the marks of a tree mean, those that it has: the mark and a sentence."""
-    nodes, reached = picture.nodes, [edge.target for edge in picture.edges]
+def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
+    """Return what the marks of graphs mean, those that they have: the mark and a sentence."""
+    nodes = [node for picture in pictures for node in picture.nodes]
     saved = [one for node in nodes for one in node.saved]
     known = [
         (
@@ -77,12 +79,18 @@ def legend(picture: GraphPicture, tr: Catalogue) -> list[tuple[str, str]]:
             tr(".grad is kept here, though this is not a leaf"),
         ),
         (
-            any(picture.following()[id] for id in reached if reached.count(id) > 1),
+            any(_has_repeats(picture) for picture in pictures),
             tr("as above"),
             tr("a node that several operations use is drawn once"),
         ),
     ]
     return [(mark, said) for there, mark, said in known if there]
+
+
+def _has_repeats(picture: GraphPicture) -> bool:
+    """Whether a tree of this graph says "as above": a node with inputs is reached twice."""
+    reached = [edge.target for edge in picture.edges]
+    return any(picture.following()[id] for id in reached if reached.count(id) > 1)
 
 
 def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
