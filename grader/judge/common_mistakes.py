@@ -24,6 +24,8 @@ from grader.worker.wire.placeholders import Opaque
 Facts = dict[str, Any]
 SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
 """Methods whose result shares memory with the tensor."""
+SETTERS = ("requires_grad_", "detach_", "share_memory_")
+"""Methods that end in an underscore and leave the values as they are."""
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
@@ -111,10 +113,9 @@ def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
                 else:  # it has memory of its own, at least on some way
                     own.add(name)
     for node in ast.walk(function):
-        if isinstance(node, ast.stmt):
-            for name in written_names(node):
-                if name in shared and name not in own:
-                    yield shared[name], node.lineno
+        for name, line in written_names(node):
+            if name in shared and name not in own:
+                yield shared[name], line
 
 
 def shared_with(value: ast.expr) -> str | None:
@@ -122,29 +123,39 @@ def shared_with(value: ast.expr) -> str | None:
     match value:
         case ast.Name(id=name):
             return name
-        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if attr in SHARING:
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if (
+            attr in SHARING or writes_in_place(attr)
+        ):
             return shared_with(inner)
         case ast.Attribute(value=inner, attr="data" | "T" | "mT"):
+            return shared_with(inner)
+        case ast.Subscript(value=inner, slice=ast.Slice() | ast.Constant()):
             return shared_with(inner)
     return None
 
 
-def written_names(node: ast.stmt) -> Iterator[str]:
-    """Yield names whose value a statement changes in place: x += …, x[…] = …, x.mul_(…)."""
+def writes_in_place(method: str) -> bool:
+    """Whether a method of a tensor changes its values, as its last letter says: mul_, zero_."""
+    return method.endswith("_") and not method.startswith("_") and method not in SETTERS
+
+
+def written_names(node: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield names whose value a node changes in place, and the line: x += …, x[…] = …, x.mul_(…),
+    out=x.
+    """
     targets: list[ast.expr] = []
-    if isinstance(node, ast.AugAssign):
-        targets = [node.target]
-    elif isinstance(node, ast.Assign):
-        targets = [one for one in node.targets if isinstance(one, ast.Subscript)]
-    elif isinstance(node, ast.Expr | ast.Return) and isinstance(node.value, ast.Call):
-        method = node.value.func
-        if isinstance(method, ast.Attribute) and method.attr.endswith("_"):
-            targets = [method.value] if not method.attr.startswith("_") else []
+    match node:
+        case ast.AugAssign(target=ast.Subscript(value=target) | target):
+            targets = [target]
+        case ast.Assign(targets=assigned):
+            targets = [one.value for one in assigned if isinstance(one, ast.Subscript)]
+        case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if writes_in_place(attr):
+            targets = [inner]
+        case ast.keyword(arg="out", value=value):
+            targets = [value]
     for target in targets:
-        while isinstance(target, ast.Subscript | ast.Attribute):
-            target = target.value
-        if isinstance(target, ast.Name):
-            yield target.id
+        if (name := shared_with(target)) is not None:
+            yield name, target.lineno
 
 
 @mistake(

@@ -67,9 +67,7 @@ def _graph_panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
     graphs = list(_graphs(figure, tr))
     found = [
         Panel(
-            caption,
-            draw_svg(picture, tr, marked=marked, title=caption),
-            "\n".join(map(str, tree)),
+            caption, draw_svg(picture, tr, marked=marked, title=caption), "\n".join(map(str, tree))
         )
         for caption, picture, marked, tree in graphs
     ]

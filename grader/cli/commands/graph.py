@@ -140,8 +140,8 @@ def show_graph(
         console.print(Text(without_graph[picture.nodes[0].kind], "yellow"))
     else:
         console.print()
-        for line in legend_lines([picture], tr):
-            console.print(line)
+        for mark in legend_lines([picture], tr):
+            console.print(mark)
     write_file(
         svg,
         lambda: draw_svg(picture, tr, title=title, own_style=True) + "\n",
