@@ -519,9 +519,10 @@ def test_none_all_and_nothing_to_check(student, draw):
         functions, broken, shown = drawn_functions(draw, factors, x)
         compare_names(student, broken, functions, x, shown)
     functions, broken, shown = drawn_functions(draw, [1.0, 2.0], x)
-    functions["stops"] = program(lambda x, w: x + w, parameters=[draw.tensor(3)])
+    stops = program(lambda x, w: x + w, parameters=[draw.tensor(3)])
     shown["stops"] = "raises RuntimeError"
-    compare_names(student, broken | {"stops"}, functions, x, shown)
+    for each in ({**functions, "stops": stops}, {"stops": stops, **functions}):
+        compare_names(student, broken | {"stops"}, each, x, shown)
     seen = student.observe("found", functions, x, True)
     facts = {"changed": "x.requires_grad", "before": False, "after": seen["after"]["requires_grad"]}
     message = "{changed} was {before} and is {after} afterwards"

@@ -103,6 +103,23 @@ def exchanged(draw):
     }
 
 
+def incoming_exchanged(draw):
+    """A Function whose backward exchanges the halves of v; for the sum of its outputs it is right."""
+    value, slope, text, derivative = drawn_form(draw)
+
+    def product(x, v):
+        first, second = v.chunk(2)
+        return second.cat(first) * slope(x)
+
+    return [program(value), program(product, inputs=2)], {
+        "f": text,
+        "f.backward(v)": f"v.roll(len(x) // 2) * {derivative}",
+    }
+
+
+WRONG = [scaled, without_v, wrong_below_zero, exchanged, incoming_exchanged]
+
+
 class Pair(torch.autograd.Function):
     """A function of x from two programs: its value, and what its backward returns."""
 
@@ -168,7 +185,7 @@ def test_right_gradients_pass_and_wrong_ones_do_not(student, draw):
     """right gradients pass, wrong ones do not"""
     _ = student.passes_gradcheck  # a file without it is told so, and what it defines instead
     x = mixed(draw, 4)
-    for make in (right, *draw.sample([right, scaled, without_v, wrong_below_zero, exchanged], 5)):
+    for make in (right, *draw.sample([right, *WRONG], 6)):
         parts, shown = drawn_at(x, make, draw)
         compare_verdict(
             student,
@@ -264,7 +281,9 @@ def test_matrices_are_flattened(student, draw):
     """the elements of a matrix are counted row by row"""
     w = draw.tensor(3, 2)
     product, turned = program(lambda x, w: (x @ w).sin(), parameters=[w]), program(lambda x: x.t())
+    rows = program(lambda x: x.reshape(-1))
     for f, x, shown in (
+        (rows, draw.tensor(2, 3), {"f": "x.reshape(-1)"}),
         (product, draw.tensor(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (product, draw.noncontiguous(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (turned, draw.tensor(2, 3), {"f": "x.t()"}),
@@ -333,9 +352,10 @@ def test_the_broken_ones_are_found(student, draw):
     """exactly the broken functions are found"""
     _ = student.find_broken  # a file without it is told so, and what it defines instead
     x = mixed(draw, 4)
-    makers = draw.sample([right, right, right, scaled, without_v, wrong_below_zero, exchanged], 7)
+    makers = draw.sample([right, right, right, *WRONG], 8)
+    names = draw.sample(["f", "g", "h", "p", "q", "r", "s", "t"], 8)
     functions, broken, shown = {}, set(), {}
-    for name, make in zip(draw.sample(["f", "g", "h", "p", "q", "r", "s"], 7), makers, strict=True):
+    for name, make in zip(names, makers, strict=True):
         functions[name], texts = drawn_at(x, make, draw)
         broken |= set() if make is right else {name}
         shown |= {name: texts["f"], f"{name}.backward(v)": texts["f.backward(v)"]}
