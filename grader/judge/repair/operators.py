@@ -13,10 +13,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from grader.course.analysis.definitions import is_docstring
 from grader.course.analysis.scopes import DEFINING, arguments_of, bound_names
 from grader.course.analysis.source import Source
+from grader.course.mistake_texts import RepairPattern
 from grader.judge.repair import replacements
 from grader.judge.repair.donors import COMPOUND, donated_edits, makes_sense
 from grader.judge.repair.edits import Change, Edit, parsed
-from grader.judge.repair.replacements import Replacement
+from grader.judge.repair.patterns import rewritten
+from grader.judge.repair.replacements import LESSONS_OWN, Replacement
 from grader.judge.repair.statements import statement_edits
 from grader.judge.repair.text_ranges import TextRanges
 
@@ -27,6 +29,7 @@ def edits_in(
     *,
     sound: Collection[str] = frozenset(),
     donors: Sequence[Source] = (),
+    patterns: Sequence[RepairPattern] = (),
 ) -> Iterator[Edit]:
     """Yield edits of a function or class and of what it uses of the same file, except ``sound``
     definitions, all of whose own checks pass.
@@ -39,7 +42,7 @@ def edits_in(
     found: dict[tuple[Change, ...], Edit] = {}
     for edit in itertools.chain(
         donated_edits(source, definitions, donors),
-        *(_edits_of(definition, ranges) for definition in definitions),
+        *(_edits_of(definition, ranges, patterns) for definition in definitions),
     ):
         if edit.changes not in found or edit.rank < found[edit.changes].rank:
             found[edit.changes] = edit
@@ -65,9 +68,13 @@ def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[as
     )
 
 
-def _edits_of(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
+def _edits_of(
+    definition: ast.stmt, ranges: TextRanges, patterns: Sequence[RepairPattern]
+) -> Iterator[Edit]:
     for node, names in _nodes(definition, ()):
         if isinstance(node, ast.expr):
+            own = (rewritten(node, pattern) for pattern in patterns)
+            yield from _of_expression(node, ((LESSONS_OWN, new) for new in own if new), ranges)
             yield from _of_expression(node, replacements.of_expression(node, names), ranges)
         yield from statement_edits(node, ranges)
         if isinstance(node, ast.Raise):

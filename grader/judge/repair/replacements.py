@@ -1,8 +1,9 @@
 """What may stand in the place of one expression or statement, each with its rank.
 
-``LIKELY`` is a slip in one token. ``USUAL`` is a call, an argument or a name that is wrong.
-``POSSIBLE`` adds or removes a step. ``UNLIKELY`` reorders steps, or may hide the cause rather than
-remove it, as ``create_graph=True`` does where ``.grad`` is kept by reference.
+``LESSONS_OWN`` is a repair that the lesson names. ``LIKELY`` is a slip in one token. ``USUAL`` is
+a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a step. ``UNLIKELY``
+reorders steps, or may hide the cause rather than remove it, as ``create_graph=True`` does where
+``.grad`` is kept by reference.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
-LIKELY, USUAL, POSSIBLE, UNLIKELY = range(0, 40, 10)
+LESSONS_OWN, LIKELY, USUAL, POSSIBLE, UNLIKELY = range(-10, 40, 10)
 RENAMED = POSSIBLE + 9
 """Another name of the same function: there are many, so they come late."""
 Replacement = tuple[int, ast.AST]

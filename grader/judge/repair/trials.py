@@ -30,6 +30,7 @@ from grader.judge.repair.donors import donors_of
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.hurried_session import HurriedSession
 from grader.judge.repair.operators import edits_in
+from grader.judge.repair.patterns import patterns_of
 from grader.judge.repair.search import SECONDS, Search, search
 from grader.judge.repair.text_ranges import TextRanges
 from grader.judge.seeds import Seeds
@@ -72,7 +73,13 @@ class Trials:
         rest = [item for item in mine if item not in first]
         passed = [item for item in self.checks if self.plugin.id_of(item) in self.task.passed]
         every = [*mine, *(item for item in passed if item not in mine)]
-        edits = edits_in(source, function, sound=self._sound(), donors=donors_of(self.spec))
+        edits = edits_in(
+            source,
+            function,
+            sound=self._sound(),
+            donors=donors_of(self.spec),
+            patterns=patterns_of(self.spec.diagnosis),
+        )
         seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
         times: dict[str, float] = {}
         with contextlib.closing(self._session(source.text, seconds)) as shared:

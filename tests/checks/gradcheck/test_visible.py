@@ -104,7 +104,7 @@ def exchanged(draw):
 
 
 def incoming_exchanged(draw):
-    """A Function whose backward exchanges the halves of v; for the sum of its outputs it is right."""
+    """A Function whose backward exchanges the halves of v, which shows in no sum of its outputs."""
     value, slope, text, derivative = drawn_form(draw)
 
     def product(x, v):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
+from grader.core.errors import CourseError
 from grader.course.analysis.source import Source
+from grader.course.mistake_texts import RepairPattern, read_repairs
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import search
@@ -151,3 +154,25 @@ def test_nothing_is_claimed_when_time_is_up_before_a_rank_is_done() -> None:
 def test_a_later_rank_is_not_tried_after_a_repair() -> None:
     found = search([ONE, LATER], lambda edit: True)
     assert (found.edit, found.tried) == (ONE, 1)
+
+
+def test_a_lessons_own_repairs_come_first() -> None:
+    text = "def f(x, y):\n    return torch.relu(x + y) * y - torch.relu(x + x) * y\n"
+    own = RepairPattern("torch.relu(A + B) * B", "torch.where(A > B, A, B)")
+    first, *others = edits_in(Source(text, "l.py"), "f", patterns=[own])
+    assert "return torch.where(x > y, x, y) - torch.relu(x + x) * y" in first.applied(text).replace(
+        "(torch.where(x > y, x, y))", "torch.where(x > y, x, y)"
+    )
+    assert others[0].rank > first.rank
+    assert {edit.applied(text) for edit in others} <= {
+        edit.applied(text) for edit in edits_in(Source(text, "l.py"), "f")
+    }
+
+
+def test_a_lessons_own_repairs_are_expressions(tmp_path: Path) -> None:
+    file = tmp_path / "diagnosis.toml"
+    file.write_text('[[repairs]]\nwrong = "A * A"\nright = "A ** 2"\n')
+    assert read_repairs(file) == (RepairPattern("A * A", "A ** 2"),)
+    file.write_text('[[repairs]]\nwrong = "x = A"\nright = "A"\n')
+    with pytest.raises(CourseError, match="x = A"):
+        read_repairs(file)
