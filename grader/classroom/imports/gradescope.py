@@ -114,7 +114,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
         raise SubmissionError(f"{METADATA}{where} is not YAML: {reason}. {remedy}") from None
     if not isinstance(entries, dict):
-        raise SubmissionError(f"{METADATA} holds no submissions. {remedy}")
+        raise SubmissionError(f"{METADATA} has no submissions. {remedy}")
     return {str(name): entry for name, entry in entries.items()}
 
 

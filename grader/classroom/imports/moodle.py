@@ -64,7 +64,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
             )
         elif entry["kind"] != "file":
             sorting.passed_over.append(
-                (item.name, f"is not a file that was handed in; its kind is {entry['kind']}")
+                (item.name, f"is not a file that was handed in (kind: {entry['kind']})")
             )
         else:
             mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])

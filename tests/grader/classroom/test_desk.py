@@ -180,7 +180,7 @@ def test_every_mark_and_every_page_arrives_where_it_belongs(
         assert row["section"] == ("A" if number % 2 else "B")
     ben = (out / "reports" / f"{name_of(out, BEN)}.html").read_text("utf-8")
     assert "Why this number?" in ben and "POINTS = 5" in ben and "line 2" in ben
-    assert "of what was earned is taken off" in ben
+    assert "of the earned points are taken off" in ben
     cal = (out / "reports" / f"{name_of(out, CAL)}.html").read_text("utf-8")
     assert "&lt;b&gt;Cal&lt;/b&gt;" in cal
     run_grade("export", out, "--to", "json")

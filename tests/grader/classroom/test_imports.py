@@ -150,12 +150,12 @@ def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"holds no submissions\. Name the folder or the zip"):
+    with pytest.raises(SubmissionError, match=r"has no submissions\. Name the folder or the zip"):
         find(tmp_path)
 
 
 def test_an_empty_zip_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="holds no submissions"):
+    with pytest.raises(SubmissionError, match="has no submissions"):
         find(archive(tmp_path / "class.zip", {}))
 
 
@@ -173,7 +173,7 @@ def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
     """Where nothing is left, the error says what was there."""
     with pytest.raises(
         SubmissionError,
-        match=r"holds no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
+        match=r"has no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
     ):
         find(files(tmp_path, "grades.xlsx"))
 
@@ -456,7 +456,7 @@ def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
     assert names(found) == ["A"]
     assert {name: reason.split(",")[0] for name, reason in found.passed_over} == {
         "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
-        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in",
+        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in (kind: comments)",
     }
 
 
@@ -530,7 +530,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
     )
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]
-    assert "(Bob), and its folder is not there" in passed_over(found)["submission_2"]
+    assert "(Bob), but its folder is missing" in passed_over(found)["submission_2"]
     assert "not a submission of Gradescope's" in passed_over(found)["extra.pdf"]
     assert any("submission_3 has no submitter" in note for note in found.notes)
 
@@ -545,8 +545,8 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
     [
         ("a: b\n  c: [", r"submission_metadata\.yml:2 is not YAML"),
         (b"\xff\xfe\x00\xd8", "is not YAML"),
-        ("- a\n- b\n", "holds no submissions"),
-        ("", "holds no submissions"),
+        ("- a\n- b\n", "has no submissions"),
+        ("", "has no submissions"),
         ("[" * 200_000, "nested more than 30 deep"),
         ("- " * 100_000, "nested more than 30 deep"),
     ],

@@ -304,7 +304,9 @@ def test_canvas_with_first_and_last_names_apart(tmp_path: Path) -> None:
 def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(tmp_path: Path) -> None:
     bonus = Adjustment(2.0, "extra", "kim", "2026-03-01T10:00:00+00:00", None)
     entries = (replace(ENTRIES[0], adjustments=(bonus,)),)
-    with pytest.raises(UsageError, match=r"has \+2 points for no lesson.*--column TITLE"):
+    with pytest.raises(
+        UsageError, match=r"has \+2 points that belong to no lesson.*--column TITLE"
+    ):
         filled("canvas", tmp_path, CANVAS, entries)
     total, _ = filled("canvas", tmp_path, CANVAS, entries, columns=("Total",))
     plain = (replace(ENTRIES[0], adjustments=()),)
@@ -317,8 +319,8 @@ def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(tmp_path: Path)
     ("text", "asked", "said"),
     [
         ("a,b\n1,2\n", {}, "this is not a Canvas gradebook"),
-        ("Student,ID,Essay (3)\nEve,103,\n", {}, r"--column which gets the total: Essay \(3\)"),
-        (CANVAS, {"columns": ("Exam",)}, "no column is called 'Exam'"),
+        ("Student,ID,Essay (3)\nEve,103,\n", {}, r"the total with --column: Essay \(3\)"),
+        (CANVAS, {"columns": ("Exam",)}, "no column has the title 'Exam'"),
     ],
 )
 def test_canvas_says_what_is_wrong_with_a_template(
@@ -445,8 +447,8 @@ def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit
 def test_moodle_is_told_when_full_marks_are_worth_more(tmp_path: Path) -> None:
     _, notes = filled("moodle", tmp_path, ENGLISH.replace("20.00", "100.00"))
     assert (
-        "full marks are 100 in Moodle and 20 in this gradebook; to convert the marks, add --scale 100"
-        in notes
+        "full marks are 100 in Moodle and 20 in this gradebook; to convert the marks, add"
+        " --scale 100" in notes
     )
 
 
