@@ -251,7 +251,8 @@ def test_gradescope_students_see_their_total() -> None:
     (unseen,) = [test for test in found["tests"] if test["name"].endswith("zero")]
     assert (
         unseen["output"]
-        == "Looks like: mixed up\nThis check is hidden, so its inputs are not shown.\nA nudge: think"
+        == "Looks like: mixed up\nThis check is hidden, so its inputs are not shown.\n"
+        "A nudge: think"
     )
     assert "secret" not in json.dumps(unseen)
 
