@@ -7,7 +7,7 @@ from dataclasses import replace
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
-WITHHELD = "A hidden check: what it asked is not shown."
+WITHHELD = "This check is hidden, so its inputs are not shown."
 TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 """Outcomes whose message may hold a value that the check made up."""
 

@@ -38,7 +38,7 @@ def adjust(
     from grader.cli.commands.adjust import list_adjustments
 
     if points is None and (reason or lesson or author):
-        raise UsageError("--points is missing: by how much should the score change?")
+        raise UsageError("--points is missing. Give the change of the score, such as +2 or -0.5")
     if points is None:
         list_adjustments(out, submission)
     else:
@@ -49,8 +49,18 @@ def adjust(
 @click.argument("out", type=PATH)
 @click.argument("target", required=False, metavar="[NAME[:LESSON[:LINE]]]")
 @click.argument("text", required=False)
-@click.option("--file", type=PATH, help="Many comments as CSV: name, lesson, line, comment.")
-@click.option("--withdraw", "number", type=int, metavar="NUMBER", help="Take a comment back.")
+@click.option(
+    "--file",
+    type=PATH,
+    help="A CSV file of comments, with the columns name, lesson, line, comment.",
+)
+@click.option(
+    "--withdraw",
+    "number",
+    type=int,
+    metavar="NUMBER",
+    help="Remove the comment with this number, from the list of comments.",
+)
 @click.option("--author", help="The author of the comment; by default your login name.")
 def comment(
     out: Path,
@@ -71,7 +81,7 @@ def comment(
     if file is not None and target is None:
         commands.comment_from(out, file, author=author)
     elif target is None or file is not None:
-        raise UsageError("Name a submission and give a text, or name a file with --file")
+        raise UsageError("Give a submission and a text, or a file of comments with --file")
     elif number is not None:
         commands.withdraw(out, target, number)
     elif text is None:
@@ -83,9 +93,9 @@ def comment(
 @click.command(short_help="Leave a submission out of the gradebook.")
 @click.argument("out", type=PATH)
 @click.argument("name", required=False)
-@click.option("--undo", is_flag=True, help="Take it back.")
+@click.option("--undo", is_flag=True, help="Put a forgotten submission back.")
 def forget(out: Path, name: str | None, undo: bool) -> None:
-    """Leave a submission out of tables, pages and exports; its history stays in the file.
+    """Leave a submission out of tables, pages and exports; its history is kept.
 
     Without NAME, list what was forgotten or renamed.
 
@@ -105,9 +115,11 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
 @click.argument("out", type=PATH)
 @click.argument("old")
 @click.argument("new", required=False)
-@click.option("--undo", is_flag=True, help="Take it back; give the new name.")
+@click.option("--undo", is_flag=True, help="Undo a rename: give only the new name.")
 def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
-    """Give a submission's history to another name, for a folder that was renamed.
+    """Give a submission another name, for example if its folder was renamed.
+
+    It keeps its history.
 
     Example: grade rename grades alice alice_doe
     """
@@ -116,7 +128,7 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     if undo and new is None:
         commands.undo(out, old)
     elif undo or new is None:
-        raise UsageError("Name the old and the new name, or with --undo the new one alone")
+        raise UsageError("Give the old and the new name; with --undo, only the new one")
     else:
         commands.rename(out, old, new)
 
@@ -189,7 +201,9 @@ def export(
 @click.option(
     "--template", type=PATH, help="For moodle: its grading worksheet, to match students exactly."
 )
-@click.option("--output", "target", type=PATH, help="Where to write; beside the gradebook.")
+@click.option(
+    "--output", "target", type=PATH, help="Where to write it; by default beside the gradebook."
+)
 def feedback(out: Path, system: str, template: Path | None, target: Path | None) -> None:
     """Give students their pages: a zip that Moodle or Canvas takes back, or a folder.
 
@@ -220,7 +234,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
 def similar(
     out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
 ) -> None:
-    """Show submissions that share code, side by side: a place to look, not a verdict.
+    """Show submissions that share code, side by side. This does not prove copying.
 
     Example: grade similar grades --against grades-last-year
     """
@@ -236,14 +250,14 @@ def similar(
 @click.option(
     "--explanation",
     prompt=True,
-    help="Cause and fix in a sentence; {actual}, {expected} and inputs such as {x} are filled in.",
+    help="Cause and fix; {actual}, {expected} and inputs such as {x} are filled in.",
 )
 @course_option
 def name(out: Path, group: str, title: str, explanation: str, course_root: Path | None) -> None:
     """Make a group of wrong answers on the class page a known mistake of the course.
 
-    GROUP is the group's name on the page, or the first letters of it. The answer goes into the
-    course's catalogue; the next grade batch tells everybody in the group.
+    GROUP is the group's id on the page, or the start of it. The answer is added to the course's
+    catalogue, and the next grade batch shows the explanation to everyone in the group.
 
     Example: grade name grades 3f9a --title "a mean" --explanation "Use sum()."
     """

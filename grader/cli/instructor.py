@@ -25,7 +25,8 @@ from grader.core.errors import UsageError
 @click.option(
     "--workers",
     type=click.IntRange(1),
-    help="How many submissions to grade at a time; by default one for each core, on a cluster two.",
+    help="How many submissions to grade at a time; by default one for each core, on a cluster two"
+    " for each thread.",
 )
 @click.option(
     "--executor",
@@ -48,10 +49,13 @@ from grader.core.errors import UsageError
     "--from",
     "layout",
     metavar="LAYOUT",
-    help="Which system the download is from; recognized by file names by default.",
+    help="The layout of the download: gradescope, moodle, canvas, github or plain; by default"
+    " recognized by the file names.",
 )
 @click.option(
-    "--roster", type=PATH, help="The class list as CSV: shows who handed nothing in, and gives ids."
+    "--roster",
+    type=PATH,
+    help="The class list as CSV, to show who handed in nothing and to match ids.",
 )
 @click.option(
     "--due", metavar="TIME", help="The due date: 2026-12-01T23:59+09:00. 'none' removes it."
@@ -79,7 +83,8 @@ from grader.core.errors import UsageError
     type=click.Choice(["auto", "require", "off"]),
     default="require",
     show_default=True,
-    help="How to confine code.",
+    help="require: refuse if the host can't give a guarantee. auto: confine as far as the host"
+    " allows. off: don't confine.",
 )
 @lang_option
 @course_option
@@ -106,17 +111,14 @@ def batch(
 ) -> None:
     """Grade a class: a gradebook, a page for each student, tables.
 
-    You can stop it at any time; the same command then continues.
+    You can stop it at any time. Run the same command again to continue.
 
     Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
     """
     from grader.cli.commands.batch import BatchOptions, grade_class
 
     if (executor == "dask") is not bool(scheduler):
-        raise UsageError(
-            "--executor dask and --scheduler ADDRESS go together: a cluster is told by its"
-            " scheduler"
-        )
+        raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
     workers = workers or (0 if scheduler else os.cpu_count() or 1)
     wanted = BatchOptions(
         place,

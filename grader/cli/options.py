@@ -68,14 +68,14 @@ lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; a
 near_names_option = click.option(
     "--accept-near-names",
     is_flag=True,
-    help="Grade a file such as 'Hooks (1).py' if there is only one candidate.",
+    help="Grade a file such as 'Hooks (1).py' as hooks.py if it is the only such file.",
 )
 hidden_option = click.option(
     "--hidden-checks",
     type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
     default="visible",
     show_default=True,
-    help=("When Gradescope shows the results of hidden checks; until then it shows no total."),
+    help=("When Gradescope shows the results of hidden checks; until then students see no total."),
 )
 
 

@@ -76,8 +76,8 @@ class Cluster:
             if not self._said and now - self._empty_since >= NO_WORKER_SECONDS:
                 self._said = True
                 self.say(
-                    "the cluster has no worker, and nothing is graded until it has one. Start one,"
-                    " or stop with Ctrl-C: what was graded is kept"
+                    "the cluster has no worker, so nothing is graded. Start a worker, or stop with"
+                    " Ctrl-C: what was graded is kept"
                 )
 
 
@@ -92,7 +92,7 @@ def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
         from distributed.comm.addressing import resolve_address
     except ImportError:
         raise UsageError(
-            "Dask is not installed here. Get it, here and on all workers: pip install"
+            "Dask is not installed here. Install it, here and on all workers: pip install"
             " 'gradlings[cluster]'"
         ) from None
     for name in ("distributed", "distributed.client"):
@@ -171,16 +171,16 @@ def grade_in_cluster(
         ) from None
     except CancelledError:
         raise UsageError(
-            "The Dask scheduler is gone. What was graded is kept; once there is one again, the same"
-            " command goes on"
+            "The Dask scheduler is gone. What was graded is kept. Start a scheduler, then run the"
+            " same command to continue"
         ) from None
     except ModuleNotFoundError as error:
         raise UsageError(
-            f"A Dask worker has no {error.name}. Install on all workers what is installed here:"
+            f"A Dask worker has no module {error.name}. Install the same on all workers as here:"
             " gradlings[cluster]"
         ) from None
     if "refused" in answered:
-        raise UsageError(f"A Dask worker refuses, {answered['refused']}")
+        raise UsageError(f"A Dask worker refuses: {answered['refused']}")
     if "fault" in answered:
         raise EngineFault(answered["fault"])
     _require_same_engine(answered["report"])

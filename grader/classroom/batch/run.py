@@ -129,7 +129,7 @@ class Batch:
         try:
             files = one.read(self.plan.ids)
             if not files:
-                raise SubmissionError(f"no file of a lesson is in it: {self.plan.filenames}")
+                raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
         except (SubmissionError, OSError) as error:
             self._problem(owner, str(error), fault=False)
             return None

@@ -47,14 +47,14 @@ def export(
 ) -> Iterator[Piece | ExportNote]:
     if request.template is None:
         raise UsageError(
-            "Canvas wants its own gradebook back. Export it there (Grades, Export) and give it with"
-            " --template"
+            "--to canvas fills in Canvas's own gradebook. Export it in Canvas (Grades, Export), and"
+            " give it with --template"
         )
     sheet = Sheet(request.template)
     if "ID" not in sheet.header or not name_columns(sheet):
         raise UsageError(
-            f"{sheet.path}:1: a Canvas gradebook has the columns 'Student' (or 'LastName' and"
-            " 'FirstName') and 'ID', and this file does not. Export it there: Grades, Export"
+            f"{sheet.path}:1: this is not a Canvas gradebook: it has no column 'ID', or neither"
+            " 'Student' nor 'LastName' and 'FirstName'. Export it in Canvas: Grades, Export"
         )
     targets = targets_in(sheet, columns, request)
     possible = next(
@@ -85,8 +85,8 @@ def export(
     yield from matched.notes
     if request.missing_as_zero and matched.unmatched:
         yield ExportNote(
-            "who has no submission was not given a zero, since some submissions belong to nobody in"
-            " the sheet"
+            "students without a submission were not given 0, because some submissions match no"
+            " student in the sheet"
         )
     yield Piece(sheet.as_bytes())
 
@@ -103,10 +103,10 @@ def marks_in(
         whole = sum(one.points for one in entry.adjustments if one.lesson is None)
         if lessons_only and whole:
             raise UsageError(
-                f"{entry.label} has {whole:+g} points for no lesson, and every column of the sheet"
-                " is a lesson's, so they would be lost. Name a column for the total with --column"
-                f" TITLE, or move them to a lesson: grade adjust OUT {entry.name!r} --points"
-                f" {-whole:+g} --reason …, then the same with {whole:+g} and --lesson"
+                f"{entry.label} has {whole:+g} points that belong to no lesson, and the sheet has"
+                " columns only for lessons, so they would be lost. Name a column for the total with"
+                f" --column TITLE, or move them to a lesson: grade adjust OUT {entry.name!r}"
+                f" --points {-whole:+g} --reason …, then the same with {whole:+g} and --lesson"
             )
         yield mark_of(entry, columns, request)
 
@@ -144,8 +144,8 @@ def targets_in(
     if not found:
         offered = ", ".join(title for title in sheet.header if re.search(r"\(\d+\)$", title))
         raise UsageError(
-            f"{sheet.path}:1: no assignment is called like a lesson. Say with --column which gets"
-            f" the total: {offered}"
+            f"{sheet.path}:1: no assignment has the name of a lesson. Name the column for the total"
+            f" with --column: {offered}"
         )
     return found
 
@@ -161,11 +161,11 @@ def notes_on_points(
             remedy = (
                 ""
                 if target.lesson
-                else f"; for a total on its scale say --scale {number(float(text))}"
+                else f"; to convert the total, add --scale {number(float(text))}"
             )
             yield ExportNote(
-                f"{sheet.header[target.column]} is worth {text} there, and {number(target.most)}"
-                f" here{remedy}"
+                f"{sheet.header[target.column]} has {text} points in Canvas and"
+                f" {number(target.most)} in this gradebook{remedy}"
             )
 
 

@@ -12,8 +12,8 @@ from grader.render.labels import WORDS
 from grader.render.locations import place
 
 OWN_FAULT = (
-    "This could not be judged, by the grader's own fault. It costs nothing and will be graded"
-    " again."
+    "This could not be graded because of the grader's own fault. It costs no points and will be"
+    " graded again."
 )
 
 

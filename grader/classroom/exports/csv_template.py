@@ -53,7 +53,7 @@ class Sheet:
             if found is None:
                 line = text.count("\n", 0, position) + 1
                 raise UsageError(
-                    f"{self.path}:{line}: a quotation mark is not closed, or stands inside a cell."
+                    f"{self.path}:{line}: a quotation mark is not closed, or is inside a cell."
                     " Download the file again"
                 )
             current.append(found[1])
@@ -90,7 +90,7 @@ class Sheet:
         if titles.count(title.casefold()) != 1:
             how = "more than one column" if title.casefold() in titles else "no column"
             raise UsageError(
-                f"{self.path}:1: {how} is called {title!r} ({asked_by}). Columns:"
+                f"{self.path}:1: {how} has the title {title!r} ({asked_by}). Columns:"
                 f" {', '.join(filter(None, self.header))}"
             )
         return titles.index(title.casefold())

@@ -40,9 +40,9 @@ PageOf = Callable[[GradebookEntry], bytes]
 TextOf = Callable[[str, str], str | None]
 """The text of a submission's lesson as it was graded."""
 MOODLE_TEAMS = (
-    "in a group assignment do not upload this zip. The numbers in its names are groups there, and"
-    " Moodle takes them for participants, so pages would reach other students. Give the grading"
-    " worksheet with --template, and grade with a roster that has the members"
+    "do not upload this zip if students hand in as groups. The numbers in its names are then those"
+    " of groups, but Moodle reads them as participants, so other students would get the pages."
+    " Instead, give the grading worksheet with --template, and grade with a roster of the members"
 )
 
 
@@ -90,7 +90,7 @@ def files_for_canvas(
         elif suffix == ".zip":
             yield Piece(zipped([Piece(page_of(entry), PAGE)]), entry.came_as)
         else:
-            text = "not graded from a download of Canvas, so there is no name to return it under"
+            text = "not from a Canvas download, so Canvas has no file name to match it with"
             yield ExportNote(text, entry.label)
 
 

@@ -28,8 +28,7 @@ def export(
 ) -> Iterator[Piece | ExportNote]:
     if request.hidden_checks != "visible":
         yield ExportNote(
-            f"with hidden checks {request.hidden_checks}, Gradescope shows students no total until"
-            " then"
+            f"with --hidden-checks {request.hidden_checks}, students see no total until then"
         )
     for entry in entries:
         if entry.missing:

@@ -122,7 +122,7 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
             )
             notes.append(ExportNote(text, labels[row], important=True))
     notes += [
-        ExportNote("in the sheet, and without a submission", person.label)
+        ExportNote("in the sheet, but without a submission", person.label)
         for person in roll.people
         if person.row not in found
     ]

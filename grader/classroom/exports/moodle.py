@@ -49,21 +49,21 @@ def export(
 ) -> Iterator[Piece | ExportNote]:
     if request.template is None:
         raise UsageError(
-            "Moodle wants its own worksheet back. Download it there (Download grading worksheet),"
-            " give it with --template"
+            "--to moodle fills in Moodle's own worksheet. Download it in Moodle (Download grading"
+            " worksheet), and give it with --template"
         )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
     most = request.scale or sum(column.max_score for column in columns)
     if where.most is not None and most > where.most:
         raise UsageError(
-            f"{sheet.path}: full marks are {number(where.most)} there and {number(most)} here. Add"
-            f" --scale {number(where.most)}"
+            f"{sheet.path}: full marks are {number(where.most)} in Moodle and {number(most)} in"
+            f" this gradebook. Add --scale {number(where.most)}"
         )
     if where.most is not None and most < where.most:
         yield ExportNote(
-            f"full marks are {number(where.most)} there and {number(most)} here; for its scale add"
-            f" --scale {number(where.most)}"
+            f"full marks are {number(where.most)} in Moodle and {number(most)} in this gradebook;"
+            f" to convert the marks, add --scale {number(where.most)}"
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
@@ -114,13 +114,12 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
     )
     if participant is None:
         raise UsageError(
-            f"{sheet.path}: no column holds 'Participant 123' or the like, so this is not a grading"
-            " worksheet of Moodle"
+            f"{sheet.path}: no column has participants such as 'Participant 123', so this is not a"
+            " grading worksheet of Moodle"
         )
     if len(request.columns) > 1 or any("=" in column for column in request.columns):
         raise UsageError(
-            "a worksheet of Moodle has one grade for the whole. Name its column alone: --column"
-            " TITLE"
+            "a Moodle worksheet has one grade column, for the total. Name only that: --column TITLE"
         )
     maximum = next(
         (column for column in range(1, len(sheet.header)) if holds_the_maximum(sheet, column)), None
@@ -133,7 +132,7 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
         grade = maximum - 1
     else:
         raise UsageError(
-            f"{sheet.path}:1: which column is the grade's? Name it with --column:"
+            f"{sheet.path}:1: the grade column was not recognized. Name it with --column:"
             f" {', '.join(sheet.header)}"
         )
     shown = sheet.value(1, maximum) if maximum is not None else ""

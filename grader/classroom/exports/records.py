@@ -156,8 +156,8 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
             else ""
         )
         yield (
-            f"no score yet: {lessons} could not be judged, by the grader's own fault; to be graded"
-            " again"
+            f"no score yet: {lessons} could not be graded because of the grader's own fault; to be"
+            " graded again"
         )
     for adjustment in entry.adjustments:
         yield adjustment_text(adjustment)

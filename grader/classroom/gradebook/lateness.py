@@ -92,7 +92,7 @@ def read_moment(text: str, what: str) -> str:
         return moment(text).isoformat()
     except ValueError:
         raise UsageError(
-            f"{what}: {text!r} is not a time with its offset from UTC. Write it like"
+            f"{what}: {text!r} is not a time with an offset from UTC. Write it like"
             " 2026-12-01T23:59+09:00, or with Z for UTC"
         ) from None
 

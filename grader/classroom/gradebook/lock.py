@@ -32,7 +32,7 @@ def batch_lock(out: Path) -> Iterator[None]:
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise UsageError(
-                    f"Another batch is at work in {out}. Wait until it is done, or name another"
+                    f"Another grade command is using {out}. Wait until it is done, or name another"
                     " folder with --out"
                 ) from None
             raise refusal(path, error) from None

@@ -78,7 +78,7 @@ class ManualChanges(ClassTables):
             )
             if not done.rowcount:
                 raise UsageError(
-                    f"{name} has no comment {number}. grade comment OUT NAME lists them"
+                    f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
                 )
 
     def forget(self, name: str, author: str, made_at: str) -> None:
@@ -133,7 +133,9 @@ class ManualChanges(ClassTables):
         """Undo the last deed that holds for a name; raises UsageError if there is none."""
         deeds = [one for one in self.trail() if one.submission == name and not one.undone]
         if not deeds:
-            raise UsageError(f"{name} was neither forgotten nor renamed, so nothing is undone")
+            raise UsageError(
+                f"{name} was neither forgotten nor renamed, so there is nothing to undo"
+            )
         deed = deeds[-1]
         with transaction(self.db) as db:
             if deed.deed == "forget":
@@ -147,8 +149,8 @@ class ManualChanges(ClassTables):
         old, moved, gone, kept = (deed.detail[key] for key in ("old", "moved", "gone", "kept"))
         if self._row(db, old) is not None:
             raise UsageError(
-                f"{old} is in the gradebook again, so the name can't be given back. Forget it, or"
-                " rename it first"
+                f"The gradebook has another submission {old}, so the name is taken. Forget or"
+                " rename that one first"
             )
         self._insert(db, gone)
         for table in NAMED_TABLES:

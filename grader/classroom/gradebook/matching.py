@@ -85,8 +85,8 @@ def match(
             elif roster_keys is _names and found:
                 where = " or ".join(map(str, found))
                 notes.append(
-                    f"{person} may be on the roster's line {where}, which is not certain. Give the"
-                    " roster a column with their ids"
+                    f"{person} may be the student on line {where} of the roster, but this is not"
+                    " certain. Add a column with ids to the roster"
                 )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))

@@ -119,10 +119,12 @@ def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if tables and application != APPLICATION:
-        raise UsageError(f"{path} is a database, but no gradebook. Name another folder with --out")
+        raise UsageError(
+            f"{path} is a database, but not a gradebook. Name another folder with --out"
+        )
     if version > len(steps):
         raise UsageError(
-            f"{path} was written by a newer gradlings (format {version}; this one knows"
+            f"{path} was written by a newer gradlings (format {version}; this one reads"
             f" {len(steps)}). Upgrade: pip install -U gradlings"
         )
     for number, step in enumerate(steps[version:], version + 1):

@@ -76,7 +76,7 @@ class GradebookReader:
                 )
             ]
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-            guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all"
+            guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
 
@@ -96,7 +96,9 @@ class GradebookReader:
             if any(wanted & forms_of(one) for one, *_ in json.loads(those))
         ]
         if len(theirs) > 1:
-            raise UsageError(f"{called!r} may be {' or '.join(theirs)}. Name one of them")
+            raise UsageError(
+                f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
+            )
         return self.entry(theirs[0] if theirs else called)
 
     def _entry(

@@ -82,8 +82,8 @@ def read_roster(path: Path) -> Roster:
         ids = {index: "canvas_id" if key == "id" else key for index, key in ids.items()}
     if not ids and not any(field in (*NAMES, *GIVEN, *FAMILY) for field in fields):
         raise UsageError(
-            f"{path}:{number}: no column says who: {', '.join(header)[:120]}. Name one of them:"
-            " name, id, email, sid or username"
+            f"{path}:{number}: no column names the students: {', '.join(header)[:120]}. Call one of"
+            " them name, id, email, sid or username"
         )
     students: list[tuple[int, StudentIdentity]] = []
     problems: list[str] = []
@@ -94,7 +94,7 @@ def read_roster(path: Path) -> Roster:
         if len(cells) > len(fields) and any(cell.strip() for cell in cells[len(fields) :]):
             problems.append(
                 f"{path}:{line}: {len(cells)} cells under {len(fields)} headers, so it is left out."
-                " Quote what holds a comma"
+                " Put quotation marks around cells that contain a comma"
             )
             continue
         known = {
@@ -132,7 +132,7 @@ def _details(
             found[key] = found[key] and read(found[key])
         except ValueError:
             problems.append(
-                f"{where}: {found[key]!r} is not a time with its offset from UTC, so it is left"
+                f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left"
                 f" out."
                 " Write it like 2026-12-01T23:59+09:00"
             )

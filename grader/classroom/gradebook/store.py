@@ -76,8 +76,8 @@ class Gradebook(ManualChanges):
                 folder.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 raise UsageError(
-                    f"{folder} holds no gradebook: there is no {FILE} in it. Make one: grade batch"
-                    f" DIR --out {folder}"
+                    f"{folder} has no gradebook: {FILE} is missing. Make one: grade batch DIR --out"
+                    f" {folder}"
                 )
             db = connect(path)
             try:

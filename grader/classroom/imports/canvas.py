@@ -76,7 +76,9 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
             sorting.passed_over.append(
                 (
                     item.name,
-                    why_not(item, "is not named as Canvas names files, so it says not whose it is"),
+                    why_not(
+                        item, "is not named as Canvas names files, so its student is not known"
+                    ),
                 )
             )
     for uploads in people.values():
@@ -94,14 +96,11 @@ def _draft(
         file = _counts_as(upload.file, files, names)
         if not is_useful(file, names):
             sorting.passed_over.append(
-                (upload.item.name, why_not(upload.item, "is named after no lesson"))
+                (upload.item.name, why_not(upload.item, "does not have the name of a lesson"))
             )
         elif file in newest:
             sorting.replaced.append(
-                (
-                    upload.item.name,
-                    f"was handed in again: {newest[file].item.name} is newer and counts",
-                )
+                (upload.item.name, f"was replaced by {newest[file].item.name}, which is newer")
             )
         else:
             newest[file] = upload

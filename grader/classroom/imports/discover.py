@@ -61,9 +61,9 @@ def find_class(
     recognised, level = _recognise(place, levels, names, layout)
     found = recognised.sort_out(level, Lessons(names, only))
     if level is not levels[0]:
-        found.notes.append(f"submissions are those in {level.name}")
+        found.notes.append(f"the submissions are in {level.name}")
     found.passed_over += [
-        (path, "leads out of the zip, so nothing is read from it") for path in outside
+        (path, "has a path that leads out of the zip, so it is not read") for path in outside
     ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
@@ -81,7 +81,7 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
         ) from None
     if not place.is_file():
         raise SubmissionError(
-            f"{place} does not exist. Name the folder or the zip in which the submissions are"
+            f"{place} does not exist. Name the folder or the zip with the submissions"
         )
     return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
 
@@ -125,7 +125,7 @@ def _recognise(
         "It may be plain: a folder or a zip for each student",
     )
     raise SubmissionError(
-        f"{place} does not come from {wanted}: nothing in it is named like {layout.looks_like}."
+        f"{place} is not a download from {wanted}: nothing in it is named like {layout.looks_like}."
         f" {looks}"
     )
 
@@ -143,8 +143,8 @@ def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
 def _nothing(place: Path, found: SortedEntries) -> str:
     passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
     return (
-        f"{place} holds no submissions{passed}. Name the folder or the zip with one folder, zip or"
-        " download of each student's"
+        f"{place} has no submissions{passed}. Name the folder or the zip that has a folder, a zip"
+        " or files for each student"
     )
 
 

@@ -45,9 +45,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
     entries = _entries(metadata) if metadata else {}
     submitters = {name: _students(entry) for name, entry in entries.items()}
     if metadata is None:
-        sorting.notes.append(
-            f"{METADATA} is not there, so submissions are named after their folders"
-        )
+        sorting.notes.append(f"{METADATA} is missing, so submissions are named after their folders")
     for name, item in items.items():
         folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
         if folder is None:
@@ -79,7 +77,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
             (
                 name,
                 (
-                    f"stands in {METADATA} ({who}), and its folder is not there. Export the"
+                    f"is listed in {METADATA} ({who}), but its folder is missing. Export the"
                     " assignment again"
                 ),
             )
@@ -93,7 +91,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
 
     # All values are strings. The C loader is faster, where it was built.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
-    remedy = "Export the assignment again, or delete the file: folders then stand for names"
+    remedy = "Export the assignment again, or delete the file to use the folders' names"
     data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:
         raise SubmissionError(
@@ -116,7 +114,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
         raise SubmissionError(f"{METADATA}{where} is not YAML: {reason}. {remedy}") from None
     if not isinstance(entries, dict):
-        raise SubmissionError(f"{METADATA} holds no submissions. {remedy}")
+        raise SubmissionError(f"{METADATA} has no submissions. {remedy}")
     return {str(name): entry for name, entry in entries.items()}
 
 

@@ -108,14 +108,11 @@ def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:
 
 def why_not(item: Entry, remedy: str) -> str:
     if item.kind is Kind.LINK:
-        return "is a link, and links are not followed. Put what it leads to in its place"
+        return "is a link, and links are not followed. Replace it by a copy of its target"
     if item.kind is Kind.OTHER:
         return "is neither a folder nor a file"
     if item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
-        return (
-            "is an archive of a kind that is not opened. Unpack it into a folder, or make a zip"
-            " of it"
-        )
+        return "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
     return remedy
 
 

@@ -55,7 +55,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
         entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
         if entry is None:
             reason = why_not(
-                item, "is not named as Moodle names submissions, so it says not whose it is"
+                item, "is not named as Moodle names submissions, so its student is not known"
             )
             sorting.passed_over.append((item.name, reason))
         elif entry["kind"] == "onlinetext":
@@ -64,14 +64,16 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
             )
         elif entry["kind"] != "file":
             sorting.passed_over.append(
-                (item.name, f"is not a file that was handed in, but of the kind {entry['kind']}")
+                (item.name, f"is not a file that was handed in (kind: {entry['kind']})")
             )
         else:
             mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
             if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
                 mine.append((item, entry["file"]))
             else:
-                sorting.passed_over.append((item.name, why_not(item, "is named after no lesson")))
+                sorting.passed_over.append(
+                    (item.name, why_not(item, "does not have the name of a lesson"))
+                )
     for (name, participant), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(

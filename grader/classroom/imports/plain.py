@@ -32,12 +32,12 @@ SEPARATORS = "_-. "
 FORMS = ("folder", "zip", "file")
 """In which form something was handed in, what counts before the others first."""
 NO_STUDENT = (
-    "is named after a lesson, so it says not whose it is. Put it into a folder named after the"
+    "is named after a lesson, so its student is not known. Put it into a folder named after the"
     " student"
 )
 NO_LESSON = (
-    "is not a folder, a zip or a lesson. Name it <student>_<lesson>.py, or put it into a folder"
-    " named after the student"
+    "is not a folder, a zip or a lesson file. Name it <student>_<lesson>.py, or put it into a"
+    " folder named after the student"
 )
 
 
@@ -69,7 +69,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
             PendingSubmission((StudentIdentity(readable(level.name)),), together(whole))
         )
         sorting.notes.append(
-            f"lessons lie side by side, so this is one submission: {readable(level.name)}"
+            f"the folder contains lessons, so it is one submission: {readable(level.name)}"
         )
         return sorting
     sorting.passed_over += [(item.name, NO_STUDENT) for item in loose]
@@ -82,7 +82,9 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
         others = sorted(
             (other for other in found if other[0] != first), key=lambda other: FORMS.index(other[0])
         )
-        reason = f"{parts[0][0].name} is there too, and counts. Rename or delete one of them"
+        reason = (
+            f"is not graded, because {parts[0][0].name} is there too. Rename or delete one of them"
+        )
         sorting.passed_over += [(item.name, reason) for _, item, _ in others]
     return sorting
 

@@ -49,6 +49,6 @@ def refuse_bundle(course: Course, lessons: Iterable[Lesson]) -> None:
     """Raise UsageError if the course is a students' bundle, which has no solutions."""
     if held := [lesson.id for lesson in lessons if lesson.held]:
         raise UsageError(
-            f"{course.root} is a students' bundle: it has no solution of {held[0]}. Take the whole"
-            " course"
+            f"{course.root} is a folder that grade release made: it has no solution of {held[0]}."
+            " Use the whole course"
         )

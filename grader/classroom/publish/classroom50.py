@@ -64,8 +64,8 @@ def make_folder(
     """
     if not SLUG.fullmatch(assignment):
         raise UsageError(
-            f"--assignment {assignment!r} is not a name that Classroom 50 takes: 2 to 39 small"
-            " letters, digits and hyphens, the first no hyphen"
+            f"--assignment {assignment!r} is not a name that Classroom 50 accepts. Use 2 to 39"
+            " lowercase letters, digits and hyphens, and do not begin with a hyphen"
         )
     refuse_bundle(course, lessons)
     settings = {

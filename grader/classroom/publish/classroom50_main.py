@@ -62,7 +62,7 @@ def grade(source: Path, checkout: Path, target: Path) -> None:
     fields = fields_from(os.environ, checkout)
     entry = grade_folder(source, checkout)
     if entry.grader_faults:
-        raise EngineFault("A check could not be judged, by the grader's own fault.")
+        raise EngineFault("A check could not be graded because of the grader's own fault.")
     if entry.report is not None:
         entry = replace(entry, report=replace(entry.report, submission=fields["assignment"]))
     tr = engine_catalogue(read_settings(source)["lang"])
@@ -113,7 +113,7 @@ def committed_at(commit: str, checkout: Path) -> str:
         )
         moment = datetime.datetime.fromisoformat(shown.stdout.strip())
     except (OSError, ValueError, subprocess.SubprocessError):
-        print("The time of the commit is not known, so the present time is used.")
+        print("The time of the commit is not known, so the current time is used.")
     return moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 

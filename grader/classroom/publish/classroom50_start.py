@@ -43,8 +43,8 @@ PASSED_ON = (
 INSTALL_SECONDS = 240
 """Classroom 50 ends a run after 15 minutes; this much of it is for installing."""
 OWN_FAULT = (
-    "The grader itself failed ({why}). This is not a score: nothing was judged. Have the workflow"
-    " run again."
+    "The grader itself failed ({why}), so nothing was graded. This is not a score. Run the workflow"
+    " again."
 )
 
 

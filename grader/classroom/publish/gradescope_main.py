@@ -20,8 +20,8 @@ MEMORY_BYTES = 256 * MIB
 container's 768.
 """
 OWN_FAULT = (
-    "The grader itself failed. This is not your score: nothing was judged. Your instructor can run"
-    " it again."
+    "The grader itself failed, so nothing was graded. This is not your score. Your instructor can"
+    " run the autograder again."
 )
 
 

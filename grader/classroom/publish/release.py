@@ -77,8 +77,8 @@ def release(
         )
     if held := [lesson.id for lesson in lessons if lesson.held]:
         raise UsageError(
-            f"{course.root} is a students' bundle itself: it has no solution of {held[0]}. Release"
-            " from the whole course"
+            f"{course.root} is a folder that grade release made: it has no solution of {held[0]}."
+            " Release from the whole course"
         )
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -244,7 +244,7 @@ def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Release
             for check in (*whole, *part):
                 if check.outcome is not Outcome.PASSED:
                     raise CourseError(
-                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Mend it"
+                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Fix it"
                         f" first: grade verify {lesson.id}"
                     )
             held = HeldBack(len(whole) - len(part), add_up([worth(whole), -worth(part)]))
@@ -272,8 +272,8 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
         for path in own:
             if found := names & words_of(files[path]):
                 raise CourseError(
-                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}. Take it"
-                    f" out of {lesson.checks}"
+                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}."
+                    f" Remove the name from {lesson.checks}"
                 )
             lines = next(
                 (region[0] for region in regions(solution) if holds(stripped[path], region)), None
@@ -281,8 +281,8 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
             if line := lines if path.suffix == ".md" else spells_out(files[path], solution):
                 place = path.relative_to(bundle)
                 raise CourseError(
-                    f"{place} would hold a part of the solution of {lesson.id}: {line!r}. Write it"
-                    " otherwise there"
+                    f"{place} would contain a part of the solution of {lesson.id}: {line!r}. Change"
+                    " it there"
                 )
 
 

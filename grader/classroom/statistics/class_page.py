@@ -36,7 +36,7 @@ RETEACH = 3
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24
 STATE_WORDS = {
-    State.FAULT: "our fault",
+    State.FAULT: "grader fault",
     State.PROBLEM: "not graded",
     State.MISSING: "nothing handed in",
     State.INVALID: "could not be loaded",

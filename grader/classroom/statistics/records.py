@@ -182,10 +182,10 @@ class CheckFacts:
     def doubt(self) -> str | None:
         """Why the check itself is to be looked at first, if it is."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
-            return f"nobody of {self.judged} passes it"
+            return f"none of {self.judged} students passed"
         telling = self.discrimination
         if telling is not None and telling * math.sqrt(self.judged - 1) < AGAINST:
-            return f"those with the better scores get it wrong (discrimination {telling:.2f})"
+            return f"students with better scores get it wrong (discrimination {telling:.2f})"
         return None
 
 

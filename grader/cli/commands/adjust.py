@@ -33,7 +33,7 @@ def adjust(
         lessons = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in lessons:
             raise UsageError(
-                f"The class was not graded in {lesson!r}. Lessons: {', '.join(lessons)}"
+                f"The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(lessons)}"
             )
         if lesson is None and len(lessons) == 1:
             lesson = lessons[0]
@@ -72,7 +72,7 @@ def show_trail(entry: GradebookEntry) -> None:
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
         line = (
-            f"that is more than full marks ({most}); a slip is taken back by an adjustment with the"
-            " other sign"
+            f"this is more than full marks ({most}). To undo a mistake, add an adjustment with the"
+            " opposite sign"
         )
         console.print(line, soft_wrap=True)

@@ -68,7 +68,7 @@ class BatchOptions:
         """Return the rule as JSON, '' for none; None if nothing was said of it."""
         if self.due is None:
             if self.late is not None:
-                raise UsageError("--late says what lateness costs. Say with --due when it begins")
+                raise UsageError("--late needs a due date. Give it with --due")
             return None
         if self.due == "none":
             return ""
@@ -99,8 +99,8 @@ def grade_class(
     roster = read_roster(wanted.roster) if wanted.roster else None
     if wanted.out.resolve() == wanted.place.resolve():
         raise UsageError(
-            f"{wanted.out} is both what to grade and where to write. Name another folder with"
-            " --out, so that pages are no submissions"
+            f"--out {wanted.out} is the folder with the submissions. Name another folder for the"
+            " results"
         )
     console = make_console(stderr=True)
     with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
@@ -127,7 +127,7 @@ def grade_class(
                     told=told,
                 )
         except KeyboardInterrupt:
-            console.print(Text("stopped; the same command goes on from there"))
+            console.print(Text("stopped; run the same command to continue"))
             raise
         write_outputs(wanted.out, book)
         Summary(make_console(), book, wanted.out).show(
@@ -141,7 +141,7 @@ def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassIm
     gone = [one.name for one in found.handed if one.name in forgotten]
     if not gone:
         return found
-    note = f"forgotten, so not graded: {listed(gone)}. grade forget OUT NAME --undo takes that back"
+    note = f"forgotten, so not graded: {listed(gone)}. To undo that: grade forget OUT NAME --undo"
     kept = tuple(one for one in found.handed if one.name not in gone)
     return replace(found, handed=kept, notes=(*found.notes, note))
 
@@ -157,7 +157,7 @@ def host_pool(
         return
     with connected(wanted.scheduler, lambda text: console.print(Text(text))) as cluster:
         threads = cluster.threads()
-        waiting = "" if threads else "; grading begins when a worker is there"
+        waiting = "" if threads else "; grading begins when a worker connects"
         line = (
             f"the cluster at {wanted.scheduler} has {threads}"
             f" thread{'' if threads == 1 else 's'}{waiting}"
@@ -177,7 +177,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
     if wanted.check:
         if not wanted.regrade:
             raise UsageError(
-                "--check names what to grade again. Write --regrade --check, or leave it away"
+                "--check works only with --regrade. Add --regrade, or leave --check out"
             )
         refuse_unknown_check(course, wanted.check)
     settings = Settings(
@@ -197,8 +197,8 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
 def refuse_unknown_check(course: Course, check: str) -> None:
     if "." not in check:
         raise UsageError(
-            f"--check wants LESSON.NAME, as in the first line of grades.csv, and {check!r} is not"
-            " of that form"
+            f"--check {check}: write LESSON.NAME, such as hooks.worked_example. The first line of"
+            " grades.csv has all names"
         )
     lesson = course.lesson(lesson_of(check))
     name = check.partition(".")[2].partition("[")[0]
@@ -206,8 +206,8 @@ def refuse_unknown_check(course: Course, check: str) -> None:
         near = difflib.get_close_matches(name, lesson.check_names, n=1, cutoff=0.5)
         guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
         raise UsageError(
-            f"There is no check {check!r}. {guess}grades.csv has their names in its first line:"
-            f" {lesson.id}.…"
+            f"There is no check {check!r}. {guess}The first line of grades.csv has all names, such"
+            f" as {lesson.id}.{lesson.check_names[0]}"
         )
 
 
@@ -240,16 +240,14 @@ def say_before(
     console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
 ) -> None:
     count = len(found.handed)
-    console.print(
-        Text(f"{count} submission{'' if count == 1 else 's'}, in the layout {found.layout}")
-    )
+    console.print(Text(f"{count} submission{'' if count == 1 else 's'}, layout: {found.layout}"))
     listing(console, "note", found.notes)
     if found.replaced:
         count, older = len(found.replaced), found.replaced[0][0]
-        files = "a file" if count == 1 else f"{count} files"
+        files = "1 file" if count == 1 else f"{count} files"
         console.print(
-            Text(f"handed in again: {files}, such as {clean(older)}; the newest of each counts"),
+            Text(f"not graded because a newer version exists: {files}, such as {clean(older)}"),
             soft_wrap=True,
         )
-    listing(console, "passed over", [f"{entry}: {reason}" for entry, reason in found.passed_over])
+    listing(console, "ignored", [f"{entry}: {reason}" for entry, reason in found.passed_over])
     listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])

@@ -62,39 +62,39 @@ class Summary:
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
             flagged += [entry.label] * bool(report and report.flags)
-        done = f"{tally.graded} graded, {tally.reused} as graded before"
-        self.line(f"{done}, {len(problems)} with a problem, {len(missing)} handed nothing in")
-        listing(self.console, "problem", problems)
-        self.people("nothing handed in", missing)
+        done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
+        self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
+        listing(self.console, "not graded", problems)
+        self.people("handed in nothing", missing)
         self.people("a file could not be loaded", unloaded)
-        self.people("flagged, no proof of anything", flagged)
+        self.people("flagged, for a person to check", flagged)
         if scores:
             self.line(
                 f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}"
             )
         if common := self.book.commonest_mistakes(3):
-            self.line("commonest mistakes:")
+            self.line("most common mistakes:")
             for mistake in common:
                 self.line(f"  {mistake.count:>4}  {mistake.lesson}: {mistake.title}")
         if len(plan.lessons) > 1 and (
             unseen := [lesson for lesson in plan.ids if lesson not in self.book.handed_in()]
         ):
             self.line(
-                f"nobody handed in: {', '.join(unseen)}. If you did not set them, name those that"
-                " you did with --lessons"
+                f"nobody handed in: {', '.join(unseen)}. If you did not assign them, name the"
+                " assigned lessons with --lessons"
             )
         if gone := self.book.names() - handed:
             self.line(
-                f"{len(gone)} in the gradebook were not found this time, and stay in it:"
+                f"{len(gone)} in the gradebook but not in this download; they are kept:"
                 f" {listed(sorted(gone)[:5])}"
             )
         if tally.faults:
             self.line(
-                f"{tally.faults} met the grader's own fault: no zeros; the same command tries them"
-                " again. Please report it"
+                f"{tally.faults} could not be graded because of the grader's own fault. They have"
+                " no mark, not 0. Run the same command to try again, and please report this"
             )
         page = self.out / "class.html"
-        self.line(f"look at {page if page.exists() else self.out / 'grades.csv'}")
+        self.line(f"results: {page if page.exists() else self.out / 'grades.csv'}")
 
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:

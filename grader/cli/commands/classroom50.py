@@ -26,17 +26,17 @@ STEPS = """\
      in CLASSROOM/assignments.json:
      {entry}
 
-{scale} in Classroom 50 is one point here, because scores are integers there: a lesson is worth
-{full}. Every result says so.
+One point is {scale} in Classroom 50, because scores are integers there. A lesson is worth
+{full} there. Every result says so.
 """
 PUBLISHED = """
-Classroom 50 publishes this folder on GitHub Pages. It holds the solutions and the hidden checks,
-and students can find the address and read them. Without --with-hidden-checks they are left out.
+Classroom 50 publishes this folder on GitHub Pages. It contains the solutions and the hidden
+checks, and students can find and read them. Without --with-hidden-checks they are left out.
 """
 VISIBLE = """
-Classroom 50 publishes this folder on GitHub Pages, so no solution and no hidden check is in it:
-{held:g} of {full:g} points are not graded there. Grade those at home, with grade batch on what
-gh teacher download brings. --with-hidden-checks puts everything in.
+Classroom 50 publishes this folder on GitHub Pages, so it contains no solution and no hidden check.
+{held:g} of {full:g} points are not graded there. Grade those on your computer: gh teacher download,
+then grade batch. --with-hidden-checks puts everything into the folder.
 """
 
 

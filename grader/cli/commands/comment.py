@@ -77,7 +77,7 @@ def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
     there = len(made) - len(new)
     said = f"{len(new)} comment{'' if len(new) == 1 else 's'} on {len(set(new))} submission"
     said += "" if len(set(new)) == 1 else "s"
-    make_console().print(said + (f"; {there} were there already" if there else ""), markup=False)
+    make_console().print(said + (f"; {there} already existed" if there else ""), markup=False)
 
 
 def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
@@ -85,10 +85,11 @@ def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
     name = book.entry_of(one.name).name
     lessons = [lesson for lesson, _, _ in book.lessons()]
     if not one.text.strip():
-        raise UsageError(f"{one.where}A comment needs a text")
+        raise UsageError(f"{one.where}The comment is empty. Give it a text")
     if one.lesson is not None and one.lesson not in lessons:
         raise UsageError(
-            f"{one.where}The class was not graded in {one.lesson!r}. Lessons: {', '.join(lessons)}"
+            f"{one.where}The gradebook has no lesson {one.lesson!r}. Its lessons:"
+            f" {', '.join(lessons)}"
         )
     code = ""
     if one.line is not None:
@@ -97,7 +98,7 @@ def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
         if not 1 <= one.line <= len(lines) or text is None:
             raise UsageError(
                 f"{one.where}{name} has no line {one.line} in {one.lesson}:"
-                f" {'there is no such file' if text is None else f'it has {len(lines)}'}"
+                f" {'it has no such file' if text is None else f'the file has {len(lines)} lines'}"
             )
         code = lines[one.line - 1].strip()
     return Comment(
@@ -120,7 +121,7 @@ def read_file(file: Path) -> Iterator[Wanted]:
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     if "name" not in header or "comment" not in header:
         raise UsageError(
-            f"{file}:1: a file of comments has the columns {', '.join(COLUMNS)}; lesson and line"
+            f"{file}:1: the first line must name the columns {', '.join(COLUMNS)}. lesson and line"
             " may be left out"
         )
     for number, cells in rows[1:]:
@@ -128,9 +129,7 @@ def read_file(file: Path) -> Iterator[Wanted]:
         line = row.get("line") or ""
         where = f"{file}:{number}: "
         if (line and not line.isdecimal()) or (line and not row.get("lesson")):
-            raise UsageError(
-                f"{where}{line!r} is not a line of a lesson. Name lesson and line number"
-            )
+            raise UsageError(f"{where}line {line!r} needs a number, and a lesson beside it")
         yield Wanted(
             row.get("name", ""),
             row.get("lesson") or None,

@@ -15,8 +15,8 @@ from grader.cli.commands.note_groups import print_notes
 from grader.core.errors import UsageError
 
 NEXT = {
-    "canvas": ["Look through it, then import it there: Grades, Import."],
-    "moodle": ["Look through it, then upload it there: Upload grading worksheet."],
+    "canvas": ["Check it, then import it in Canvas: Grades, Import."],
+    "moodle": ["Check it, then upload it in Moodle: Upload grading worksheet."],
 }
 """What to do with a file that goes back to where its template came from."""
 
@@ -32,7 +32,7 @@ def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Pa
             folder=out,
             output=output,
         )
-    print(" ".join([f"{target} is written for {name}.", *NEXT.get(name, ())]))
+    print(" ".join([f"Wrote {target} ({name}).", *NEXT.get(name, ())]))
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
@@ -43,7 +43,7 @@ def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]
     if section not in known:
         raise UsageError(
             f"Nobody is in the section {section!r}. Sections of the roster:"
-            f" {', '.join(sorted(known)) or 'none, it has no column for them'}"
+            f" {', '.join(sorted(known)) or 'none, because it has no column section'}"
         )
     return (entry for entry in book.entries() if section in entry.sections)
 
@@ -64,8 +64,7 @@ def write_export(
     target = output or folder / FORMATS[name].file
     if request.template is not None and target.exists() and target.samefile(request.template):
         raise UsageError(
-            f"{target} is the template itself, which stays as it is. Name another file with"
-            " --output"
+            f"{target} is the template, which is not overwritten. Name another file with --output"
         )
     try:
         notes = write_pieces(entries, columns, name, request=request, target=target)
@@ -73,8 +72,8 @@ def write_export(
         # filename2 is what os.replace would replace: a table that is open in Excel.
         where = error.filename2 or error.filename or target
         raise UsageError(
-            f"{where} can't be written: {error.strerror}. Close it, or name another place with"
-            " --output"
+            f"{where} can't be written: {error.strerror}. If another program has it open, close it;"
+            " or name another file with --output"
         ) from None
     print_notes(notes)
     return target

@@ -16,10 +16,10 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
 
 NEXT = {
-    "moodle": "In Moodle: View all submissions, Upload multiple feedback files in a zip.",
-    "canvas": "In Canvas: the assignment, Upload Submissions. It says for which files it found"
-    " nobody.",
-    "folder": "A page for each submission is in it.",
+    "moodle": "Upload it in Moodle: View all submissions, Upload multiple feedback files in a zip.",
+    "canvas": "Upload it in Canvas: the assignment, Upload Submissions. Canvas lists the files"
+    " that match no student.",
+    "folder": "There is a page for each graded submission.",
 }
 
 
@@ -46,7 +46,7 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
                 file.write(line)
     print_notes(notes)
     print(f"{target}: {written} file{'' if written == 1 else 's'}. {NEXT[system]}")
-    print(f"{table}: points and a short text for each, to paste where there is room for it.")
+    print(f"{table}: the points and a short text for each student.")
 
 
 def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
@@ -55,7 +55,7 @@ def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
         if entry.report is None:
             notes.append(ExportNote("nothing was graded, so there is no page", entry.label))
         elif entry.grader_faults:
-            notes.append(ExportNote("not judged completely, so the page stays here", entry.label))
+            notes.append(ExportNote("not graded completely, so the page is left out", entry.label))
         else:
             yield entry
 

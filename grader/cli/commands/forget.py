@@ -23,27 +23,29 @@ def forget(out: Path, name: str) -> None:
         book.forget(entry.name, login_name(), now())
         page_path(out, entry.name).unlink(missing_ok=True)
         write_outputs(out, book)
-    say(f"{entry.name} is forgotten. To take it back: grade forget {out} {entry.name!r} --undo")
+    say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
 
 def rename(out: Path, old: str, new: str) -> None:
     """Give a submission's whole history another name; raises UsageError."""
     if unique_names([(new, "")]) != [new]:
-        raise UsageError(f"{new!r} can't be a submission's name: its page is a file of that name")
+        raise UsageError(
+            f"{new!r} can't be a submission's name, because its page gets that file name"
+        )
     with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(old)
         if entry.name == new:
-            raise UsageError(f"{new} is its name already")
+            raise UsageError(f"{new} already has that name")
         if new in book.forgotten():
             raise UsageError(
-                f"{new} is in the gradebook, forgotten. Take that back first: grade forget {out}"
+                f"{new} is in the gradebook, but forgotten. Undo that first: grade forget {out}"
                 f" {new!r} --undo"
             )
         book.rename(entry.name, new, login_name(), now())
         page_path(out, entry.name).unlink(missing_ok=True)
         rewrite_page(out, book, book.entry(new))
         write_outputs(out, book)
-    say(f"{entry.name} is now {new}. To take it back: grade rename {out} {new!r} --undo")
+    say(f"{entry.name} is now {new}. To undo this: grade rename {out} {new!r} --undo")
 
 
 def undo(out: Path, name: str) -> None:
@@ -57,7 +59,7 @@ def undo(out: Path, name: str) -> None:
                 page_path(out, one).unlink(missing_ok=True)
         write_outputs(out, book)
     old = deed.detail.get("old")
-    say(f"{old} has its name and its history back" if old else f"{name} is back")
+    say(f"{name} is {old} again" if old else f"{name} is back")
 
 
 def list_trail(out: Path) -> None:
@@ -72,7 +74,7 @@ def list_trail(out: Path) -> None:
             else f"{deed.submission} forgotten"
         )
         table.add_row(
-            deed.made_at, clean(deed.author), clean(what), "taken back" if deed.undone else ""
+            deed.made_at, clean(deed.author), clean(what), "undone" if deed.undone else ""
         )
     if trail:
         make_console().print(table)

@@ -33,8 +33,8 @@ def make_autograder(
         " image (24.04 or later is quickest)."
     )
     print(
-        "It holds the solutions: give it to nobody. What confines a submission there stands in each"
-        " result."
+        "It contains the solutions: do not give it to students. Each result says which guarantees"
+        " of the sandbox hold in Gradescope's container."
     )
     if hidden_checks != "visible":
         print(f"Hidden checks are {hidden_checks}: students see no total until then.")

@@ -51,8 +51,8 @@ def graceful_interrupt(
 def stopping(busy: int, what: str = "submission") -> str:
     """What the first Ctrl-C says; ``what`` is what is graded."""
     waiting = (
-        f"waiting for {busy} {what}{'' if busy == 1 else 's'} under way; Ctrl-C again ends at once"
+        f"waiting for {busy} {what}{'' if busy == 1 else 's'}; press Ctrl-C again to stop at once"
         if busy
         else "one moment"
     )
-    return f"stopping: {waiting}\nwhat was graded is kept, and the same command goes on from there"
+    return f"stopping: {waiting}\nwhat was graded is kept; run the same command to continue"

@@ -31,7 +31,8 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
     """
     if course.root == PACKAGED_COURSE or any(one.held for one in course.lessons):
         raise UsageError(
-            f"{course.root} is a course that was handed out. Name the checkout of yours: --course"
+            f"{course.root} can't be changed. Give the folder of a git clone or of your own course:"
+            " --course"
         )
     with batch_lock(out), Gradebook.open(out) as book:
         room = collect_statistics(book.entries(), book.columns())
@@ -63,11 +64,11 @@ def found_group(groups: list[UnnamedGroup], signature: str) -> UnnamedGroup:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{signature} begins the names of {len(found)} groups. Give more of it")
+        raise UsageError(f"{len(found)} groups begin with {signature}. Give more letters")
     names = ", ".join(one.signature for one in groups[:8])
     raise UsageError(
         f"There is no group {signature}. "
-        + (f"class.html lists them, such as {names}" if names else "No wrong answer lacks a name")
+        + (f"Groups on class.html: {names}" if names else "All wrong answers match a known mistake")
     )
 
 
@@ -85,7 +86,9 @@ def free_name(lesson: Lesson, title: str) -> str:
 def add_cell(lesson: Lesson, name: str, title: str, code: str) -> None:
     """Add a wrong answer to the catalogue; raise CourseError if it is not one."""
     if not code:
-        raise UsageError(f"The answer does not define what its checks are about in {lesson.id}")
+        raise UsageError(
+            f"The answer does not define the function that the failed checks of {lesson.id} test"
+        )
     path = lesson.mistakes_file
     before = _text(path) or f'"""{lesson.id}: wrong answers."""\n'
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,10 @@ from grader.classroom.publish.release import hints_that_answer, release, release
 from grader.course.course import Course
 
 STEPS_SAID = {
-    "none": "nothing is in it",
-    "nudge": "the first step is in it, a question; --hints all adds the others",
-    "all": "all steps are in it, also those that nearly are the code",
+    "none": "Hints are left out.",
+    "nudge": "The first of the three hints of each function is included; --hints all adds the"
+    " others.",
+    "all": "All hints are included, even those that nearly give the code.",
 }
 
 
@@ -21,19 +22,19 @@ def make_release(course: Course, names: tuple[str, ...], folder: Path, hints: st
     released = release(course, lessons, folder, hints=hints)
     width = max(len(one.lesson) for one in released)
     for one in released:
-        held = f"{one.held.checks} checks, {one.held.points:g} points held back"
-        print(f"{one.lesson.ljust(width)}  {one.checks} checks, {one.points:g} points here; {held}")
-    print(f"\nOf each hint {STEPS_SAID[hints]}.")
+        held = f"{one.held.checks} hidden checks, {one.held.points:g} points"
+        print(f"{one.lesson.ljust(width)}  {one.checks} checks, {one.points:g} points; {held}")
+    print(f"\n{STEPS_SAID[hints]}")
     if hints == "all" and (out := sum(len(hints_that_answer(lesson)) for lesson in lessons)):
-        print(f"{out} steps are left out, since each spells out a whole part of a solution.")
+        print(f"{out} hints are left out, because each contains a whole part of a solution.")
     points, held_points = released_points(released)
     print(
-        f"\n{folder} holds {len(released)} lessons: {points:g} points can be earned there,"
-        f" {held_points:g} are held back."
+        f"\n{folder} has {len(released)} lessons. Its checks are worth {points:g} points. The"
+        f" hidden checks, {held_points:g} points, run only where you grade."
     )
     print(
-        "Every check in it passes on its reference; no solution and no hidden check is in it. Try"
-        f" it:\n\n  cd {shlex.quote(str(folder))}"
+        "The reference solutions pass every check in it. It contains no solution and no hidden"
+        f" check. Try it:\n\n  cd {shlex.quote(str(folder))}"
     )
     print("  pip install ./engine   # in an environment of its own, as students do")
     print("  grade")

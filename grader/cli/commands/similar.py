@@ -38,8 +38,8 @@ def show_similar(
     library()
     if against is not None and against.exists() and out.exists() and against.samefile(out):
         raise UsageError(
-            f"{against} is the class itself, which is compared anyway. Name an earlier one's folder"
-            " with --against"
+            f"--against {against} is this class, which is compared anyway. Name the folder of an"
+            " earlier class"
         )
     console = make_console(stderr=True)
     with ExitStack() as stack:
@@ -49,7 +49,7 @@ def show_similar(
         graded = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in graded:
             raise UsageError(
-                f"The class was not graded in {lesson!r}. Lessons: {', '.join(graded)}"
+                f"The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(graded)}"
             )
         meter = stack.enter_context(Meter(console))
         pairs: list[Pair] = []
@@ -107,7 +107,7 @@ def known_texts(lesson: Lesson) -> Iterator[str]:
 def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     console = make_console()
     if pairs:
-        table = plain_table("lines", "shared", "lesson", "one", "the other")
+        table = plain_table("lines", "shared", "lesson", "first", "second")
         for pair in pairs[:LISTED]:
             table.add_row(
                 str(pair.lines),
@@ -120,7 +120,7 @@ def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
     if len(pairs) > LISTED:
         count += f" ({len(pairs) - LISTED} of them not in this table)"
-    console.print(Line(f"{count} to look at, no verdict: {page}"))
+    console.print(Line(f"{count} to look at: {page}"))
 
 
 def name(side: Side, labels: dict[str, str]) -> Line:

@@ -229,10 +229,10 @@ def test_a_run_ends_with_whom_to_look_at(
     )
     batch(roster=tmp_path / "roster.csv")
     said = capsys.readouterr().out.splitlines()
-    assert "problem: Dora Day (dora): no file of a lesson is in it: tiny.py" in said
-    assert "nothing handed in: Zoe Absent" in said
+    assert "not graded: Dora Day (dora): no lesson file found; expected tiny.py" in said
+    assert "handed in nothing: Zoe Absent" in said
     assert "a file could not be loaded: Carol White" in said
-    assert "flagged, no proof of anything: bob" in said
+    assert "flagged, for a person to check: bob" in said
 
 
 def test_what_was_handed_in_again_is_a_line_and_no_list(
@@ -243,9 +243,9 @@ def test_what_was_handed_in_again_is_a_line_and_no_list(
         (tmp_path / "canvas" / name).write_text(RIGHT)
     batch(place=tmp_path / "canvas")
     said = capsys.readouterr().err
-    assert "handed in again: 2 files, such as doe_1_5_tiny.py; the newest of each counts\n" in said
-    assert "passed over" not in said
-    assert "doe_1_9_tiny-1.py is newer and counts" in (tmp_path / "out" / "class.html").read_text(
+    assert "not graded because a newer version exists: 2 files, such as doe_1_5_tiny.py\n" in said
+    assert "ignored" not in said
+    assert "doe_1_9_tiny-1.py, which is newer" in (tmp_path / "out" / "class.html").read_text(
         "utf-8"
     )
 
@@ -601,7 +601,7 @@ def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[...,
     """The next run would take the pages for a student's; a folder inside it is known by its
     gradebook.
     """
-    with pytest.raises(UsageError, match="both what to grade and where to write"):
+    with pytest.raises(UsageError, match="is the folder with the submissions"):
         batch(out=tmp_path / "class" / ".." / "class")
     assert sorted(path.name for path in (tmp_path / "class").iterdir()) == sorted(CLASS)
     assert batch(out=tmp_path / "class" / "out") is ExitCode.OK
@@ -612,7 +612,10 @@ def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[...,
 def test_a_second_batch_in_the_same_folder_is_told(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
-    with batch_lock(tmp_path / "out"), pytest.raises(UsageError, match="Another batch is at work"):
+    with (
+        batch_lock(tmp_path / "out"),
+        pytest.raises(UsageError, match="Another grade command is using"),
+    ):
         batch()
     assert batch() is ExitCode.OK
 
@@ -718,7 +721,7 @@ def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
     """Also those of what is not graded again."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
     page = tmp_path / "out" / "reports" / "bob.html"
-    asked, closed = "19.0", "A hidden check: what it asked is not shown."
+    asked, closed = "19.0", "This check is hidden, so its inputs are not shown."
     told = []
     for reveal in (False, True, False):
         batch(reveal=reveal)

@@ -43,10 +43,12 @@ def test_names_are_text_and_links_are_encoded() -> None:
 def test_what_was_passed_over_is_listed_with_its_reason() -> None:
     page = "".join(
         render_class(
-            [], random_columns(), passed_over=[("<b>notes.docx", "is named after no lesson")]
+            [],
+            random_columns(),
+            passed_over=[("<b>notes.docx", "does not have the name of a lesson")],
         )
     )
-    assert "<b>&lt;b&gt;notes.docx</b> is named after no lesson" in page
+    assert "<b>&lt;b&gt;notes.docx</b> does not have the name of a lesson" in page
     assert '<p class="empty">Nothing.</p>' not in page
 
 

@@ -180,7 +180,7 @@ def test_every_mark_and_every_page_arrives_where_it_belongs(
         assert row["section"] == ("A" if number % 2 else "B")
     ben = (out / "reports" / f"{name_of(out, BEN)}.html").read_text("utf-8")
     assert "Why this number?" in ben and "POINTS = 5" in ben and "line 2" in ben
-    assert "of what was earned is taken off" in ben
+    assert "of the earned points are taken off" in ben
     cal = (out / "reports" / f"{name_of(out, CAL)}.html").read_text("utf-8")
     assert "&lt;b&gt;Cal&lt;/b&gt;" in cal
     run_grade("export", out, "--to", "json")
@@ -350,7 +350,7 @@ def test_who_has_no_verdict_is_told_no_score() -> None:
 
 def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:
     said = run_grade("feedback", desk("moodle"), "--to", "moodle")
-    assert "look at this: in a group assignment do not upload this zip" in said
+    assert "look at this: do not upload this zip if students hand in as groups" in said
 
 
 def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:
@@ -382,7 +382,7 @@ def test_a_file_of_comments_is_taken_whole_or_not_at_all(
         assert book.entry_of(ADA).comments == ()
     file.write_text(f'name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},,,"a, b"\n')
     assert "2 comments on 2 submissions" in run_grade("comment", out, "--file", file)
-    assert "2 were there already" in run_grade("comment", out, "--file", file)
+    assert "2 already existed" in run_grade("comment", out, "--file", file)
     with Gradebook.open(out) as book:
         assert [one.text for one in book.entry_of(BEN).comments] == ["a, b"]
         (one,) = book.entry_of(ADA).comments
@@ -396,10 +396,10 @@ def test_a_file_of_comments_is_taken_whole_or_not_at_all(
 @pytest.mark.parametrize(
     ("target", "text", "said"),
     [
-        (f"{ADA}:huge", "x", "was not graded in 'huge'"),
+        (f"{ADA}:huge", "x", "has no lesson 'huge'"),
         (f"{ADA}:tiny:x", "x", "is not NAME, NAME:LESSON or NAME:LESSON:LINE"),
         (f"{ADA}:tiny:0", "x", "has no line 0"),
-        (ADA, "  ", "needs a text"),
+        (ADA, "  ", "comment is empty"),
         ("Nobody", "x", "no submission 'Nobody'"),
     ],
 )

@@ -251,7 +251,8 @@ def test_gradescope_students_see_their_total() -> None:
     (unseen,) = [test for test in found["tests"] if test["name"].endswith("zero")]
     assert (
         unseen["output"]
-        == "Looks like: mixed up\nA hidden check: what it asked is not shown.\nA nudge: think"
+        == "Looks like: mixed up\nThis check is hidden, so its inputs are not shown.\n"
+        "A nudge: think"
     )
     assert "secret" not in json.dumps(unseen)
 
@@ -384,7 +385,9 @@ def test_a_table_that_is_open_elsewhere_is_named(
         raise PermissionError(13, "in use", str(self), 32, str(target))
 
     monkeypatch.setattr(Path, "replace", held)
-    with pytest.raises(UsageError, match=r"grades\.csv can't be written: in use\. Close it, or"):
+    with pytest.raises(
+        UsageError, match=r"grades\.csv can't be written: in use\. If another program"
+    ):
         write_export(
             iter(ENTRIES), COLUMNS, "csv", request=ExportRequest(), folder=tmp_path, output=None
         )

@@ -363,7 +363,7 @@ def test_a_score_above_full_marks_is_said_to_be_one(
         grade(book, "al", Outcome.PASSED)
     adjust(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
     assert "more than full marks" in capsys.readouterr().out
-    adjust(tmp_path, "al", lesson=None, points=-0.5, reason="a slip", author="kim")
+    adjust(tmp_path, "al", lesson=None, points=-0.5, reason="opposite sign", author="kim")
     assert "more than full marks" not in capsys.readouterr().out
 
 

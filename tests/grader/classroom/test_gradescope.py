@@ -234,7 +234,7 @@ def test_a_fault_of_ours_in_a_check_gives_no_score(container: Path) -> None:
     (container / "submission" / "tiny.py").write_text(RIGHT, "utf-8")
     found = grade(container)
     assert not has_score(found)
-    assert "by the grader's own fault" in found["output"]
+    assert "because of the grader's own fault" in found["output"]
 
 
 @pytest.mark.parametrize("how", ["no course", "no engine", "no Python"])
@@ -256,7 +256,7 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
     assert "not your score" in found["output"]
     alive = how == "no course"  # then Python itself says so, else the script does
     assert found["output"].startswith(
-        "The grader itself failed. " if alive else "The grader itself failed, or ran out of"
+        "The grader itself failed, " if alive else "The grader itself failed, or ran out of"
     )
 
 

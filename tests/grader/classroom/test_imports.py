@@ -111,7 +111,7 @@ def test_a_wrong_layout_is_refused_with_what_it_looks_like(layout: str, tmp_path
     place = write_class("github", tmp_path, CLASS)
     with pytest.raises(
         SubmissionError,
-        match=f"does not come from {layout}: nothing .* is named like .*It looks like github",
+        match=f"is not a download from {layout}: nothing .* is named like .*It looks like github",
     ):
         find(place, layout)
 
@@ -150,12 +150,12 @@ def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
 
 
 def test_an_empty_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"holds no submissions\. Name the folder or the zip"):
+    with pytest.raises(SubmissionError, match=r"has no submissions\. Name the folder or the zip"):
         find(tmp_path)
 
 
 def test_an_empty_zip_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="holds no submissions"):
+    with pytest.raises(SubmissionError, match="has no submissions"):
         find(archive(tmp_path / "class.zip", {}))
 
 
@@ -173,7 +173,7 @@ def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
     """Where nothing is left, the error says what was there."""
     with pytest.raises(
         SubmissionError,
-        match=r"holds no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
+        match=r"has no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
     ):
         find(files(tmp_path, "grades.xlsx"))
 
@@ -249,7 +249,7 @@ def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) 
     found = find(tmp_path)
     assert read(found) == {"alice": {"tiny": "x = 1\n"}}
     assert passed_over(found) == {
-        "alice.zip": "alice is there too, and counts. Rename or delete one of them"
+        "alice.zip": "is not graded, because alice is there too. Rename or delete one of them"
     }
 
 
@@ -260,13 +260,13 @@ def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_pat
     """A learner's own folder is a class of one."""
     found = find(files(tmp_path / "alice", *paths))
     assert read(found) == {"alice": {"tiny": "x = 1\n", "small": "x = 1\n"}}
-    assert found.notes == ("lessons lie side by side, so this is one submission: alice",)
+    assert found.notes == ("the folder contains lessons, so it is one submission: alice",)
 
 
 def test_lessons_beside_students_are_nobodys(tmp_path: Path) -> None:
     found = find(files(tmp_path, "tiny.py", "alice/tiny.py"))
     assert names(found) == ["alice"]
-    assert "named after a lesson, so it says not whose it is" in passed_over(found)["tiny.py"]
+    assert "named after a lesson, so its student is not known" in passed_over(found)["tiny.py"]
 
 
 def test_archives_of_other_kinds_are_passed_over_with_the_remedy(tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_a_zip_around_a_folder_around_students_is_a_class(tmp_path: Path) -> Non
     found = find(
         archive(tmp_path / "x.zip", {"class/alice/tiny.py": "1", "class/bob/tiny.py": "2"})
     )
-    assert (names(found), found.notes) == (["alice", "bob"], ("submissions are those in class",))
+    assert (names(found), found.notes) == (["alice", "bob"], ("the submissions are in class",))
 
 
 def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
@@ -361,7 +361,7 @@ def test_canvas_names_of_any_script_and_with_underscores(tmp_path: Path) -> None
         files(tmp_path, "김민준_5_50_tiny.py", "o_neil_6_60_my_own_tiny.py", "müller_7_70_small.py")
     )
     assert names(found) == ["müller", "o_neil", "김민준"]
-    assert "named after no lesson" in passed_over(found)["o_neil_6_60_my_own_tiny.py"]
+    assert "does not have the name of a lesson" in passed_over(found)["o_neil_6_60_my_own_tiny.py"]
 
 
 def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> None:
@@ -381,7 +381,7 @@ def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_
         )
     )
     assert read(found) == {"doe": {"tiny": "new\n"}}
-    reason = "was handed in again: doe_1_20_tiny-2.py is newer and counts"
+    reason = "was replaced by doe_1_20_tiny-2.py, which is newer"
     assert dict(found.replaced) == {"doe_1_5_tiny.py": reason, "doe_1_9_tiny-1.py": reason}
     assert found.passed_over == ()
 
@@ -456,7 +456,7 @@ def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
     assert names(found) == ["A"]
     assert {name: reason.split(",")[0] for name, reason in found.passed_over} == {
         "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
-        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in",
+        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in (kind: comments)",
     }
 
 
@@ -530,7 +530,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
     )
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]
-    assert "(Bob), and its folder is not there" in passed_over(found)["submission_2"]
+    assert "(Bob), but its folder is missing" in passed_over(found)["submission_2"]
     assert "not a submission of Gradescope's" in passed_over(found)["extra.pdf"]
     assert any("submission_3 has no submitter" in note for note in found.notes)
 
@@ -545,8 +545,8 @@ def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
     [
         ("a: b\n  c: [", r"submission_metadata\.yml:2 is not YAML"),
         (b"\xff\xfe\x00\xd8", "is not YAML"),
-        ("- a\n- b\n", "holds no submissions"),
-        ("", "holds no submissions"),
+        ("- a\n- b\n", "has no submissions"),
+        ("", "has no submissions"),
         ("[" * 200_000, "nested more than 30 deep"),
         ("- " * 100_000, "nested more than 30 deep"),
     ],

@@ -229,7 +229,7 @@ def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None
         "canvas", tmp_path, CANVAS, (replace(ALICE, students=(StudentIdentity("Nobody"),)), BOB)
     )
     assert "Nobody: not in the sheet; nothing was filled in" in notes
-    assert "Doe, Alice: in the sheet, and without a submission" in notes
+    assert "Doe, Alice: in the sheet, but without a submission" in notes
     assert not any(note.startswith("Someone: in the sheet") for note in notes)
 
 
@@ -269,8 +269,8 @@ def test_canvas_is_told_when_points_possible_are_others(tmp_path: Path) -> None:
     text = CANVAS.replace(",20,5,", ",100,5,")
     _, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",))
     assert (
-        "Total (73) is worth 100 there, and 20 here; for a total on its scale say --scale 100"
-        in notes
+        "Total (73) has 100 points in Canvas and 20 in this gradebook; to convert the total, add"
+        " --scale 100" in notes
     )
     scaled, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",), scale=100.0)
     assert column(scaled, 7)["Doe, Alice"] == "87.5"
@@ -304,7 +304,9 @@ def test_canvas_with_first_and_last_names_apart(tmp_path: Path) -> None:
 def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(tmp_path: Path) -> None:
     bonus = Adjustment(2.0, "extra", "kim", "2026-03-01T10:00:00+00:00", None)
     entries = (replace(ENTRIES[0], adjustments=(bonus,)),)
-    with pytest.raises(UsageError, match=r"has \+2 points for no lesson.*--column TITLE"):
+    with pytest.raises(
+        UsageError, match=r"has \+2 points that belong to no lesson.*--column TITLE"
+    ):
         filled("canvas", tmp_path, CANVAS, entries)
     total, _ = filled("canvas", tmp_path, CANVAS, entries, columns=("Total",))
     plain = (replace(ENTRIES[0], adjustments=()),)
@@ -316,9 +318,9 @@ def test_points_for_no_lesson_are_not_lost_in_columns_of_lessons(tmp_path: Path)
 @pytest.mark.parametrize(
     ("text", "asked", "said"),
     [
-        ("a,b\n1,2\n", {}, "a Canvas gradebook has the columns"),
-        ("Student,ID,Essay (3)\nEve,103,\n", {}, r"--column which gets the total: Essay \(3\)"),
-        (CANVAS, {"columns": ("Exam",)}, "no column is called 'Exam'"),
+        ("a,b\n1,2\n", {}, "this is not a Canvas gradebook"),
+        ("Student,ID,Essay (3)\nEve,103,\n", {}, r"the total with --column: Essay \(3\)"),
+        (CANVAS, {"columns": ("Exam",)}, "no column has the title 'Exam'"),
     ],
 )
 def test_canvas_says_what_is_wrong_with_a_template(
@@ -444,14 +446,17 @@ def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit
 
 def test_moodle_is_told_when_full_marks_are_worth_more(tmp_path: Path) -> None:
     _, notes = filled("moodle", tmp_path, ENGLISH.replace("20.00", "100.00"))
-    assert "full marks are 100 there and 20 here; for its scale add --scale 100" in notes
+    assert (
+        "full marks are 100 in Moodle and 20 in this gradebook; to convert the marks, add"
+        " --scale 100" in notes
+    )
 
 
 def test_moodle_keeps_the_grade_where_the_grader_is_at_fault_and_says_why(tmp_path: Path) -> None:
     text, _ = filled("moodle", tmp_path, ENGLISH, (FAULTY,))
     eve = cells(text)[3]
     assert eve[4] == ""
-    assert "no score yet: chains could not be judged, by the grader's own fault" in eve[9]
+    assert "no score yet: chains could not be graded because of the grader's own fault" in eve[9]
 
 
 def test_moodle_feedback_is_no_markup_and_no_formula(tmp_path: Path) -> None:

@@ -427,7 +427,7 @@ def test_a_bundle_is_not_released_again(
     released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
     bundled = load_course(released_bundle[0] / "course")
-    with pytest.raises(UsageError, match="students' bundle itself"):
+    with pytest.raises(UsageError, match="folder that grade release made"):
         release(bundled, bundled.lessons, tmp_path / "again")
 
 
@@ -453,7 +453,7 @@ def test_a_course_that_gives_itself_away_is_not_released(
     )
     with pytest.raises(
         CourseError,
-        match=r"tiny/README.md would hold a part of the solution of tiny: 'return 3 \* x'",
+        match=r"tiny/README.md would contain a part of the solution of tiny: 'return 3 \* x'",
     ):
         release(course, course.lessons, tmp_path / "out" / "handout")
     assert list((tmp_path / "out").iterdir()) == []

@@ -79,7 +79,7 @@ def test_a_bad_line_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     ("data", "said"),
     [
         (b"", "empty"),
-        (b"color,shape\nred,round\n", "class.csv:1: no column says who"),
+        (b"color,shape\nred,round\n", "class.csv:1: no column names the students"),
         (b"name\nAnn\n\xff\xff\xff\n", "class.csv:3 is neither UTF-8 nor CP949"),
         (b'name,sid\nAnn,1\n"Bob,2\n', "class.csv:.*CSV"),
     ],

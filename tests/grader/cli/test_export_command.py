@@ -72,7 +72,7 @@ def test_every_format_is_written_from_a_gradebook(
 ) -> None:
     target = tmp_path / "made"
     assert run_export(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
-    assert capsys.readouterr().out == f"{target} is written for {name}.\n"
+    assert capsys.readouterr().out == f"Wrote {target} ({name}).\n"
     found = list(target.rglob("*.json")) if FORMATS[name].files else [target]
     assert len(found) == (2 if FORMATS[name].files else 1)
     assert all(path.stat().st_size for path in found)
@@ -110,7 +110,7 @@ def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
     )
     assert (tmp_path / "sheet.csv").read_text() == SHEET
     told = capsys.readouterr()
-    assert "note: zoe: in the sheet, and without a submission\n" in told.err
+    assert "note: zoe: in the sheet, but without a submission\n" in told.err
     assert "Grades, Import" in told.out
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.fork
 
 NAMES = ("ada", "alan", "edsger", "grace")
 WRONG = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
-RESUMES = "the same command goes on from there"
+RESUMES = "run the same command to continue"
 LONGEST_SECONDS = 60
 
 
@@ -113,7 +113,7 @@ def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
     """
     first = run("out", times=1)
     said = capsys.readouterr().err
-    assert "stopping: waiting for 1 submission under way; Ctrl-C again ends at once\n" in said
+    assert "stopping: waiting for 1 submission; press Ctrl-C again to stop at once\n" in said
     assert said.count(RESUMES) == 2
     assert (first.graded, first.abandoned.is_set()) == (2, False)
     assert finished(tmp_path / "out") == ["ada", "alan"]
