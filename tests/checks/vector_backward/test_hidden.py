@@ -99,7 +99,7 @@ def test_every_kind_of_vector(student, draw):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_v_may_have_any_shape(student, draw):
-    """vjp accepts a 0-d y, a matrix y, and x of another shape"""
+    """vjp accepts a 0-d y, a matrix y, and x of a different shape"""
     k, c = draw.number(0.3, 1.5), draw.tensor(4)
     m = draw.tensor(3, 2)
     for text, x, v, parameters in (
