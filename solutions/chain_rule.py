@@ -10,10 +10,10 @@ from torch import Tensor
 def gradient_by_hand(x: Tensor) -> Tensor:
     """Return dz/dx of z = log(x ** 3) + sqrt(x ** 2) for each element of x.
 
-    Return the value of a formula that you derived: use no autograd, and no differences of z. x has
-    any shape, also () or one without elements, and is float32 or float64. Its elements lie between
-    0.01 and 100. x may require grad; whether the result does is up to you. The result has x's shape
-    and dtype. x is not changed.
+    Return the value of a formula that you derived: use no autograd, and no finite differences. x
+    has any shape, also () or one without elements, and is float32 or float64. Its elements lie
+    between 0.01 and 100. x may require grad; whether the result does is up to you. The result has
+    x's shape and dtype. x is not changed.
     """
     # solution
     through_y = 3 / x  # y = x ** 3: dz/dy * dy/dx = 1 / x ** 3 * 3 * x ** 2
@@ -25,7 +25,7 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     """Return the tuple (dz/dx, dz/dq) of z = log(x ** q) for each element of x and q.
 
-    Return the values of formulas that you derived: use no autograd, and no differences of z. x is
+    Return the values of formulas that you derived: use no autograd, and no finite differences. x is
     as in gradient_by_hand. q has x's shape and dtype, and may require grad, too. Its elements lie
     between -3 and 3; they may be 0 or fractions. Both results have the shape and dtype of x. x and
     q are not changed.

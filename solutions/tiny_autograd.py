@@ -86,7 +86,7 @@ class Value:
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent.
 
-        The power and its derivative are finite real numbers, and it is not 0 ** 0.
+        The power and its derivative are finite real numbers. 0 ** 0 is not asked for.
         """
         # solution
         slope = exponent * self.data ** (exponent - 1) if exponent else 0.0
@@ -123,17 +123,17 @@ class Value:
         # end solution
 
     def backward(self) -> None:
-        """Add the derivative of this Value to the grad of each Value(data) it was computed from.
+        """Add the derivative of this Value to the grad of each leaf that it was computed from.
 
-        The derivative is added to what the grad holds already. A Value(data) can be the root: its
-        grad, 0.0 before, is 1 afterwards. What the grads of results hold afterwards is up to you.
+        A leaf is a Value that was made by Value(data), not by an operation. The derivative is added
+        to what the grad holds already. A leaf can be the root: its grad, 0.0 before, is 1
+        afterwards. What the grads of results hold afterwards is up to you.
 
-        A chain of 10,000 operations works. The work does not grow with the number of paths: after
-        forty times x = x + x there are 2**40 of them.
+        A chain of 10,000 operations works. The work does not grow with the number of paths: there
+        are 2**40 paths after x = x + x has run forty times.
 
         backward runs once for each result, before any data changes. Two results on which it runs
-        share nothing but Values made by Value(data). Nobody else sets the grad of a result, or that
-        of the root.
+        share only leaves. Only your code sets the grad of a result or of the root.
         """
         # solution
         self.grad = 1.0
@@ -144,7 +144,8 @@ class Value:
 
 
 def zero_grad(root: Value) -> None:
-    """Set grad to 0.0 in root and in every Value that root was computed from, whatever it held.
+    """Set grad to 0.0 in root and in every Value that root was computed from, whatever the grad
+    held before.
 
     It also works after root.backward(). Other Values keep their grad, and no data changes. A chain
     of 10,000 operations works, and the work does not grow with the number of paths.

@@ -14,7 +14,8 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     grad. The sum in v^T J runs over all elements of y. Any tensor may be 0-d, empty or
     non-contiguous; all are float32, or all are float64. The result has x's shape and dtype. What
     x.grad held before is not part of the result. x.grad is the same after the call as before. The
-    graph of y can still be used. The arguments keep their values, and x still requires grad.
+    graph of y can still be used afterwards. The arguments keep their values, and x still requires
+    grad.
     """
     # solution
     (gradient,) = torch.autograd.grad(y, x, v, retain_graph=True)

@@ -15,12 +15,12 @@ class Add(Function):
     """The sum x + y of two tensors, element by element.
 
     The rules below hold for Mul, Pow and BroadcastMul too. Both inputs are float32 or both are
-    float64. They have the same shape (except in BroadcastMul), and every shape works: also a single
-    number (0-d), an empty tensor and a transposed one. The result and the gradients have the dtype
-    of x.
+    float64. They have the same shape (except in BroadcastMul), and every shape works, including a
+    single number (0-d), an empty tensor and a transposed one. The result and the gradients have the
+    dtype of x.
 
     x, y and grad_output belong to the caller: do not write into them. Calls do not affect each
-    other, also if x is changed in place between two calls. You may split forward into forward(x, y)
+    other, even if x is changed in place between two calls. You may split forward into forward(x, y)
     and setup_context(ctx, inputs, output). For an input that does not require grad, backward may
     return None.
     """
@@ -32,8 +32,9 @@ class Add(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and y as a tuple, for any grad_output; that is the
-        gradient with respect to the result.
+        """Return the gradients with respect to x and y as a tuple, for any grad_output.
+
+        grad_output is the gradient with respect to the result.
         """
         raise NotImplementedError
 
@@ -48,8 +49,9 @@ class Mul(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and y as a tuple, for any grad_output; that is the
-        gradient with respect to the result.
+        """Return the gradients with respect to x and y as a tuple, for any grad_output.
+
+        grad_output is the gradient with respect to the result.
         """
         raise NotImplementedError
 
@@ -67,8 +69,9 @@ class Pow(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and q as a tuple, for any grad_output; that is the
-        gradient with respect to the result.
+        """Return the gradients with respect to x and q as a tuple, for any grad_output.
+
+        grad_output is the gradient with respect to the result.
         """
         raise NotImplementedError
 
@@ -76,10 +79,10 @@ class Pow(Function):
 def as_callable(function: type[Function]) -> Callable[..., Any]:
     """Return a callable that returns what function.apply returns for the same arguments.
 
-    function is any class derived from Function. It has one argument or more, tensors or other
-    objects, and returns a tensor or a tuple of tensors. Arguments are passed by position, and reach
-    forward unchanged. as_callable itself does not run the Function. Several callables can be used
-    side by side.
+    function is any class derived from Function. Its apply takes one or more arguments, tensors or
+    other objects, and returns a tensor or a tuple of tensors. Arguments are passed by position, and
+    reach forward unchanged. as_callable itself does not run the Function. Several callables can be
+    used side by side.
     """
 
     raise NotImplementedError

@@ -23,10 +23,10 @@ class MyReLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> Tensor:
-        """Return the gradient with respect to x; grad_output is the gradient with respect to max(x,
-        0).
+        """Return the gradient with respect to x.
 
-        Where x is exactly 0, use 0 or 1 as the slope, as you like. Leave grad_output as it was.
+        grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, use 0 or 1 as
+        the slope, as you like. Leave grad_output as it was.
         """
         raise NotImplementedError
 
@@ -44,8 +44,9 @@ class STE(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x is above 0 and 0 elsewhere, with the shape and dtype of x. Leave x as it
-        was.
+        """Return 1 where x > 0, and 0 elsewhere, with the shape and dtype of x.
+
+        Leave x as it was.
         """
         raise NotImplementedError
 
@@ -71,8 +72,9 @@ class ClippedSTE(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, x: Tensor) -> Tensor:
-        """Return 1 where x is above 0 and 0 elsewhere, with the shape and dtype of x. Leave x as it
-        was.
+        """Return 1 where x > 0, and 0 elsewhere, with the shape and dtype of x.
+
+        Leave x as it was.
         """
         raise NotImplementedError
 

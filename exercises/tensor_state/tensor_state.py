@@ -9,10 +9,11 @@ from torch import Tensor
 def tensor_state(t: Tensor) -> dict:
     """Return a dictionary that describes t, with these five entries.
 
-    "requires_grad", "is_leaf" and "retains_grad" are bools, as t has them. "grad_fn" is the name of
-    the type of t's node, such as "PowBackward0", or None if t has no node. "grad" is a copy of the
-    gradient that t holds, with its shape and dtype, or None if t holds none. Writing into the copy
-    does not change t.grad, and writing into t.grad does not change the copy.
+    "requires_grad", "is_leaf" and "retains_grad" hold the bools of the attributes with these names.
+    "grad_fn" is the name of the type of t's node, such as "PowBackward0", or None if t has no node.
+    "grad" is a copy of the gradient that t holds, with its shape and dtype, or None if t holds
+    none. Writing into the copy does not change t.grad, and writing into t.grad does not change the
+    copy.
 
     t is any tensor, of any shape and dtype, before or after a backward. t may be an intermediate
     result that does not retain its gradient: no warning is raised then. t stays as it was, and
@@ -27,8 +28,8 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
     z is a 0-d tensor with a graph. tensors is a list of one or more different tensors that require
     grad and that z depends on: leaves, intermediate results, z itself. Each gradient has the shape
-    and dtype of its tensor. What .grad of a tensor held before, even inf or NaN, is not part of its
-    gradient.
+    and dtype of its tensor. What .grad of a tensor held before, even inf or NaN, is not part of the
+    result.
     """
     raise NotImplementedError
 

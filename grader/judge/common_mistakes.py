@@ -54,8 +54,8 @@ def gives_a_value(node: ast.FunctionDef) -> bool:
     about=(),
     title="Nothing is returned",
     explanation=(
-        "{function} ends without a return of a value, so it gives None{printed}. End it with return"
-        " and the result."
+        "{function} ends without returning a value, so it returns None{printed}. End it with"
+        " return and the result."
     ),
 )
 def no_return(failure: Failure, student: Student) -> Facts | None:
@@ -72,7 +72,7 @@ def no_return(failure: Failure, student: Student) -> Facts | None:
         isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
         for one in inside
     )
-    printed = phrase(", and what it prints reaches nobody") if prints else ""
+    printed = phrase(" (what it prints is not returned)") if prints else ""
     return {"function": failure.about, "printed": printed}
 
 
@@ -189,8 +189,8 @@ def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "common_other_exception",
     about=(),
-    title="Another exception than the one asked for",
-    explanation="{wanted} is asked for here, and the code raises {got} in line {line}.",
+    title="The wrong exception is raised",
+    explanation="The task asks for {wanted} here, but line {line} raises {got}.",
 )
 def other_exception(failure: Failure, student: Student) -> Facts | None:
     """A raise of the student's own, of another class than the check wants."""

@@ -29,7 +29,7 @@ def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
     "common_input_returned",
     about=(),
     title="An input comes back unchanged",
-    explanation="What came back is {name} itself, {value}; expected {expected}.",
+    explanation="Your result is {name} itself, {value}; expected {expected}.",
 )
 def input_returned(failure: Failure, student: Student) -> Facts | None:
     """The values of one input, and of no other, in place of the truth."""
@@ -47,8 +47,8 @@ def input_returned(failure: Failure, student: Student) -> Facts | None:
     about=(),
     title="Something is added to the right result",
     explanation=(
-        "What came back is the expected result plus {name}, {value}. Leave it out, or subtract a"
-        " copy of it."
+        "Your result is the expected one plus {name}, {value}. Leave it out. If it is an old"
+        " .grad, set .grad to None before backward, or use torch.autograd.grad."
     ),
 )
 def input_added(failure: Failure, student: Student) -> Facts | None:

@@ -34,22 +34,23 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_backward_twice",
         "The graph was freed before it was used again",
-        "The first backward frees what the graph saved, and then it is used again. Pass"
-        " retain_graph=True to the first call, or compute the result once more.",
+        "The first backward frees the tensors that the graph saved, and a second one needs them."
+        " Pass retain_graph=True to the first call, or compute the result once more.",
         ["Trying to backward through the graph a second time"],
     ),
     raised(
         "common_backward_of_many",
-        "backward of more than one number needs a gradient",
-        "Only for a single number autograd fills in an incoming gradient of 1. This result has"
-        " several: pass an incoming gradient that is not None, or reduce the result to one number.",
+        "backward from several elements needs a gradient",
+        "backward can start without a gradient, at 1, only if the result is a single number. This"
+        " result has several or no elements. Pass a gradient of its shape, or reduce it to one"
+        " number.",
         ["grad can be implicitly created only for scalar outputs"],
     ),
     raised(
         "common_inplace_on_leaf",
         "A leaf that requires grad is changed in place",
-        "torch forbids this where it records, because the leaf's gradient would lose its meaning."
-        " Do the update under torch.no_grad(), or work out of place.",
+        "While torch records, a leaf that requires grad can't be changed in place. Do the update"
+        " under torch.no_grad(), or compute a new tensor instead.",
         ["a leaf Variable that requires grad is being used in an in-place operation"],
     ),
     raised(
@@ -63,50 +64,50 @@ RAISED: tuple[Mistake, ...] = (
         "common_unused_input",
         "The result does not depend on an input",
         "The graph of the result does not reach a tensor whose gradient was asked for. Compute the"
-        " result from this very tensor, not from a copy; or pass allow_unused=True, which gives"
+        " result from that tensor itself, not from a copy; or pass allow_unused=True, which gives"
         " None.",
         ["appears to not have been used in the graph"],
     ),
     raised(
         "common_none_used",
         "None is used as a value",
-        "A value here is None. A function without a return gives None, and so does .grad before any"
-        " backward and on a tensor that is not a leaf.",
+        "A value here is None. A function without a return gives None. .grad is None before any"
+        " backward, and on a tensor that is not a leaf and does not retain its gradient.",
         ["'NoneType' object", r"operand type\(s\) for .*'NoneType'"],
     ),
     raised(
         "common_many_as_one",
-        "Several elements are converted to one number",
-        "item(), float() and int() take a tensor of one element, and this one has more. Keep it a"
-        " tensor, or reduce it first.",
+        "Only a tensor of one element converts to a number",
+        "item(), float() and int() take a tensor of exactly one element. This one has several, or"
+        " none. Keep it a tensor, or reduce it first.",
         ["cannot be converted to Scalar", "only one element tensors can be converted"],
     ),
     raised(
         "common_truth_of_tensor",
-        "A condition has more than one value",
-        "if, while, and, or need a single True or False, and this comparison gives one for each"
+        "A condition is not a single True or False",
+        "if, while, and, or need a single True or False, and this tensor has one value for each"
         " element. Use torch.where, a mask, or any() and all().",
         ["Boolean value of Tensor with (?:more than one|no) value"],
     ),
     raised(
         "common_view_of_noncontiguous",
         "view needs contiguous memory",
-        "view only reinterprets memory, and this tensor's elements do not lie in the order that the"
-        " new shape needs. reshape copies where that is necessary.",
+        "view only reinterprets memory, and this tensor's elements do not lie in the order that"
+        " the new shape needs. Use reshape, which copies if necessary.",
         ["view size is not compatible with input tensor's size and stride"],
     ),
     raised(
         "common_zero_dimensions",
         "A tensor without dimensions is indexed or iterated",
         "The tensor is a single number: its shape is (), so it has no first element and no"
-        " dimension 0. Treat any shape alike, without an index.",
+        " dimension 0. Use operations that work for any shape, without an index.",
         ["0-d tensor", "0-dim tensor", "tensor has no dimensions"],
     ),
     raised(
         "common_retains_nothing",
         "retain_grad on a tensor that does not require grad",
-        "retain_grad needs a tensor whose gradient will be computed. None of what this tensor was"
-        " computed from requires grad.",
+        "This tensor does not require grad, so backward computes no gradient for it. Compute it"
+        " with recording on, from a tensor that requires grad.",
         ["can't retain_grad on Tensor that has requires_grad=False"],
     ),
     raised(
@@ -118,37 +119,38 @@ RAISED: tuple[Mistake, ...] = (
     ),
     raised(
         "common_dtypes_mixed",
-        "Two dtypes meet",
-        "The operation needs two tensors of one dtype. One of them is created or converted"
-        " elsewhere: give it the dtype of the input.",
+        "Two tensors have different dtypes",
+        "The operation needs two tensors of the same dtype. Look for a tensor that is created"
+        " without a dtype, or converted, and give it the dtype of the input.",
         ["to have the same dtype", "expected scalar type", "Found dtype"],
     ),
     raised(
         "common_sizes_differ",
-        "Two shapes do not fit",
-        "The operation combines two tensors whose shapes don't fit and can't be broadcast. Print"
-        " both shapes before this line.",
+        "Two shapes do not fit together",
+        "The operation combines two tensors whose shapes don't fit together and can't be"
+        " broadcast. Print both shapes before this line.",
         [r"The size of tensor a \(", "shapes cannot be multiplied", "inconsistent tensor size"],
     ),
     raised(
         "common_name_before_value",
         "{name} has no value yet",
-        "{name} is used before anything is assigned to it on this path. Check the spelling, and"
-        " assign it before the if or the loop.",
+        "{name} is used before anything is assigned to it. Check the spelling. If it is assigned"
+        " only inside an if or a loop, assign it before.",
         [r"cannot access local variable '(?P<name>\w+)'", r"name '(?P<name>\w+)' is not defined"],
     ),
     raised(
         "common_gradient_count",
         "backward returns the wrong number of gradients",
         "backward has to return one value for each argument of forward except ctx, in their order:"
-        " {wanted} here, and it returned {got}. For what needs no gradient return None.",
+        " {wanted} here, and it returned {got}. Return None for an argument that needs no"
+        " gradient.",
         [r"incorrect number of gradients \(expected (?P<wanted>\d+), got (?P<got>\d+)\)"],
     ),
     raised(
         "common_gradient_shape",
         "A gradient does not have its input's shape",
-        "backward returned a gradient of shape {got}, and the input has {wanted}. Sum over what was"
-        " broadcast, or transpose.",
+        "backward returned a gradient of shape {got}, and the input has {wanted}. Sum over the"
+        " dimensions that were broadcast, or transpose the gradient.",
         [
             r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
             r" but expected shape compatible with (?P<wanted>\[.*?\])"
@@ -157,8 +159,8 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_empty_input",
         "An input without elements is not handled",
-        "A maximum, a first element and a stack exist only where there is an element. This input"
-        " has none: use operations that also work then, or give the empty result first.",
+        "A maximum, a first element or a stack needs at least one element, and this input has"
+        " none. Use operations that also work without elements, or return the empty result first.",
         [
             "Expected reduction dim to be specified for input.numel\\(\\) == 0",
             "expects a non-empty TensorList",
@@ -171,22 +173,22 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_flag_of_a_result",
         "requires_grad of a result is changed",
-        "Only a leaf can switch requires_grad off or on. This tensor was computed, so it is not a"
-        " leaf: detach it first, and work with what detach returns.",
+        "You can change requires_grad only on a leaf. This tensor was computed, so it is not a"
+        " leaf. Call detach() on it, and use the tensor that detach() returns.",
         ["you can only change requires_grad flags of leaf variables"],
     ),
     raised(
         "common_numpy_of_graph",
         "NumPy is asked for a tensor that requires grad",
-        "NumPy records nothing, so torch hands over only what does not require grad. Use torch's"
-        " own functions, or detach() the tensor first where no gradient is needed.",
+        "NumPy records no graph, so torch converts only tensors that do not require grad. Use"
+        " torch's own functions, or call detach() first if no gradient is needed.",
         ["call numpy\\(\\) on Tensor that requires grad"],
     ),
     raised(
         "common_inference_tensor",
         "A tensor from inference mode is used in a graph",
-        "What inference_mode() makes can never be part of a graph. torch.no_grad() and detach()"
-        " give tensors that can.",
+        "A tensor made in inference_mode() cannot be saved in a graph, require grad, or be changed"
+        " in place outside. Use torch.no_grad() or detach() instead.",
         ["[Ii]nference tensor"],
     ),
     raised(

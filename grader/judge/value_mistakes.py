@@ -59,10 +59,10 @@ def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "common_swapped_dimensions",
     about=(),
-    title="Dimensions are in another order",
+    title="The dimensions are in the wrong order",
     explanation=(
-        "The values are right, but their dimensions are swapped, as transpose does it. Look at the"
-        " order of a product, or at a .T that is missing or too much."
+        "The values are right, but the dimensions are swapped, as if transposed. Check the order"
+        " of the factors in a product, and look for a missing or extra .T."
     ),
 )
 def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
@@ -80,11 +80,11 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
     if actual.numel() == expected.numel() and actual.shape != expected.shape:
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
-            yield "There is a dimension of size 1 too many", expected.reshape(actual.shape)
+            yield "There is an extra dimension of size 1", expected.reshape(actual.shape)
         elif squeezed:
-            yield "A dimension of size 1 is gone", expected.reshape(actual.shape)
+            yield "A dimension of size 1 is missing", expected.reshape(actual.shape)
         else:
-            yield "The values are right, in another shape", expected.reshape(actual.shape)
+            yield "The values are right, but in a different shape", expected.reshape(actual.shape)
     if actual.dim() < expected.dim() and expected.dtype.is_floating_point:
         reduced = [()] if not actual.dim() else [(k,) for k in range(expected.dim())]
         for dims in reduced:
@@ -95,7 +95,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
 @mistake(
     "common_wrong_shape",
     about=(),
-    title="The shape is wrong, the values are not",
+    title="The values are right, but the shape is wrong",
     explanation="{what}: the shape is {shape}, expected {wanted}.",
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
@@ -134,8 +134,8 @@ def close(left: Any, right: Any) -> bool:
 @mistake(
     "common_wrong_type",
     about=(),
-    title="The type is wrong, the values are not",
-    explanation="Your result is of type {type}, expected {wanted}; what it holds is right.",
+    title="The values are right, but the type is wrong",
+    explanation="Your result is of type {type}, expected {wanted}. The values in it are right.",
 )
 def wrong_type(failure: Failure, student: Student) -> Facts | None:
     """A list for a tuple, a number for a tensor, a tensor for a number."""
@@ -153,8 +153,10 @@ def wrong_type(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "common_numpy_array",
     about=(),
-    title="A NumPy value comes back",
-    explanation="A {type} of NumPy came back where a tensor is promised. Turn it into a tensor.",
+    title="A NumPy value is returned",
+    explanation=(
+        "Your result is a NumPy {type}, expected a tensor. Convert it with torch.as_tensor."
+    ),
 )
 def numpy_array(failure: Failure, student: Student) -> Facts | None:
     """An array or a scalar of NumPy in place of a tensor."""
@@ -214,8 +216,8 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
     about=(),
     title="NaN or infinity where the result is finite",
     explanation=(
-        "{count} of {total} values are {kinds}; all expected values are finite. An exp overflows,"
-        " or there is a division by 0 or a logarithm of 0."
+        "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp"
+        " that overflows, a division by 0 or a logarithm of 0."
     ),
 )
 def not_finite(failure: Failure, student: Student) -> Facts | None:

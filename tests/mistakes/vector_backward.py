@@ -31,7 +31,7 @@ def jacobian(f, x: Tensor) -> Tensor:
 
 
 # %% counts_grad_from_before
-# What x.grad held before is in dz/dx.
+# dz/dx contains the old x.grad.
 from torch import Tensor
 
 
@@ -44,7 +44,7 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
 
 
 # %% counts_grad_from_before
-# What x.grad held before is in dz/dx.
+# dz/dx contains the old x.grad.
 from torch import Tensor
 
 
@@ -103,7 +103,7 @@ def jacobian(f, x):
 
 
 # %% first_gradient_frees_the_graph
-# The first gradient freed the graph of the second.
+# The first backward pass freed the graph.
 import torch
 
 
@@ -544,7 +544,7 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 
 # %% vector_missing
-# Backward from a vector, without a vector.
+# backward from a vector needs a v.
 import torch
 from torch import Tensor
 
@@ -555,7 +555,7 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 
 
 # %% vector_missing
-# Backward from a vector, without a vector.
+# backward from a vector needs a v.
 from torch import Tensor
 
 

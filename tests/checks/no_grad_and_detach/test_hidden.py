@@ -138,7 +138,7 @@ def assert_mode(seen, enabled, **details):
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_the_mode_is_back_when_f_raises(student, draw):
-    """f's exception gets out, and grad mode is restored"""
+    """f's exception reaches the caller, grad mode is restored"""
     for kind, enabled in (("ValueError", True), ("ValueError", False), ("KeyboardInterrupt", True)):
         x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         text = f"not today, {draw.integer(100, 999)}"

@@ -175,7 +175,11 @@ def test_the_numbers_of_c14(student):
     assert_off(seen, figures=[partial(helpers.cut_off, student, TIMES_NUMBERS, x)], **details)
     if seen["z_state"]["requires_grad"] or seen["backward"] is None:
         figures = [partial(helpers.cut_off, student, TIMES_NUMBERS, x, DOT_NUMBERS)]
-        fail("backward from z, computed from the result, did not raise", figures=figures, **details)
+        fail(
+            "backward from z, computed from the result, did not raise, so z has a graph",
+            figures=figures,
+            **details,
+        )
 
 
 # ----------------------------------------------------------------------------------- split_backward

@@ -349,7 +349,7 @@ def test_my_relu_of_empty_tensors(student: Student, draw: RandomInputs) -> None:
 
 @check(points=0.25, about="MyReLU", needs=RELU)
 def test_my_relu_of_extreme_numbers(student: Student, draw: RandomInputs) -> None:
-    """MyReLU is right for sizes from 1e-30 to 1e30"""
+    """MyReLU is right for numbers from 1e-30 to 1e30"""
     assert_extremes(student, "MyReLU", draw)
 
 

@@ -82,7 +82,7 @@ def assert_states(seen, want, names, keys, inputs, figure=None):
 
 @check(points=0.5, about="tensor_state")
 def test_retains_grad_is_told(student, reference, draw):
-    """retains_grad is True only for results that were told to"""
+    """retains_grad is True only if retain_grad() had an effect"""
     for count in (1, 2):
         x, (f, texts) = draw.tensor(2, low=0.5, requires_grad=True), drawn_graph(draw)
         retained = [0, *sorted(draw.sample([1, 2, 3], count))]
@@ -226,7 +226,7 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
             assert_equal(
                 landed,
                 None,
-                "after tensor_state, backward leaves another gradient in {tensor}",
+                "backward after tensor_state leaves a different gradient in {tensor}",
                 inputs=inputs,
                 facts=facts,
             )
@@ -234,7 +234,7 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
             assert_gradient(
                 landed,
                 expected,
-                "after tensor_state, backward leaves another gradient in {tensor}",
+                "backward after tensor_state leaves a different gradient in {tensor}",
                 inputs=inputs,
                 facts=facts,
             )
@@ -242,7 +242,7 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
 
 @check(points=0.25, about="tensor_state", needs="test_grad_fn_is_a_name_or_none")
 def test_other_nodes(student, draw):
-    """grad_fn names custom nodes and in-place changes"""
+    """grad_fn is right for custom Functions and in-place changes"""
     x, (a, b) = draw.tensor(2, requires_grad=True), draw.coefficients(2)
     cube = program(lambda x: x.cube())
 
@@ -369,7 +369,7 @@ def test_the_gradients_come_in_a_list(student, draw):
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_a_leafs_grad_from_before_is_left_out(student, draw):
-    """what a leaf held in .grad before is not in its gradient"""
+    """the result does not contain the old .grad of a leaf"""
     for dtype, held in held_before(draw):
         x, (f, texts) = draw.tensor(3, low=0.5, dtype=dtype, requires_grad=True), drawn_graph(draw)
         ask(student, f, x, draw.sample([0, 2], 2), {"x.grad before": held, **texts}, held={0: held})
@@ -377,7 +377,7 @@ def test_a_leafs_grad_from_before_is_left_out(student, draw):
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_an_intermediates_grad_from_before_is_left_out(student, draw):
-    """what a result held in .grad before is not in its gradient"""
+    """an intermediate result's old .grad is not in the result"""
     for dtype, held in held_before(draw):
         for place, name, grad in ((2, "y", held), (3, "z", held[0])):
             x, (f, texts) = (

@@ -67,7 +67,7 @@ def drawn_graph(draw):
 
 @check(points=0.5, about="tensor_state")
 def test_requires_grad_and_is_leaf(student, draw):
-    """requires_grad and is_leaf are right all over a graph"""
+    """requires_grad and is_leaf are right for each tensor"""
     _ = student.tensor_state  # a missing name is reported with the names that are there
     for x, c in (
         (draw.tensor(3, requires_grad=True), draw.tensor(3)),

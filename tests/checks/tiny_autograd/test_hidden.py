@@ -164,7 +164,7 @@ def test_zero_is_a_number(student, draw):
 
 @check(points=0.75, about="Value", needs=(SUMS, PRODUCTS))
 def test_each_operation_returns_a_new_value(student, draw):
-    """each operation returns a new Value and keeps its inputs"""
+    """each operation returns a new Value and changes no input"""
     for text in OPERATIONS:
         lines = expression(f"root = {text}", a=draw.number(0.3, 2.0))
         judge(student, lines, held={"a": draw.number()})

@@ -84,7 +84,7 @@ def positive(draw, *shape, **options):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_every_kind_of_vector(student, draw):
-    """v may be one-hot, negative, zero, very large or very small"""
+    """vjp works for a one-hot, negative, zero, tiny or huge v"""
     f, w = drawn_map(draw, 3, 3)
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
     unit = torch.zeros(3, dtype=torch.float64)
@@ -99,7 +99,7 @@ def test_every_kind_of_vector(student, draw):
 
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_v_may_have_any_shape(student, draw):
-    """y may be 0-d or a matrix, and x of another shape"""
+    """vjp accepts a 0-d y, a matrix y, and x of a different shape"""
     k, c = draw.number(0.3, 1.5), draw.tensor(4)
     m = draw.tensor(3, 2)
     for text, x, v, parameters in (
@@ -201,7 +201,7 @@ def test_the_shapes_of_y_and_x(student, draw):
 
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_jacobians_of_scalars(student, draw):
-    """x and f(x) may be 0-d"""
+    """jacobian accepts a 0-d x and a 0-d f(x)"""
     c = draw.tensor(3)
     for text, x, parameters in (
         ("(x * c).exp()", draw.tensor(requires_grad=True), {"c": c}),

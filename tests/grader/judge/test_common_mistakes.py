@@ -71,9 +71,9 @@ def named(
         (WANTED.float() + 1, WANTED, None, ""),
         (WANTED.T, WANTED, "common_swapped_dimensions", ""),
         (SQUARE.T, SQUARE, "common_swapped_dimensions", ""),
-        (WANTED.unsqueeze(0), WANTED, "common_wrong_shape", "too many: the shape is (1, 2, 3)"),
-        (WANTED[0], WANTED[:1], "common_wrong_shape", "is gone: the shape is (3,)"),
-        (WANTED.flatten(), WANTED, "common_wrong_shape", "in another shape: the shape is (6,)"),
+        (WANTED.unsqueeze(0), WANTED, "common_wrong_shape", "size 1: the shape is (1, 2, 3)"),
+        (WANTED[0], WANTED[:1], "common_wrong_shape", "is missing: the shape is (3,)"),
+        (WANTED.flatten(), WANTED, "common_wrong_shape", "a different shape: the shape is (6,)"),
         (WANTED.sum(), WANTED, "common_wrong_shape", "summed: the shape is ()"),
         (WANTED.mean(0), WANTED, "common_wrong_shape", "averaged: the shape is (3,)"),
         (WANTED[0], WANTED, None, ""),
@@ -81,7 +81,7 @@ def named(
         (2.5, torch.tensor(2.5), "common_wrong_type", "type float, expected Tensor"),
         (torch.tensor(2.5), 2.5, "common_wrong_type", "type Tensor, expected float"),
         ([1.0, 3.0], (1.0, 2.0), None, ""),
-        (Opaque("ndarray"), WANTED, "common_numpy_array", "A ndarray of NumPy"),
+        (Opaque("ndarray"), WANTED, "common_numpy_array", "a NumPy ndarray"),
         (Opaque("Result"), WANTED, None, ""),
         (ROUNDED.float().double(), ROUNDED, "common_rounded_to_float32", "largest error is"),
         (ROUNDED + 1e-6, ROUNDED, None, ""),
@@ -109,7 +109,7 @@ def test_values(actual: Any, expected: Any, name: str | None, says: str) -> None
 def test_nothing_is_returned() -> None:
     found, words = named(None, WANTED, source="def f(x):\n    print(x)\n")
     assert found == "common_no_return"
-    assert "prints reaches nobody" in words
+    assert "what it prints is not returned" in words
     assert "prints" not in named(None, WANTED, source="def f(x):\n    y = x\n")[1]
     assert named(None, WANTED, source="def f(x):\n    if x:\n        return x\n")[0] is None
     silent = "def f(x):\n    x.sum().backward()\n"  # where None is the gradient, not the result
@@ -149,7 +149,7 @@ def test_another_exception_than_wanted() -> None:
     error.wanted = "ValueError"
     found, words = named(error=error, source=source.format("assert x"))
     assert found == "common_other_exception"
-    assert words == "ValueError is asked for here, and the code raises AssertionError in line 2."
+    assert words == "The task asks for ValueError here, but line 2 raises AssertionError."
     assert named(error=error, source=source.format("g(x)"))[0] is None
 
 
@@ -160,7 +160,7 @@ def test_an_input_in_the_result() -> None:
     assert "plus held" in words
     assert named(WANTED + 2 * held, WANTED, facts={"held": held})[0] is None
     found, words = named(held, WANTED, inputs={"x": held})
-    assert (found, "What came back is x itself" in words) == ("common_input_returned", True)
+    assert (found, "Your result is x itself" in words) == ("common_input_returned", True)
     assert named(held, WANTED, inputs={"x": held, "y": held.clone()})[0] is None  # which of them
     assert named(held, WANTED, facts={"result": held})[0] is None  # what a scenario measured
 
