@@ -11,6 +11,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from grader.classroom.exports.records import total_points
 from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.statistics.item_analysis import both_of_either, histogram
 from grader.classroom.statistics.records import (
@@ -93,9 +94,10 @@ class _Collector:
             states.add(State.ADJUSTED)
         mistakes: set[int] = set()
         wrong: list[int] = []
+        counts = total_points(entry) is not None
         if report is not None:
             self.add_report(person, report, states, mistakes, wrong)
-            if State.FAULT not in states:
+            if counts:
                 room.scores.append(entry.score)
                 for section in entry.sections:
                     room.sections.setdefault(section, array("d")).append(entry.score)
@@ -108,7 +110,7 @@ class _Collector:
         room.rows.append(
             Row(
                 person=person,
-                score=entry.score,
+                score=entry.score if counts else None,
                 max_score=report.max_score if report else 0.0,
                 bonus=report.bonus if report else 0.0,
                 penalty=entry.penalty,

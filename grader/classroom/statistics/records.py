@@ -82,7 +82,8 @@ class Row(Record):
     """
 
     person: StudentSummary
-    score: float
+    score: float | None
+    """None if a part was not graded, as in grades.csv."""
     max_score: float
     bonus: float
     penalty: float

@@ -258,6 +258,16 @@ def test_our_fault_is_no_zero() -> None:
     assert check(room, 1).judged == 1
 
 
+def test_a_file_that_was_not_graded_for_its_name_is_no_zero() -> None:
+    right = handed("a", Outcome.PASSED, Outcome.PASSED)
+    assert right.report is not None
+    ignored = LessonResult("tiny", "Tiny", LessonStatus.MISSING, 0, 4.0, file="tiny (1).py")
+    entry = GradebookEntry("b", (), replace(right.report, score=0, lessons=(ignored,)))
+    room = collect_statistics([right, entry], [LESSON])
+    assert list(room.scores) == [4.0]
+    assert [row.score for row in room.rows] == [4.0, None]
+
+
 def test_what_we_failed_to_judge_at_all_is_our_fault_and_no_problem_of_theirs() -> None:
     room = collect_statistics(
         [GradebookEntry("a", (), problem="its host died twice", fault=True)], [LESSON]
