@@ -22,6 +22,11 @@ NEXT = {
     "folder": "There is a page for each graded submission.",
 }
 
+NOTHING = (
+    "There is nothing to upload: no graded submission has the ids of a download from {system}."
+    " For pages in a folder, use --to folder."
+)
+
 
 def write_feedback(out: Path, system: str, *, template: Path | None, target: Path | None) -> None:
     """Write the pages of everybody with a verdict, and ``feedback.csv`` beside them.
@@ -45,7 +50,8 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
             for line in feedback.comments_table(book.entries(), book.columns()):
                 file.write(line)
     print_notes(notes)
-    print(f"{target}: {written} file{'' if written == 1 else 's'}. {NEXT[system]}")
+    following = NEXT[system] if written else NOTHING.format(system=system)
+    print(f"{target}: {written} file{'' if written == 1 else 's'}. {following}")
     print(f"{table}: the points and a short text for each student.")
 
 

@@ -334,6 +334,10 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
     for system in ("moodle", "canvas"):
         said = run_grade("feedback", out, "--to", system)
         assert f"{ADA}, " in said and "and 4 more: " in said
+        assert (
+            f"nothing to upload: no graded submission has the ids of a download from {system}"
+            in said
+        )
     rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
