@@ -22,7 +22,8 @@ class Sigmoid(torch.autograd.Function):
         """Return s(x), with the shape and dtype of x.
 
         Save what backward needs with ctx.save_for_backward. If x or the result is changed in place
-        before backward, backward raises or is still right. Leave x and x.requires_grad as they were.
+        before backward, backward raises or is still right. Leave x and x.requires_grad as they
+        were.
         """
         # solution
         y = 1 / (1 + torch.exp(-x))

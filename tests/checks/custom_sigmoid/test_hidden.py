@@ -198,7 +198,10 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
         y = student.Sigmoid.apply(x)
         assert_equal(x.detach(), before, "forward changed x", inputs={"x": before})
         _, shared = torch.autograd.grad(y + neighbour, (x, neighbour), v, allow_unused=True)
-        message = "Sigmoid.apply(x) + w passes the same gradient v to both, and backward changed what w gets"
+        message = (
+            "Sigmoid.apply(x) + w passes the same gradient v to both, and backward changed"
+            " what w gets"
+        )
         assert_gradient(shared, v_before, message, inputs={"x": x, "v": v_before})
         assert_equal(v, v_before, "backward changed v, its grad_output", inputs={"x": x})
     state = student.observe("constant_input", "Sigmoid.apply", before)

@@ -276,7 +276,8 @@ def is_pair(got, inputs):
     facts = {"type": got["type"]}
     assert_that(
         got["pair"],
-        "record_gradients returned a value of type {type}, which is not the pair (records, handles)",
+        "record_gradients returned a value of type {type}, which is not the pair (records,"
+        " handles)",
         inputs=inputs,
         facts=facts,
     )

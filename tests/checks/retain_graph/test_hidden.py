@@ -136,7 +136,8 @@ def test_the_error_is_made_not_typed(student, reference, draw):
             )
         if seen["saved"] and not seen["slopes"] and not seen["cubed"]:  # backward on a copy of x
             fail(
-                "your function did not build log(x ** 3): no node saved x ** 3, as the node of log does",
+                "your function did not build log(x ** 3): no node saved x ** 3, as the node of"
+                " log does",
                 expected=x.detach() ** 3,
                 **details,
             )

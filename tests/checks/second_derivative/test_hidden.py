@@ -36,7 +36,10 @@ Formula, drawn, derivative, penalty = (
 )
 drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
-NOT_EXACT = "the result is wrong here, where rounding spoils differences of values of f; use exact derivatives"
+NOT_EXACT = (
+    "the result is wrong here, where rounding spoils differences of values of f; use exact"
+    " derivatives"
+)
 CHANGED_GRAD = (
     "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
 )
