@@ -1,4 +1,4 @@
-"""hooks: watch and change gradients while backward runs, and leave nothing behind.
+"""hooks: watch and change gradients while backward runs, and remove the hooks again.
 
 Run `grade hooks` to check your code, and `grade hint hooks` for a hint.
 """
@@ -11,9 +11,10 @@ from torch.utils.hooks import RemovableHandle
 def double_gradient(y: Tensor) -> RemovableHandle:
     """Double the gradient that flows through y, in every backward from now on.
 
-    Return a handle whose `remove()` ends the doubling and nothing else. y is the result of an
-    operation, of any shape and floating dtype. Only what flows through y is doubled: gradients that
-    reach leaves on other paths stay as they are. Two calls on one tensor make the factor four.
+    Return a handle whose `remove()` ends the doubling and keeps other hooks on y. y is the result
+    of an operation, of any shape and floating dtype. Only what flows through y is doubled:
+    gradients that reach leaves on other paths stay as they are. Two calls on one tensor make the
+    factor four.
     """
     # solution
     return y.register_hook(lambda grad: grad * 2)
@@ -47,11 +48,11 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
     """Limit the 2-norm of the gradient that flows through y to max_norm, which is 0.001 or more.
 
-    Return a handle whose `remove()` ends that and nothing else. y is the result of an operation, a
-    float32 or float64 tensor of any shape. The norm is that of the whole gradient at y, over all
-    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A
-    shorter one, zeros included, passes unchanged. The tensor that arrives as the gradient is not
-    written to.
+    Return a handle whose `remove()` ends the clipping and keeps other hooks on y. y is the result
+    of an operation, a float32 or float64 tensor of any shape. The norm is that of the whole
+    gradient at y, over all elements. A longer gradient keeps its direction and gets the norm
+    max_norm, to within 0.1 %. A shorter one, zeros included, passes unchanged. The tensor that
+    arrives as the gradient is not written to.
     """
 
     # solution
@@ -64,7 +65,7 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
 
 
 def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> None:
-    """Run backward from the scalar loss, with the gradient at y multiplied by factor this once.
+    """Run backward once from the scalar loss, with the gradient at y multiplied by factor.
 
     y is the result of an operation and may be loss itself. Only what flows through y is scaled.
     factor is any finite int or float, 0 and negative ones included. Gradients accumulate in `.grad`
@@ -87,11 +88,12 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps its name there to the 2-norm of its grad_output, the gradient
     with respect to what it returns. Each value is a float. x and each parameter may require grad or
-    not. Every leaf module runs once, works out of place and returns a single new tensor that
-    requires grad. Afterwards no hook of yours is left, and those of others are still there. `.grad`
-    and `requires_grad` of each parameter and `training` of each module are what they were before. x
-    keeps its values and its place in its graph, which the backward may free. If the run raises, so
-    does this function, and hooks and `.grad` are as before then too.
+    not. Every leaf module runs once, does not change its input in place, and returns one tensor,
+    which is new and requires grad. Afterwards no hook of yours is left, and those of others are
+    still there. `.grad` and `requires_grad` of each parameter and `training` of each module are
+    what they were before. x keeps its values and its grad_fn; the backward may free the graph of x.
+    If the run raises, this function raises too, and then also leaves hooks and `.grad` as they
+    were.
     """
     # solution
     norms: dict[str, float] = {}

@@ -1,6 +1,6 @@
-"""finite_difference: derivatives from values of a function alone, and how accurate they are.
+"""finite_difference: compute derivatives from values of a function alone.
 
-Run `grade finite_difference` to see how far you are, `grade hint finite_difference` for a nudge.
+Run `grade finite_difference` to check your work, and `grade hint finite_difference` for a hint.
 """
 
 import torch
@@ -11,8 +11,8 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     """Return the slope of the line through f at x and f at x + h.
 
     x is a 0-d tensor, float32 or float64, and h is a positive number. f takes a 0-d tensor and
-    returns a 0-d tensor. The step is h itself, even where x + h rounds to x. The result is a 0-d
-    tensor of x's dtype. x is never written to, not even for a moment.
+    returns a 0-d tensor. Step by h and divide by h, even where x + h rounds to x. The result is a
+    0-d tensor of x's dtype. x is never written to, not even for a moment.
     """
     raise NotImplementedError
 
@@ -29,10 +29,10 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     """Return the gradient of f at x by central differences.
 
-    Each entry is the slope of f as that element of x goes from h below to h above, while the other
-    elements stay as they are. f takes a tensor of x's shape and returns a 0-d tensor. x has any
-    shape (0-d and empty included) and any strides, float32 or float64. h is a positive number. The
-    result has x's shape and dtype. No autograd is used. x is never written to, not even for a
-    moment.
+    Each entry is the slope of f as that element of x goes from h below its value to h above it,
+    while the other elements stay as they are. f takes a tensor of x's shape and returns a 0-d
+    tensor. x has any shape (0-d and empty included) and any strides, float32 or float64. h is a
+    positive number. The result has x's shape and dtype. No autograd is used. x is never written to,
+    not even for a moment.
     """
     raise NotImplementedError

@@ -22,12 +22,13 @@ PREDICTED_GRADIENT: float = ...
 
 
 def walk(root: Tensor) -> list[tuple[int, str]]:
-    """Return the graph behind root as a list of (depth, name) pairs, such as (0, "AddBackward0").
+    """Return the graph of root as a list of (depth, name) pairs, such as (0, "AddBackward0").
 
     name is the name of the node's type. The first pair is root's own node, root.grad_fn, at depth
-    0; the inputs of a node are one level deeper. The walk is depth-first: a node comes before its
-    inputs, and everything behind one input comes before the next input. A node that is reached
-    twice is listed twice, with everything behind it. An input without a node is skipped.
+    0; the inputs of a node are one level deeper. The walk is depth-first and takes inputs in the
+    order of next_functions: a node comes before its inputs, and everything that one input leads to
+    comes before the next input. A node that is reached twice is listed twice, with everything that
+    it leads to. An input without a node is skipped.
 
     A root without a graph, whose grad_fn is None, gives []. Graphs are at most 250 deep, and their
     walk has at most 1,000 pairs.

@@ -4,8 +4,8 @@ Run `grade second_derivative` to grade your work, `grade hint second_derivative`
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
 of torch. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not. Leave x
-and every .grad as they were. Do not use torch.func or torch.autograd.functional.
-"""
+and every .grad as they were; only x.requires_grad may become True. Do not use torch.func or
+torch.autograd.functional."""
 
 import torch
 from torch import Tensor
@@ -16,7 +16,7 @@ def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, with the shape and dtype of x.
 
     f works elementwise: each element of f(x) depends on the same element of x alone. x has any
-    shape, also 0-d or empty. If f is linear, the result is zeros, even if the slope of f is a
+    shape, including 0-d and empty. If f is linear, the result is zeros, even if the slope of f is a
     tensor that requires grad.
     """
     raise NotImplementedError
@@ -25,8 +25,8 @@ def second_derivative(f, x: Tensor) -> Tensor:
 def nth_derivative(f, x: Tensor, n: int) -> Tensor:
     """Return the n-th derivative of f at x, with the shape and dtype of x.
 
-    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a lower derivative is
-    constant, the result is zeros. Raise ValueError for n < 0.
+    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a derivative of lower
+    order is constant, the n-th derivative is zeros. Raise ValueError for n < 0.
     """
     raise NotImplementedError
 

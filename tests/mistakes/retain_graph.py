@@ -251,7 +251,7 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% counts_grad_from_before
-# What x.grad held before is in the result.
+# The result contains the old x.grad.
 from torch import Tensor
 
 
@@ -264,7 +264,7 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% counts_grad_from_before
-# What x.grad held before is in the result.
+# The result contains the old x.grad.
 from torch import Tensor
 
 
@@ -888,7 +888,7 @@ def second_backward_error(x: Tensor) -> str:
 
 
 # %% subtracts_what_was_there
-# What x.grad held before is subtracted at the end.
+# The old x.grad is subtracted at the end.
 import torch
 from torch import Tensor
 

@@ -78,7 +78,7 @@ def test_strided_tensors(student: Student, draw: RandomInputs) -> None:
     )
     row = draw.tensor(4)
     assert_same_gradient(
-        student, x, row.expand(3, 4), "the gradient is wrong for a v that is one row, expanded"
+        student, x, row.expand(3, 4), "the gradient is wrong for a v made by expand() from one row"
     )
     want = local_derivative(x)
     got = gradient(student, applied(student, x).sum(), x, torch.ones((), dtype=x.dtype))
@@ -199,7 +199,7 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
         assert_equal(x.detach(), before, "forward changed x", inputs={"x": before})
         _, shared = torch.autograd.grad(y + neighbour, (x, neighbour), v, allow_unused=True)
         message = (
-            "in Sigmoid.apply(x) + w both get the same incoming gradient v, and backward changed"
+            "Sigmoid.apply(x) + w passes the same gradient v to both, and backward changed"
             " what w gets"
         )
         assert_gradient(shared, v_before, message, inputs={"x": x, "v": v_before})
@@ -333,8 +333,8 @@ def test_second_derivative(student: Student, draw: RandomInputs) -> None:
     if got is None or not got.any():
         fail(cut, expected=want, actual=got, inputs=inputs)
     wrong = (
-        "the first derivative is right, the second is wrong: save all that backward uses, and"
-        " compute nothing under no_grad()"
+        "the first derivative is right, the second is wrong: save every tensor that backward"
+        " uses, and do not compute under no_grad()"
     )
     assert_gradient(got, want, wrong, inputs=inputs)
 

@@ -114,9 +114,7 @@ def zero_dims(failure, student):
     return None
 
 
-VIEW = (
-    "view(-1) needs a tensor that lies in memory row by row, and torch says that this one does not."
-)
+VIEW = "view(-1) needs a tensor that lies in memory row by row, and this x does not."
 COPY = "Your step changed a copy: f was always called with x itself."
 
 
@@ -149,7 +147,7 @@ def writes_into_x(failure, student):
     """f saw another x, or x is another afterwards, or torch counted writes."""
     facts, x = failure.facts, failure.inputs.get("x")
     if facts.get("during"):
-        return {"when": "While f was being asked, x held other numbers."}
+        return {"when": "While f ran, x held other numbers."}
     if isinstance(facts.get("after"), Tensor) and not torch.equal(facts["after"], x):
         return {"when": "Afterwards x holds other numbers."}
     return (
@@ -168,7 +166,7 @@ def float32_on_the_way(failure, student):
     if any(
         isinstance(p, Tensor) and p.dtype is torch.float32 for p in failure.facts.get("points", ())
     ):
-        return {"where": "The points at which f was asked are float32."}
+        return {"where": "The points at which you called f are float32."}
     single = isinstance(failure.actual, Tensor) and failure.actual.dtype is torch.float32
     return {"where": "What you returned is float32."} if single else None
 

@@ -49,7 +49,7 @@ def assert_untouched(student, name, f, x, *h):
     if facts["during"]:
         facts["held"] = facts["during"][0]
         fail(
-            "x was changed, if only for a moment: while f was asked, it held {held}",
+            "x was changed for a moment: while f ran, it held {held}",
             expected=before,
             actual=facts["held"],
             **details,
@@ -267,7 +267,7 @@ def test_no_autograd_does_the_work(student, draw):
     details["figures"] = ()
     if details["facts"]["derivatives"]:
         fail(
-            "autograd went through f while numerical_gradient worked: {derivatives} times",
+            "numerical_gradient asked autograd for derivatives of f: {derivatives} times",
             expected=0,
             actual=details["facts"]["derivatives"],
             **details,
@@ -276,7 +276,7 @@ def test_no_autograd_does_the_work(student, draw):
     if seen["read"]:
         details["facts"] |= seen
         fail(
-            "a backward pass ran while numerical_gradient worked: it read {read} saved tensors",
+            "numerical_gradient ran a backward pass, which read {read} saved tensors",
             expected=0,
             actual=seen["read"],
             **details,
@@ -285,5 +285,5 @@ def test_no_autograd_does_the_work(student, draw):
         student,
         ["numerical_gradient"],
         READY_MADE,
-        "numerical_gradient is to do without autograd; line {line} uses {used}",
+        "numerical_gradient must not use autograd; line {line} uses {used}",
     )

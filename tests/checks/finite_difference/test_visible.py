@@ -57,7 +57,7 @@ def test_forward_difference_of_a_drawn_function(student, draw):
 
 @check(points=0.25, about="forward_difference", needs=test_forward_difference_of_a_drawn_function)
 def test_the_numbers_of_c1(student):
-    """f is asked at 5 and at 5.001: log(x³) says 4.8283, 4.8289"""
+    """f is called at 5 and 5.001: log(x³) is 4.8283 and 4.8289"""
     for text, values in (("x ** 3", (125.0, 125.0750)), ("(x ** 3).log()", (4.8283, 4.8289))):
         f, x = Formula(text), torch.tensor(5.0, dtype=torch.float64)
         _, details = asked(student, "forward_difference", f, x, 0.001)
@@ -71,7 +71,7 @@ def test_the_numbers_of_c1(student):
             if value not in said:
                 details["facts"] |= {"at": at, "value": value, "said": said}
                 fail(
-                    "at x = {at} f is {value}, but for you f said: {said}",
+                    "f({at}) is {value}, but your calls of f returned {said}",
                     expected=list(values),
                     actual=said,
                     **details,
@@ -116,7 +116,7 @@ def test_from_both_sides_of_c2(student):
 
 @check(points=0.25, about="central_difference", needs=test_central_difference_of_a_drawn_function)
 def test_a_parabola_is_exact(student, draw):
-    """for a parabola it is exact, however wide the step"""
+    """central_difference is exact for a parabola, for any h"""
     a, b, c = draw.coefficients(3)
     f, x = Formula(f"{a} * x ** 2 - {b} * x + {c}"), draw.tensor()
     h = draw.number(1.0, 3.0)
@@ -150,7 +150,7 @@ def test_a_single_number_has_a_gradient(student):
 
 @check(points=0.5, about="numerical_gradient", needs=test_gradient_of_a_drawn_function)
 def test_every_shape_has_a_gradient(student, draw):
-    """matrices and stacks of them: the gradient has x's shape"""
+    """a 2-d or 3-d x has a gradient of the same shape"""
     side = draw.integer(2, 3)
     for shape in (
         (1,),

@@ -124,7 +124,7 @@ def test_any_input_is_made_ready(student, draw):
 
 @check(points=0.5, about="passes_gradcheck", needs=VERDICT)
 def test_the_default_settings_decide(student, draw):
-    """gradcheck's default eps, rtol and atol decide"""
+    """gradcheck runs with its default eps, rtol and atol"""
     for c in draw.sample([0.997, 1.003], 2):
         x = draw.tensor(3, low=0.3, requires_grad=True)
         parts, shown, want = drawn_pair(draw, c, x)
@@ -318,7 +318,7 @@ def facts_of(seen):
 
 @check(points=0.5, about="numerical_jacobian", needs=BY_VALUES)
 def test_one_step_down_and_one_up(student, reference, draw):
-    """slopes are measured from x - eps to x + eps"""
+    """slopes are computed from x - eps to x + eps"""
     a, b = draw.coefficients(2)
     f = program(lambda x: (x * a).exp() + x**3 * b)
     for eps in (draw.choice([0.1, 0.2, 0.25]), draw.choice([0.5, 0.4])):

@@ -229,7 +229,7 @@ def jacobian(f, x):
 
 @check(points=0.5, about="numerical_jacobian")
 def test_row_by_output_column_by_input(student, draw):
-    """a row for each output, a column for each input"""
+    """the Jacobian has a row per output, a column per input"""
     _ = student.numerical_jacobian  # a file without it is told so, and what it defines instead
     w, x = draw.tensor(3, 2), draw.tensor(2, low=0.3)
     a = draw.coefficients(1)[0]
@@ -397,7 +397,7 @@ def plotted_power(student, x, q, which, v):
 
 @check(points=0.5, about="FixedPow", at="FixedPow.backward")
 def test_both_gradients_of_the_power(student, draw):
-    """both gradients of x ** q, for any incoming gradient"""
+    """both gradients of x ** q are right for any grad_output"""
     x, q = draw.tensor(3, low=0.3, high=3.0, requires_grad=True), draw.tensor(3, requires_grad=True)
     compare_power(student, x, q, draw.tensor(3))
 

@@ -301,7 +301,7 @@ def assert_pairs(got, want, graph):
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
 def test_format_two_inputs(student, reference):
-    """format_graph draws w = (x * y).sum()"""
+    """format_graph is right for w = (x * y).sum()"""
     x, y = (
         torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
         torch.tensor([4.0, 5.0, 6.0], requires_grad=True),
@@ -325,7 +325,7 @@ def test_format_without_a_graph(student, draw):
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
 def test_format_deep(student, reference, draw):
-    """format_graph draws a graph 230 levels deep"""
+    """format_graph reaches the end of a graph 230 levels deep"""
     graph = deep_chain(draw, "x", {"x": draw.tensor(2, requires_grad=True)})
     helpers.assert_text(
         graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph

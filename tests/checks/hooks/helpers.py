@@ -276,7 +276,8 @@ def is_pair(got, inputs):
     facts = {"type": got["type"]}
     assert_that(
         got["pair"],
-        "what record_gradients returned ({type}) is not the pair (records, handles)",
+        "record_gradients returned a value of type {type}, which is not the pair (records,"
+        " handles)",
         inputs=inputs,
         facts=facts,
     )
@@ -296,7 +297,7 @@ def norms_of(got, inputs):
     facts = {"type": said(norms)}
     assert_that(
         isinstance(norms, dict),
-        "what gradient_norms returned ({type}) is not a dictionary",
+        "gradient_norms returned a value of type {type}, expected a dictionary",
         actual=norms,
         inputs=inputs,
         facts=facts,

@@ -24,7 +24,7 @@ CAPPED, said, then, linear, Drawn = (
 )
 same_leaves, is_pair, norms_of = helpers.same_leaves, helpers.is_pair, helpers.norms_of
 
-NO_HANDLE = "what {function} returned ({type}) has no remove() to call"
+NO_HANDLE = "{function} returned a value of type {type}, which has no remove() to call"
 
 
 def shared(draw, scalar=False):
@@ -144,7 +144,7 @@ def test_double_until_removed(student, draw):
 
 @check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_leaves_siblings_alone(student, draw):
-    """Tensors that share y's gradient or operation keep theirs"""
+    """Tensors with y's gradient or operation are not affected"""
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
@@ -537,7 +537,7 @@ def test_clip_writes_nothing(student, draw):
 
 @check(points=0.25, about="clip_gradient", needs="test_long_gradient_is_capped")
 def test_clip_the_whole_gradient_of_every_backward(student, draw):
-    """Every backward clips the whole gradient at y at once"""
+    """Every backward clips the whole gradient at y"""
     p, v, w = (
         draw.tensor(4, requires_grad=True),
         draw.tensor(4, avoid=0.5),
@@ -750,7 +750,7 @@ def small(draw):
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")
 def test_norms_of_other_networks(student, reference, draw):
-    """Branches, deep names, float32, and x without grad"""
+    """Branches, nested modules, float32 and x without grad work"""
     cases = (
         (deep, torch.float64, True),
         (deep, torch.float32, False),
@@ -809,7 +809,7 @@ def test_norms_leave_no_hook(student, draw):
     """No hook is left on the module, and none is lost"""
     spec, x = small(draw), draw.tensor(4, 3, requires_grad=True)
     got = student.observe("left", spec, x, draw.choice(["0", "2"]))
-    same_counts(got, "after the call the numbers of hooks are different", x)
+    same_counts(got, "after the call there are other hooks than before", x)
 
 
 def same_counts(got, message, x, **facts):
@@ -883,7 +883,7 @@ def test_norms_leave_no_hook_after_an_error(student, draw):
     for trouble in ("forward", "backward"):
         got = student.observe("left", spec, x, draw.choice(["0", "2"]), trouble)
         message = (
-            "module 1 raised in its {trouble}; after the call the numbers of hooks are different"
+            "module 1 raised in its {trouble}; after the call there are other hooks than before"
         )
         same_counts(got, message, x, trouble=trouble)
         message = "module 1 raised in its {trouble}, and gradient_norms returned without an error"

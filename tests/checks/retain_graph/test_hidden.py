@@ -88,7 +88,10 @@ def assert_freed(further, wanted, figure, **details):
                 **{**details, "facts": {**details["facts"], "more": got}},
             )
         assert_equal(
-            got, want, "one more backward raises another error than a freed graph does", **details
+            got,
+            want,
+            "one more backward raises an error, but not the one of a freed graph",
+            **details,
         )
 
 
@@ -133,7 +136,8 @@ def test_the_error_is_made_not_typed(student, reference, draw):
             )
         if seen["saved"] and not seen["slopes"] and not seen["cubed"]:  # backward on a copy of x
             fail(
-                "no graph in your function saved x ** 3, which the graph of log(x ** 3) does",
+                "your function did not build log(x ** 3): no node saved x ** 3, as the node of"
+                " log does",
                 expected=x.detach() ** 3,
                 **details,
             )
@@ -141,7 +145,7 @@ def test_the_error_is_made_not_typed(student, reference, draw):
             seen["read"] < 1 and seen["raised"] < 1
         ):  # hooks of the student's own hide what is read, not what is raised
             fail(
-                "no backward ran in your function: it read no saved tensor",
+                "no backward ran in your function: no saved tensor was read",
                 expected=want["read"],
                 actual=seen["read"],
                 figures=[partial(freed_cube, x)],
@@ -181,7 +185,7 @@ def leaf_of_many(draw):
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_counts_what_was_there(student, draw):
-    """backward_twice adds to what x.grad held before"""
+    """backward_twice adds to the old x.grad"""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
         (
@@ -288,7 +292,7 @@ def look_further(student, reference, name, draw):
     points=0.75, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
-    """what x.grad held before is in neither result"""
+    """neither result contains the old x.grad"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (
@@ -378,7 +382,7 @@ def test_two_fresh_gradients_free_the_graph(student, reference, draw):
 
 @check(points=0.75, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
-    """what x.grad held before is not in the sum"""
+    """the sum does not contain the old x.grad"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
         (

@@ -37,7 +37,8 @@ Formula, drawn, derivative, penalty = (
 drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
 NOT_EXACT = (
-    "the result is wrong where differences of values of f drown in rounding; differentiate exactly"
+    "the result is wrong here, where rounding spoils differences of values of f; use exact"
+    " derivatives"
 )
 CHANGED_GRAD = (
     "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"
@@ -207,7 +208,7 @@ def test_second_derivative_shapes_and_dtypes(student, draw):
 
 @check(points=0.2, about="second_derivative", needs="test_second_derivative_of_a_line_is_zero")
 def test_second_derivative_of_a_line_with_a_slope_to_learn(student, draw):
-    """The result is zeros if the slope of f requires grad"""
+    """f(x) = w * x gives zeros, even if w requires grad"""
     w, x = draw.tensor(requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("w * x + 1.5", w=w)
     with drawn_behind(student, "second_derivative", f, x):
@@ -243,7 +244,7 @@ def test_high_derivatives(student, draw):
 
 @check(points=0.4, about="nth_derivative", needs=test_nth_derivative_is_your_own)
 def test_derivatives_beyond_a_constant_one(student, draw):
-    """nth_derivative of a polynomial: constant, then zeros"""
+    """nth_derivative of a polynomial is constant, then zeros"""
     (a,), w = draw.coefficients(1), draw.tensor(requires_grad=True)
     product, cube, line = (f"{a} * x * x * x", f"{a} * x ** 3", f"{a} * x - 1")
     for f, n, constant in [
@@ -348,7 +349,7 @@ def test_hessian_of_a_linear_function(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_of_a_linear_function)
 def test_hessian_of_a_linear_function_with_weights_to_learn(student, draw):
-    """The Hessian is zeros if the weights of f require grad"""
+    """f(x) = x @ w has a Hessian of zeros, even if w requires grad"""
     w, x = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     f = Formula("x @ w", w=w)
     with drawn_behind(student, "hessian", f, x):

@@ -60,7 +60,7 @@ def test_log_of_a_cube_at_five(student):
 
 @check(points=0.4, about="second_derivative", needs=test_second_derivative_of_a_drawn_function)
 def test_second_derivative_of_a_line_is_zero(student, draw):
-    """second_derivative of a linear f is zeros, like x"""
+    """a linear f gives zeros with the shape and dtype of x"""
     a, b = draw.coefficients(2)
     for f in (Formula(f"{a} * x + {b}"), Formula("x")):
         x = draw.tensor(3, requires_grad=True)
