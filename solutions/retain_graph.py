@@ -30,7 +30,7 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
 
     loss is a 0-d tensor, and x is a leaf of its graph, of any shape, float32 or float64. x.grad is
     not cleared: what it held before is part of the result. The result has x's shape and dtype. The
-    last pass frees the graph, so a third pass raises if the graph saves tensors.
+    graph is freed afterwards, so a third pass raises if a node saves a tensor.
     """
     # solution
     loss.backward(retain_graph=True)
@@ -43,9 +43,9 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Run two backward passes through the graph of loss, clear x.grad before each, and return the
     gradients of both passes as a tuple.
 
-    loss and x are as in backward_twice. Neither result contains what x.grad held before. Each
-    result has x's shape and dtype. Writing into one result changes neither the other result nor
-    x.grad. The last pass frees the graph, so a third pass raises if the graph saves tensors.
+    loss and x are as in backward_twice. Neither result contains what x.grad held before. Each result
+    has x's shape and dtype. The two results and x.grad share no memory. The graph is freed
+    afterwards, so a third pass raises if a node saves a tensor.
     """
     # solution
     x.grad = None
@@ -61,7 +61,7 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     """Return the sum of the gradients of all losses with respect to x, from one backward pass for
     each loss.
 
-    losses is a list of one or more 0-d tensors; no tensor is in it twice, but values may be equal.
+    losses is a list of one or more 0-d tensors. No tensor is in it twice, but values may be equal.
     Their graphs share their first nodes, the trunk, which starts at x; x is as in backward_twice.
     Every pass but the last retains the graph, so the trunk is freed afterwards. The result does not
     contain what x.grad held before. The result has x's shape and dtype.

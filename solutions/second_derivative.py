@@ -3,9 +3,10 @@
 Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
-of torch. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not. Leave x
-and every .grad as they were; only x.requires_grad may become True. Do not use torch.func or
-torch.autograd.functional."""
+of torch. If x requires grad, f(x) does too. x is a float32 or float64 tensor, with or without
+requires_grad, a leaf or not. Leave x and every .grad as they were; only x.requires_grad may become
+True. Do not use torch.func or torch.autograd.functional.
+"""
 
 import torch
 from torch import Tensor
@@ -40,8 +41,8 @@ def second_derivative(f, x: Tensor) -> Tensor:
 def nth_derivative(f, x: Tensor, n: int) -> Tensor:
     """Return the n-th derivative of f at x, with the shape and dtype of x.
 
-    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a derivative of lower
-    order is constant, the n-th derivative is zeros. Raise ValueError for n < 0.
+    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a derivative of
+    an order below n is constant, the result is zeros. Raise ValueError for n < 0.
     """
     # solution
     if n < 0:

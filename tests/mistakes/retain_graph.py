@@ -543,6 +543,29 @@ def second_backward_error(x):
     return "Trying to backward through the graph a second time"
 
 
+# %% message_is_typed_in
+# The error is caught, and a copy of its text that is written in the code is returned.
+import torch
+
+TEXT = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
+    "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+    "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward."
+)
+
+
+def second_backward_error(x):
+    z = (x**3).log()
+    raised = False
+    for _ in range(2):
+        try:
+            torch.autograd.backward(z)
+        except RuntimeError:
+            raised = True
+    return TEXT if raised else "no error"
+
+
 # %% no_clearing_between
 # The second result still has the first in it.
 from torch import Tensor
@@ -605,6 +628,30 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     return first, second
 
 
+# %% nothing_to_save
+# -x is taken for a multiplication by -1.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": False,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": True,
+    "-x": False,
+}
+
+
+# %% nothing_to_save
+# Only the sum survives.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": False,
+    "x * 2": False,
+    "x ** 2": False,
+    "x.exp()": False,
+    "x.sum()": True,
+    "-x": False,
+}
+
+
 # %% nothing_survives
 # A second backward does not always fail.
 SURVIVES_SECOND_BACKWARD = {
@@ -636,6 +683,28 @@ from torch import Tensor
 
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     return torch.autograd.grad(losses, x)[0]
+
+
+# %% one_loss_raises
+# A first and a last loss are taken from the list.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    first, *between, last = losses
+    for loss in (first, *between):
+        loss.backward(retain_graph=True)
+    last.backward()
+    return x.grad
+
+
+# %% one_loss_raises
+# Gradients of all losses but the last are stacked, and with one loss there are none.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    *before, last = losses
+    grads = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in before]
+    return torch.stack(grads).sum(0) + torch.autograd.grad(last, x)[0]
 
 
 # %% only_one_pass
@@ -762,6 +831,18 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     return first, x.grad.clone()
 
 
+# %% results_share_the_seed
+# Both passes get one tensor of ones, which comes back where the graph hands it on.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    start = torch.ones_like(loss)
+    return tuple(
+        torch.autograd.grad([loss], [x], [start], retain_graph=keep)[0] for keep in (True, False)
+    )
+
+
 # %% retains_every_pass
 # The last pass retained the graph as well.
 from torch import Tensor
@@ -885,6 +966,30 @@ def second_backward_error(x: Tensor) -> str:
         z.backward()
     except RuntimeError as error:
         print(f"as expected: {error}")
+
+
+# %% saved_value_forgotten
+# An exponential is its own derivative, so it seems to need nothing.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": False,
+    "x ** 2": False,
+    "x.exp()": True,
+    "x.sum()": True,
+    "-x": True,
+}
+
+
+# %% saved_value_forgotten
+# Everything but the factor of x * 2 is taken for kept.
+SURVIVES_SECOND_BACKWARD = {
+    "x + 1": True,
+    "x * 2": False,
+    "x ** 2": True,
+    "x.exp()": True,
+    "x.sum()": True,
+    "-x": True,
+}
 
 
 # %% subtracts_what_was_there

@@ -555,6 +555,37 @@ def gradient_penalty(f, x):
     return ((torch.stack(columns, dim=1).norm(dim=1) - 1) ** 2).mean()
 
 
+# %% grad_is_cleared
+# x.grad is set to None to begin with, though torch.autograd.grad does not need it.
+import torch
+
+
+def hessian(f, x):
+    if x.is_leaf:
+        x.requires_grad_()
+        x.grad = None
+    else:
+        x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True, materialize_grads=True)
+    if not gradient.requires_grad:
+        return torch.zeros(len(x), len(x), dtype=x.dtype)
+    rows = [torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in gradient]
+    return torch.stack(rows)
+
+
+# %% grad_is_cleared
+# An optimizer clears x.grad, and x is put aside as a copy afterwards.
+import torch
+
+
+def gradient_penalty(f, x):
+    if x.grad is not None:
+        torch.optim.SGD([x]).zero_grad(set_to_none=False)
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
 # %% graph_that_misses_x
 # Asks whether the first derivative requires grad, not whether x is in its graph.
 import torch
@@ -880,6 +911,17 @@ def gradient_penalty(f, x):
     return torch.tensor(penalties, dtype=x.dtype).mean()
 
 
+# %% penalty_cut_off
+# The norms have no graph, and requires_grad_() makes a leaf of the penalty.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean().requires_grad_()
+
+
 # %% row_sums
 # The elementwise trick on a function that is not elementwise.
 import torch
@@ -1038,6 +1080,29 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     return (gradient.norm(dim=1) - 1).abs().mean()
+
+
+# %% too_much_at_the_root
+# Ten times as much under the root as is allowed.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return (((gradient**2).sum(dim=1) + 1e-5).sqrt() - 1).square().mean()
+
+
+# %% too_much_at_the_root
+# A thousandth is added to each norm.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    norms = torch.linalg.vector_norm(gradient, dim=1) + 1e-3
+    return torch.mean((norms - 1) ** 2)
 
 
 # %% tuple_of_gradients

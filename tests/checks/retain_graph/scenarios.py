@@ -2,16 +2,17 @@
 
 import sys
 import threading
+from contextlib import contextmanager
 
 import torch
 
 PASS = {"c_call": "passes", "c_exception": "raised"}
 
 
-def error_text(student, x, held):
+def error_text(student, x, held, ending=""):
     """Return what second_backward_error returned, and what happened meanwhile: tensors saved for
     backward and read by one, whether x ** 3 was saved, gradients that reached x, passes, passes
-    that raised.
+    that raised, errors whose text got this ending.
     """
     slopes, cubes, cube = [], [], x.detach().double() ** 3
     counts = {"saved": 0, "read": 0, "reached": 0, "passes": 0, "raised": 0}
@@ -35,7 +36,8 @@ def error_text(student, x, held):
     x.grad = held
     x.register_hook(arrive)
     before, elsewhere = sys.getprofile(), threading.getprofile()
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda t: count("read", t)):
+    reads = torch.autograd.graph.saved_tensors_hooks(keep, lambda t: count("read", t))
+    with reads, longer_texts(ending) as longer:
         threading.setprofile(watch)  # of threads that are started meanwhile
         sys.setprofile(watch)
         try:
@@ -43,7 +45,35 @@ def error_text(student, x, held):
         finally:
             sys.setprofile(before)
             threading.setprofile(elsewhere)
+    counts["reworded"] = len(longer)
     return {"result": result, "slopes": slopes, "cubed": any(cubes), **counts}
+
+
+@contextmanager
+def longer_texts(ending):
+    """Add an ending to the text of each RuntimeError of a pass; yield a list of those errors."""
+    names = ("backward", "grad") if ending else ()
+    before, longer = {name: getattr(torch.autograd, name) for name in names}, []
+
+    def lengthened(run):
+        def call(*args, **options):
+            try:
+                return run(*args, **options)
+            except RuntimeError as error:
+                if error not in longer:
+                    error.args = (f"{error}{ending}",)
+                    longer.append(error)
+                raise
+
+        return call
+
+    for name, run in before.items():
+        setattr(torch.autograd, name, lengthened(run))
+    try:
+        yield longer
+    finally:
+        for name, run in before.items():
+            setattr(torch.autograd, name, run)
 
 
 def one_loss(student, name, f, x, held):
@@ -76,11 +106,12 @@ def several_losses(student, f, x, held):
     return {**counts, "further": [further(loss, x) for loss in losses]}
 
 
-def after_writing(student, f, x, held, amount):
+def after_writing(student, f, x, held, amount, factor=None):
     """Return both results and x.grad: first as they are, then after amount was added to the first
-    result, then after it was added to the second too.
+    result, then after it was added to the second too. The node that multiplies a factor saves it
+    and gives x the incoming gradient itself.
     """
-    loss = f(x)
+    loss = f(x) if factor is None else f(x).addcmul(factor, factor)
     x.grad = held
     first, second = student.two_fresh_gradients(loss, x)
     states = [kept([first, second, x.grad])]

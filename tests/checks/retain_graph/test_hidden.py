@@ -19,6 +19,7 @@ from grader.authoring import (
 
 helpers = import_helpers(__file__)
 
+LONGER = " A node has no saved tensors any more."
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
 
@@ -113,13 +114,24 @@ def left_behind(student, name, f, x, which):
 )
 def test_the_error_is_made_not_typed(student, reference, draw):
     """the message comes from a second backward of log(x ** 3)"""
-    for x, held in (
-        (torch.tensor(5.0, requires_grad=True), None),
-        (draw.tensor(low=0.5, high=3.0, requires_grad=True), draw.tensor()),
+    for x, held, ending in (
+        (torch.tensor(5.0, requires_grad=True), None, ""),
+        (draw.tensor(low=0.5, high=3.0, requires_grad=True), draw.tensor(), ""),
+        (draw.tensor(low=0.5, high=3.0, requires_grad=True), None, LONGER),
     ):
         want = reference.observe("error_text", x, held)
-        seen = student.observe("error_text", x, held)
+        seen = student.observe("error_text", x, held, ending)
         details = {"inputs": {"x": x, "x.grad before": held}, "facts": seen}
+        if seen["reworded"]:
+            assert_equal(
+                text_of(seen["result"]),
+                text_of(want["result"] + ending),
+                "the error had one more sentence, as in another version of torch, and the result"
+                " is not its text",
+                inputs=details["inputs"],
+                facts=seen | {"usual": text_of(want["result"])},
+            )
+            continue
         assert_equal(
             text_of(seen["result"]),
             text_of(want["result"]),
@@ -333,13 +345,19 @@ def test_two_fresh_gradients_ignore_what_was_there(student, draw):
 )
 def test_the_results_and_grad_share_no_memory(student, draw):
     """the two results and x.grad share no memory"""
-    for x, held in (
-        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True), None),
+    handed_on = (program(lambda x: x + 1), "(x + 1).addcmul(w, w)")
+    for x, held, w, (f, formula) in (
+        (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2), None, drawn_loss(draw)),
+        (
+            draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
+            None,
+            None,
+            drawn_loss(draw),
+        ),
+        (draw.tensor(requires_grad=True), None, draw.tensor(requires_grad=True), handed_on),
     ):
-        f, formula = drawn_loss(draw)
         amount = draw.integer(10, 99)
-        states = student.observe("after_writing", f, x, held, amount)
+        states = student.observe("after_writing", f, x, held, amount, w)
         names = ("the first result", "the second result", "x.grad")
         inputs = {"loss": formula, "x": x, "x.grad before": held}
         for written in (0, 1):
@@ -411,7 +429,6 @@ def test_one_loss_is_enough(student, draw):
     for x in (
         draw.tensor(low=0.5, requires_grad=True),
         draw.tensor(3, low=0.5, dtype=torch.float32, requires_grad=True),
-        draw.tensor(0, requires_grad=True),
     ):
         f, formulas = drawn_losses(draw, 1)
         each = each_gradient(f, x)
@@ -428,26 +445,27 @@ def test_one_loss_is_enough(student, draw):
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_losses_of_one_value(student, draw):
     """losses of equal value are told apart"""
-    x, (a, w) = draw.tensor(2, low=0.5, requires_grad=True), draw.coefficients(2)
+    a, w = draw.coefficients(2)
 
     def losses(x):
         t = x**2 * a + 1.0
         return (t**2).sum() * w, t.exp().sum(), (t**2).sum() * w, t
 
     f = program(losses)
-    each = each_gradient(f, x)
-    seen = helpers.several_losses(student, f, x, None)
     formulas = {
         "t": f"x**2 * {a} + 1.0",
         "losses": f"[(t**2).sum() * {w}, t.exp().sum(), (t**2).sum() * {w}]",
     }
-    assert_gradient(
-        seen["result"],
-        sum(each),
-        "the result is not the sum of the gradients",
-        inputs={**formulas, "x": x},
-        facts={**seen, "each": each, "held": None},
-    )
+    for x in (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(0, requires_grad=True)):
+        each = each_gradient(f, x)
+        seen = helpers.several_losses(student, f, x, None)
+        assert_gradient(
+            seen["result"],
+            sum(each),
+            "the result is not the sum of the gradients",
+            inputs={**formulas, "x": x},
+            facts={**seen, "each": each, "held": None},
+        )
 
 
 @check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")

@@ -259,6 +259,13 @@ def writes_to_grad(failure, student):
 
 
 @rule
+def grad_is_cleared(failure, student):
+    held, after = failure.facts.get("held"), failure.facts.get("after")
+    cleared = after is None or (is_tensor(after) and not after.any())
+    return {"name": failure.facts.get("parameter", "x")} if is_tensor(held) and cleared else None
+
+
+@rule
 def negative_order_accepted(failure, student):
     n = failure.inputs.get("n")
     return {} if isinstance(n, int) and n < 0 and is_tensor(failure.actual) else None
@@ -361,8 +368,11 @@ def rows_pile_up(failure, student):
 
 @rule
 def penalty_cut_off(failure, student):
-    got = failure.actual
-    if failure.error or "trains" not in failure.check or not is_tensor(got) or got.requires_grad:
+    f, x, got = failure.inputs.get("f"), failure.inputs.get("x"), failure.actual
+    if failure.error or "trains" not in failure.check or (is_tensor(got) and got.requires_grad):
+        return None
+    got = asked(student, failure.about, f.program, x) if got is None else got
+    if not is_tensor(got):
         return None
     line = line_of(student, failure.about, recorded=False)
     return {"penalty": got, **line} if right_on_a_curve(failure, student) else None
@@ -427,6 +437,10 @@ rows_put_together_wrongly = gives(
     "(g.mean(0).norm() - 1) ** 2",
     "(g.norm(dim=1) - 1) ** 2",
     "((g.norm(dim=1, keepdim=True) - 1) ** 2)",
+)
+too_much_at_the_root = gives(
+    *(f"(((g.square().sum(1) + 1e-{k}).sqrt() - 1) ** 2).mean()" for k in (5, 4, 3, 2)),
+    *(f"((g.norm(dim=1) + 1e-{k} - 1) ** 2).mean()" for k in (4, 3, 2)),
 )
 mean_of_the_critic = gives("(((g / len(g)).norm(dim=1) - 1) ** 2).mean()")
 
