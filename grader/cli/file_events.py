@@ -1,4 +1,4 @@
-"""Which files changed: a folder's events, and folders on other machines, which send none."""
+"""Watch files for changes, and warn about network folders, which send no events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ looks so often.
 
 
 def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
-    """Saves of files in these folders, ``lessons`` by file name; an editor's own files are none."""
+    """Return a source of saves in these folders, only of files that ``lessons`` has by name."""
     watched = sorted(folders)
 
     def saves(stopped: threading.Event) -> Iterator[list[str]]:
@@ -49,7 +49,7 @@ REMOTE = frozenset(
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """Return the kind of a file system that reports no saves, if known; else None."""
+    """Return the kind of a file system that is known to report no saves; else None."""
     try:
         lines = [
             line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()

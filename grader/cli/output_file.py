@@ -1,4 +1,4 @@
-"""Write the files that a command was asked for."""
+"""Write the files that a command's options name."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ def write_file(
 
 
 def short_path(path: object) -> str:
-    """Return a path, its end left out if it is too long for a message."""
+    """Return a path, truncated at the end if it is too long for a message."""
     text = str(path)
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

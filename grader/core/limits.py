@@ -1,4 +1,4 @@
-"""What a worker may use: the keys of ``[limits]`` in ``course.toml``."""
+"""The limits of a worker: the keys of ``[limits]`` in ``course.toml``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one worker. What a program sees when it hits one stands with each."""
+    """The limits of one worker. The comment at each says what a program sees when it exceeds it."""
 
     call_seconds: float = 10.0
     """Wall clock of one call; the worker is killed and the check ends as ``timeout``."""
@@ -47,7 +47,7 @@ class Limits:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Limits:
-        """Limits from plain data; raises ValueError that names an unknown or impossible one."""
+        """Read limits from plain data; raise ValueError that names an unknown or impossible one."""
         kinds = {f.name: float if f.type == "float" else int for f in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in data.items():

@@ -1,4 +1,4 @@
-"""What Linux says about processes and memory in ``/proc``. Elsewhere nothing is known."""
+"""Read facts about processes and memory from Linux' ``/proc``. Other systems give none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OUT_OF_MEMORY = (
 
 
 def oom_kills() -> int:
-    """Return how many processes this kernel has killed for lack of memory; 0 if unknown."""
+    """Return how many processes this kernel has killed because memory ran out; 0 if unknown."""
     try:
         with open("/proc/vmstat", "rb") as vmstat:
             counts = dict(line.split() for line in vmstat)

@@ -1,4 +1,4 @@
-"""What a grading comes to: outcomes, results of checks and lessons, the report.
+"""The result of a grading: outcomes, results of checks and lessons, the report.
 
 Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys
 are those of ``report.schema.json``, which lies beside this module.
@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 
 
 class Outcome(enum.StrEnum):
-    """What became of one check."""
+    """The outcome of one check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -33,7 +33,7 @@ class Outcome(enum.StrEnum):
 
 
 class LessonStatus(enum.StrEnum):
-    """What became of one lesson."""
+    """The status of one lesson."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -49,8 +49,8 @@ class WrongExpression(Record):
     """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
     first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
 
-    ``other_lines`` have to change with it. If something is ``missing``, it is missing beside this
-    statement, which is right.
+    ``other_lines`` have to change with it. With ``missing``, this statement is right and something
+    is missing next to it.
     """
 
     line: int
@@ -141,8 +141,8 @@ class CourseIdentity:
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """Under which guarantees the student's code ran. ``lowered`` has the limits, by their names in
-    ``course.toml``, that the host sets lower than the course.
+    """Under which guarantees the student's code ran. ``lowered`` has the limits that the host sets
+    lower than the course, by their names in ``course.toml``.
     """
 
     mode: str
@@ -186,7 +186,9 @@ class Report(Record):
 
     @property
     def right_so_far(self) -> bool:
-        """Whether every point was earned that could be earned here (held back checks apart)."""
+        """Whether every point was earned that can be earned here, without checks that are held
+        back.
+        """
         return self.score + self.held_points >= self.max_score
 
     @property

@@ -1,4 +1,4 @@
-"""A course on disk: ``exercises/course.toml`` and the files that it stands for, as typed records.
+"""A course on disk as typed records: ``exercises/course.toml`` and the files that belong to it.
 
 ::
 
@@ -44,9 +44,8 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are what the student writes, ``bonus`` those beyond full marks.
-
-    ``held`` is what a students' bundle, which has no solution, holds back; else None.
+    """One lesson. ``names`` are the definitions that the student writes, ``bonus`` those beyond
+    full marks. ``held`` is what a students' bundle holds back; None outside of a bundle.
     """
 
     root: Path
@@ -100,7 +99,7 @@ class Lesson:
 
     @property
     def scenarios(self) -> Path:
-        """The scenarios, the one file of ours that goes into the sandbox."""
+        """The file of scenarios, the only file of the course that goes into the sandbox."""
         return self.checks / "scenarios.py"
 
     @property
@@ -123,7 +122,9 @@ class Lesson:
 
     @property
     def near_misses(self) -> tuple[CatalogueCell, ...]:
-        """Wrong answers, each named after a mistake that it resembles and does not make."""
+        """The catalogue of wrong answers, each named after a mistake that it resembles but does not
+        make.
+        """
         return read_catalogue(self.near_misses_file)
 
     @property
@@ -181,14 +182,13 @@ class Course:
 
     @functools.cached_property
     def hash(self) -> str:
-        """The hash of all files that decide a verdict or what is said of it, when first asked for.
-
-        Wrong and accepted answers are not among them: they are graded, and grade nothing.
+        """A hash of all files that decide a verdict or its wording, computed when first needed.
+        Wrong and accepted answers are excluded, because they do not affect grading.
         """
         return self.hash_now()
 
     def hash_now(self) -> str:
-        """Return the same hash of the files as they are at this moment."""
+        """Return the same hash for the current state of the files."""
         files = [self.root / "exercises" / "course.toml"]
         for lesson in self.lessons:
             files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]

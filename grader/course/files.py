@@ -1,4 +1,4 @@
-"""The files that lie in a folder or a zip, named but not read, and those in the zips among them."""
+"""List the files in a folder or a zip without reading them, including those in zips inside."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ class FileEntry:
         return self.path.count("/")
 
     def within(self, folder: str) -> FileEntry:
-        """The same file with a path that begins in ``folder``; unchanged where that is empty."""
+        """Return the same file with ``folder`` before its path; unchanged if ``folder`` is empty.
+        """
         if folder:
             return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
         return self
 
     def read(self, limit: int) -> bytes | None:
-        """Its first bytes, ``limit`` at most; None where they can't be read."""
+        """Return the first ``limit`` bytes; None if the file can't be read."""
         try:
             with self.open() as stream:
                 return stream.read(limit)
@@ -59,13 +60,12 @@ class FileEntry:
 
 
 def is_skipped(folder: str) -> bool:
-    """Whether a folder of this name holds nobody's work."""
+    """Return whether a folder of this name never contains submissions."""
     return folder in SKIPPED_FOLDERS or folder.startswith(".")
 
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """Return all files below a folder, sorted; links are not followed. Raises SubmissionError.
-
+    """Return all files below a folder, sorted, without following links; raise SubmissionError.
     Folders may be nested as deeply as the system allows, so this does not recurse.
     """
     todo = [str(root)]
@@ -138,9 +138,8 @@ def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 class Unzipped:
-    """Files together with those in zips among them; a context manager.
-
-    ``unread`` has the zips that stayed shut, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
+    """Files, including those inside zips among them; a context manager. ``unread`` has the zips
+    that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
     def __init__(self, leaves: Iterable[FileEntry]) -> None:

@@ -1,4 +1,4 @@
-"""``diagnosis.toml``: the title and the explanation of each mistake of a lesson."""
+"""Read ``diagnosis.toml``: the title and the explanation of each mistake of a lesson."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.core.toml_file import read_toml
 
 @dataclass(frozen=True, slots=True)
 class MistakeText:
-    """One mistake. ``about``: the definitions in which it can be made; empty for all of the
+    """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
     lesson's. Texts are templates: ``{name}`` is filled from the failure.
     """
 

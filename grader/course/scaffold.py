@@ -1,4 +1,4 @@
-"""The files of a new lesson: small, complete, and to be replaced piece by piece.
+"""Make the files of a new lesson, which works and is to be replaced piece by piece.
 
 What only a person can write is marked ``TO WRITE: …``. ``grade verify`` lists every such place.
 """

@@ -1,4 +1,4 @@
-"""What decides: checks, the remote student, outcomes, diagnosis, replay."""
+"""Run checks, decide outcomes and name mistakes; replay checks."""
 
 COMPAT_CHECK = f"{__name__}.compat_check"
 DEBUGGER = f"{__name__}.debugger"

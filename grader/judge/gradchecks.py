@@ -1,6 +1,5 @@
-"""torch's gradcheck and gradgradcheck as assertions, which show the Jacobians that disagree.
-
-For a function across the border, their requests cross in one frame.
+"""Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree. All
+requests to a function in the worker cross in one frame.
 """
 
 from __future__ import annotations
@@ -45,7 +44,9 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require torch.autograd.gradgradcheck: backward can itself be differentiated, rightly."""
+    """Require torch.autograd.gradgradcheck: backward itself can be differentiated, with the right
+    values.
+    """
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
@@ -81,7 +82,7 @@ def _gradcheck(
 
 
 def _bounded(function: Any, details: dict[str, Any]) -> Callable[..., Any]:
-    """Return the function, which fails the check once a Jacobian would be too large to compare."""
+    """Return the function; it fails the check if a Jacobian would be too large to compare."""
     elements = sum(x.numel() for x in details["inputs"].values())
 
     def called(*args: Any) -> Any:
@@ -102,7 +103,7 @@ def _disagreement(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> Figure | None:
-    """Return the two Jacobians that a checker compared: of the function, or of its gradient."""
+    """Return the two Jacobians that a checker compared, of the function or of its gradient."""
     tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
         return jacobian_figure(function, inputs, names, **tolerances)

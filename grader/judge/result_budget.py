@@ -1,8 +1,7 @@
-"""How large results may become, so that no answer fills reports and gradebooks.
-
-``describe`` bounds each value. A check's result takes ``CHECK_BYTES`` of JSON at most, and those of
-a lesson ``LESSON_BYTES`` together, beside what every result has. Wrong answers that people make
-take a quarter of that. What is over the budget is left out: figures first, the message last.
+"""Limit the size of results, so that no answer fills reports and gradebooks. ``describe`` bounds
+each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a lesson's results together
+``LESSON_BYTES``, not counting the fields that every result has. Real wrong answers take about a
+quarter of that. Over the budget, parts are left out: figures first, the message last.
 """
 
 from __future__ import annotations
@@ -26,12 +25,13 @@ def size_of(result: CheckResult) -> int:
     """Return how many bytes of JSON a result takes."""
     try:
         return len(msgspec.json.encode(result))
-    except UnicodeEncodeError:  # a text holds a lone surrogate, which is not UTF-8
+    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
         return len(json.dumps(result.as_json()))
 
 
 def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
-    """Return the result with as little left out as makes it fit into ``room`` bytes, and its size.
+    """Return the result and its size, after leaving out as little as makes it fit into ``room``
+    bytes.
 
     Outcome, points, titles and the beginning of each text always stay.
     """

@@ -1,4 +1,4 @@
-"""Figures of a failed check, for terminal and page. Malformed figures are left out."""
+"""Prepare figures of a failed check for terminal and page. Malformed figures are left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WORST = 5
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A drawing on a page: caption, escaped SVG, and the same as text or table rows."""
+    """A drawing on a page: caption, escaped SVG, and the same content as text or table rows."""
 
     caption: str
     svg: str
@@ -74,7 +74,7 @@ def cards(figure: dict[str, Any]) -> list[Card]:
 def _graphs(
     figure: dict[str, Any], tr: Catalogue
 ) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
-    """The pictures of a figure, the expected one last: caption, picture, what is marked, tree."""
+    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
     alone = figure["actual"] is None
     captions = {
         "actual": tr("The graph, yours"),
@@ -106,7 +106,7 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
 
 
 def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
-    """The drawings of a plot: its caption is above the first, its notes are below the last."""
+    """Yield a plot's drawings; its caption is above the first, its notes are below the last."""
     found = []
     for panel in plot.panels:
         heads = [plot.caption if panel is plot.panels[0] else "", panel.caption]
@@ -167,7 +167,7 @@ def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
 
 
 def tree_line(line: TreeLine) -> Text:
-    """A line of a tree, its branch and its details faint, a marked one red."""
+    """Return a line of a tree, with branch and details faint, and a marked line red."""
     text = Text.assemble(
         (line.branch, "dim"),
         (line.label, "bold red" if line.marked else "dim" if line.faint else ""),

@@ -1,4 +1,4 @@
-"""The mark and the words for each outcome, one table for every renderer."""
+"""The mark and the word for each outcome, in one table for all renderers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""What torch imports at the first use of a function transform, an optimizer or a checkpoint.
-
-That takes a fresh process up to a second. So a fork server imports it once, before it forks the
-worker of the first submission that uses one.
+"""Import what torch imports at the first use of a function transform, an optimizer or a checkpoint.
+That takes up to a second in a new process. So a fork server imports it once, before it forks the
+worker of the first submission that needs it.
 """
 
 from __future__ import annotations
@@ -45,11 +44,12 @@ def loaded() -> bool:
 
 
 def load() -> None:
-    """Import it all and freeze it for the collector. No operation runs, no thread starts."""
+    """Import all of it and exclude it from garbage collection. No operation runs, no thread starts.
+    """
     gc.disable()
     for name in LATE_IMPORTS:
         _tried.add(name)
-        # another torch may have it elsewhere; then each worker imports what it needs itself
+        # in another torch it may be elsewhere; then each worker imports what it needs itself
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     gc.freeze()

@@ -1,6 +1,5 @@
-"""What a late submission loses: a due date, people's extensions, and a rule.
-
-A penalty is a share of what the code earned. Points that a person gave or took are not reduced.
+"""Penalties for late submissions: a due date, extensions, and a rule. A penalty is a share of the
+points that the code earned. Points that a person gave or took are not reduced.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ EXAMPLE = "10%/day,grace=15m,cap=50%,until=7d"
 class LateRule(Record):
     """When work is due and what lateness costs.
 
-    ``due`` is ISO 8601 with an offset. ``percent`` is taken off for each day that was begun, after
-    ``grace`` seconds, at most ``cap`` per cent in all; ``until`` seconds after the due date
-    nothing counts any more (None: no such date).
+    ``due`` is ISO 8601 with an offset. After ``grace`` seconds, each started day costs ``percent``,
+    at most ``cap`` per cent in all. ``until`` seconds after the due date, nothing counts any more
+    (None: no such date).
     """
 
     due: str
@@ -38,10 +37,10 @@ class LateRule(Record):
     until: float | None = None
 
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
-        """Return how late a time is; None if it is in time or not known.
+        """Return how late a time is; None if it is in time or unknown.
 
-        ``extensions`` (see ``read_extension``) are those of the people who handed it in; the
-        latest holds for all of them.
+        ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
+        one holds for all of them.
         """
         if handed_in is None:
             return None
@@ -52,7 +51,7 @@ class LateRule(Record):
         return Lateness(due.isoformat(), late, self.percent_off(late))
 
     def percent_off(self, late: float) -> float:
-        """Return the per cent that are taken off for so many seconds after the due date."""
+        """Return the percentage that is deducted for a delay of so many seconds."""
         if late <= self.grace:
             return 0.0
         if self.until is not None and late > self.until:
@@ -70,7 +69,7 @@ class Lateness(Record):
 
     @property
     def duration(self) -> str:
-        """How late, for people: ``2 d 3 h``."""
+        """How late, as people write it: ``2 d 3 h``."""
         return duration(self.seconds)
 
     def __str__(self) -> str:

@@ -24,7 +24,8 @@ Absent = tuple[str, StudentIdentity, str | None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RosterPerson:
-    """A student of a submission: the position in its team and the submission's name for them."""
+    """A student of a submission: the position in its team and the name that the submission gives.
+    """
 
     submission: str
     place: int
@@ -52,7 +53,7 @@ def match(
     *,
     taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster to submissions' students; no absent student gets a ``taken`` name."""
+    """Match a roster to submissions' students; no absent student gets a name in ``taken``."""
     on_roster = dict(roster)
     if not on_roster:
         return MatchedStudents({}, (), ())

@@ -1,6 +1,7 @@
 """The gradebook's tables, as steps from one format to the next.
 
-``PRAGMA user_version`` counts the steps a file has behind it. A released step is never edited.
+``PRAGMA user_version`` is the number of steps that a file has been through. A released step is
+never edited.
 """
 
 from __future__ import annotations

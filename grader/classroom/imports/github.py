@@ -1,4 +1,4 @@
-"""Clones of a class: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
+"""A class's GitHub clones: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
 The assignment's name comes from the folder around them, or from their common prefix. ``gh teacher
 download`` of Classroom 50 names that folder ``<classroom>-<assignment>_submissions_<time>`` and

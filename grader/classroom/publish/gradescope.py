@@ -1,4 +1,4 @@
-"""``grade gradescope``: the zip for Gradescope: two scripts, the engine, the course.
+"""Make the zip for Gradescope: two scripts, the engine, the course.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
 image is built, ``run_autograder`` (``gradescope_main``) for each submission. The course in it is
@@ -57,7 +57,7 @@ def make_zip(
 
 
 def member(path: str) -> zipfile.ZipInfo:
-    """A zip's entry without a date; the scripts can be executed."""
+    """Return a zip's entry without a date; scripts are executable."""
     info = zipfile.ZipInfo(path)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = (

@@ -1,6 +1,6 @@
-"""The program in Gradescope's container: 768 MB, half a processor, ten minutes.
-
-Workers get less memory than at home. After a fault of the grader ``results.json`` has no score.
+"""Grade one submission in Gradescope's container, as a program of its own. The container has 768
+MB, half a processor and ten minutes, so workers get less memory than elsewhere. After a grader
+fault ``results.json`` has no score.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> None:
     try:
         data = grade(root)
     except Exception:
-        traceback.print_exc()  # to the log that instructors see
+        traceback.print_exc()  # into the log that instructors see
         write(target, {"output": OWN_FAULT, "stdout_visibility": "hidden"})
         sys.exit(ExitCode.ENGINE_FAULT)
     write(target, data)

@@ -1,4 +1,4 @@
-"""What is known of a class; it grows as ``collect`` reads the gradebook."""
+"""Statistics of a class, which ``collect`` fills while it reads the gradebook."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NAMED = 8
 
 
 class State(enum.StrEnum):
-    """What a line of the gradebook can be looked for by."""
+    """A state by which the table of submissions can be filtered."""
 
     FAULT = "fault"
     PROBLEM = "problem"
@@ -58,7 +58,7 @@ class StudentSummary:
 
 @dataclass(slots=True)
 class People:
-    """How many people something is true of, and the first ``NAMED`` of them."""
+    """The number of people of whom something is true, and the first ``NAMED`` of them."""
 
     count: int = 0
     first: list[StudentSummary] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Row(Record):
 
 
 class Rows(Protocol):
-    """Rows in the order in which they came, to be read as often as is wanted; a list is one."""
+    """Rows in the order of arrival, which can be read several times; a list is one."""
 
     def append(self, row: Row, /) -> None: ...
 
@@ -108,7 +108,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClassNote:
-    """Something to look at: whose, where, what; ``more`` is for the grader's author."""
+    """A note on a submission: whose, where, what; ``more`` is for the course's author."""
 
     person: StudentSummary
     where: str
@@ -128,7 +128,7 @@ class Changed:
 class CheckFacts:
     """One check over the class: outcomes, and moments of the scores on everything else.
 
-    ``wrong`` are those who got it wrong without a known mistake; ``example`` is the message that
+    ``wrong`` are the people who failed it without a known mistake; ``example`` is the message that
     one of them got.
     """
 
@@ -175,12 +175,12 @@ class CheckFacts:
 
     @property
     def difficulty(self) -> float | None:
-        """How many got it wrong of those for whom it was run: 0 nobody, 1 everybody."""
+        """The share of those for whom it was run who got it wrong: 0 nobody, 1 everybody."""
         return share(self.judged - self.passed, self.judged)
 
     @property
     def doubt(self) -> str | None:
-        """Why the check itself is to be looked at first, if it is."""
+        """The reason why the check itself may be wrong, if there is one."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"nobody of {self.judged} passes it"
         telling = self.discrimination
@@ -191,7 +191,7 @@ class CheckFacts:
 
 @dataclass(slots=True)
 class MistakeCount:
-    """How often a mistake was made; ``evidence`` is an example from the check ``check``."""
+    """How often a mistake was made; ``evidence`` is an example from ``check``."""
 
     number: int
     id: str
@@ -204,7 +204,7 @@ class MistakeCount:
 
 @dataclass(slots=True)
 class UnnamedGroup:
-    """Wrong answers without a name that fail alike: who, and what one of them did. ``signature``
+    """Unnamed wrong answers that fail alike: who gave them, and what one of them did. ``signature``
     is what ``grade name`` calls the group.
     """
 

@@ -1,4 +1,4 @@
-"""The page of pairs that share code, side by side, shared parts marked."""
+"""The page of submissions that share code, side by side, with the shared parts marked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def render_similar(
     threshold: float,
     earlier: str | None = None,
 ) -> str:
-    """Render the page; ``labels`` are this class's, ``earlier`` names the other class."""
+    """Render the page; ``labels`` are this class's names, ``earlier`` is the other class's name."""
     sheet = inlined("theme.css", "similar.css")
     return (
         environment()

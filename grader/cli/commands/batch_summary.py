@@ -1,4 +1,4 @@
-"""What a batch came to, on a terminal."""
+"""Print the outcome of a batch on a terminal."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def problem_of(entry: GradebookEntry) -> str:
 
 
 class Summary:
-    """What a run came to, on a terminal."""
+    """The outcome of a run, printed on a terminal."""
 
     def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
         self.console = console

@@ -1,4 +1,4 @@
-"""Who is in a gradebook: leave a submission out, give it another name, take either back."""
+"""Leave a submission out of a gradebook, give it another name, or undo either."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def rename(out: Path, old: str, new: str) -> None:
 
 
 def undo(out: Path, name: str) -> None:
-    """Take the last forgetting or renaming of a name back; raises UsageError."""
+    """Undo the last forgetting or renaming of a name; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
         deed = book.undo(name)
         for one in {name, deed.detail.get("old", name)}:
@@ -61,7 +61,7 @@ def undo(out: Path, name: str) -> None:
 
 
 def list_trail(out: Path) -> None:
-    """Show who was forgotten or renamed, and what was taken back."""
+    """Show who was forgotten or renamed, and what was undone."""
     with Gradebook.open(out) as book:
         trail = book.trail()
     table = plain_table("when", "who", "what", "")

@@ -1,4 +1,4 @@
-"""``grade graph``: draw the graph behind a function's result.
+"""Run ``grade graph``: draw the graph behind a function's result.
 
 The function runs in a child process with the user's own rights.
 """
@@ -34,7 +34,7 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What to draw: a function of a file, its inputs, whether backward runs first."""
+    """What to draw: a function of a file, its inputs, and whether backward runs first."""
 
     file: Path
     function: str
@@ -43,7 +43,7 @@ class GraphRequest:
 
 
 def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequest:
-    """``FILE:FUNCTION`` and texts such as ``2.0,3.0``, understood. Raises UsageError."""
+    """Parse ``FILE:FUNCTION`` and texts such as ``2.0,3.0``; raise UsageError."""
     place, colon, function = target.rpartition(":")
     if not colon or not place or not function:
         message = "{target} names no function. Write FILE:FUNCTION, such as {example}"
@@ -87,7 +87,7 @@ def _numeric(value: Any) -> bool:
 
 
 def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
-    """Return the graph behind a function's result and the call; raises UsageError."""
+    """Return the graph behind a function's result, and the call; raise UsageError."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         request = TraceRequest(str(what.file), what.function, what.inputs, what.backward)
@@ -114,7 +114,7 @@ def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
 def show_graph(
     what: GraphRequest, *, svg: Path | None, html: Path | None, lang: str | None
 ) -> None:
-    """Run the function and print the tree; write the files that were asked for."""
+    """Run the function and print the tree; write the requested files."""
     tr = engine_catalogue(wanted_language(lang))
     make_console(stderr=True).print(
         Text(

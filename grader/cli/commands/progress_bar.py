@@ -1,4 +1,4 @@
-"""Progress of a long command: a bar on a terminal, else a line every few seconds."""
+"""Show the progress of a long command: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ LOOK_SECONDS = 0.1
 
 
 class Rate(ProgressColumn):
-    """Things a second."""
+    """The number of items per second."""
 
     def render(self, task: Task) -> Text:
-        """``12.5/s``, once it is known."""
+        """Return ``12.5/s``, once it is known."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "", "dim")
 
 
 class Meter:
-    """A bar, or lines, for one part of a command after the other."""
+    """A bar, or lines, for the parts of a command, one after another."""
 
     def __init__(self, console: Console) -> None:
         columns = (

@@ -1,4 +1,5 @@
-"""``grade similar``: which submissions of a class share code, within it and with an earlier one."""
+"""Run ``grade similar``: find submissions that share code, within a class and with an earlier one.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def show_similar(
 ) -> None:
     """Compare submissions by lesson, write the page, name the closest pairs.
 
-    Raises UsageError for a lesson without submissions, or if there is nothing to compare with.
+    Raise UsageError for a lesson without submissions, or if there is nothing to compare.
     """
     library()
     if against is not None and against.exists() and out.exists() and against.samefile(out):
@@ -97,7 +98,8 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
-    """The code of a lesson that is nobody's own: the stub, the reference, other right answers."""
+    """Yield code of a lesson that everybody may have: the stub, the reference, other right answers.
+    """
     for path in (lesson.stub, lesson.solution):
         if path.exists():
             yield path.read_text("utf-8")

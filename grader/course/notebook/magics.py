@@ -1,4 +1,4 @@
-"""What only IPython understands in a cell: magics, shell commands, help."""
+"""Recognize what only IPython understands in a cell: magics, shell commands, help."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class StrippedCell:
-    """A cell's lines with ``pass`` for what was left out, and those lines."""
+    """A cell's lines with ``pass`` for each that was left out, and those lines."""
 
     lines: list[str]
     left_out: list[tuple[int, str]]
@@ -41,7 +41,7 @@ OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 
 
 def without_magics(code: str) -> StrippedCell:
-    """Leave out what only IPython understands; not inside strings and statements."""
+    """Leave out what only IPython understands, but nothing inside strings and statements."""
     lines = code.removesuffix("\n").split("\n")
     kept = StrippedCell(lines, [])
     state = _Lexer()
@@ -59,7 +59,7 @@ def without_magics(code: str) -> StrippedCell:
 
 
 def _magic(line: str) -> str | None:
-    """What a line at the beginning of a statement is, where it is not Python."""
+    """Return the kind of a line at the beginning of a statement, if it is not Python."""
     stripped = line.strip()
     if not stripped:
         return None

@@ -1,4 +1,4 @@
-"""Where a worker is that does not answer: it is asked for its stack before it is ended."""
+"""Find out where a worker is that does not answer, by asking for its stack before it is ended."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ LONGEST = 1 << 16
 
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
-    """Return the innermost line of a file, and what was printed beside the stack meanwhile.
-
-    None if the worker can't say. It is the worker's own word, so it decides nothing.
+    """Return the innermost line of a file (None if unknown), and other output that arrived with the
+    stack. The worker could lie about it, so it decides nothing.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(worker.pid, signal.SIGUSR1)
     channel = worker.channel
-    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # all that one turn reads
+    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # the most to read in one turn
     first, last, found = "", "", None
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
@@ -40,7 +39,7 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
         last += new
         found = STACK.search(last)
         if found and (not new or found.end() < len(last)):
-            break  # nothing more came, or something else came after the stack
+            break  # nothing more came, or the stack is followed by other output
         first, last = (first + last[:-LONGEST])[:LONGEST], last[-LONGEST:]
         if not new:
             time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""The words of a picture, the same in a tree and in SVG."""
+"""Texts of a picture, shared by tree and SVG."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ def label_of(node: GraphNode, tr: Catalogue) -> str:
 
 
 def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """What a node keeps for backward, in words, and whether that is freed; two entries at most."""
+    """Return what a node saves for backward, in words, and whether it is freed; two entries at
+    most.
+    """
     return [(tr(word, names=names), freed) for word, names, freed in _saved(node.saved)]
 
 
@@ -41,7 +43,7 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
 
 
 def legend(picture: GraphPicture, tr: Catalogue) -> list[tuple[str, str]]:
-    """Return what the marks of a tree mean, those that it has: the mark and a sentence."""
+    """Return the meaning of each mark in a tree: the mark and a sentence."""
     nodes, reached = picture.nodes, [edge.target for edge in picture.edges]
     saved = [one for node in nodes for one in node.saved]
     known = [
@@ -86,5 +88,5 @@ def legend(picture: GraphPicture, tr: Catalogue) -> list[tuple[str, str]]:
 
 
 def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
-    """Which output of its target an edge belongs to, where there is more than one."""
+    """Return which output of its target an edge belongs to, if there are several."""
     return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""

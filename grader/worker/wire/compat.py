@@ -1,7 +1,6 @@
-"""The private names and English messages of torch, pytest and pytest-json-report that we rely on.
-
-No other module names one; a test holds that. ``grader.judge.compat_check`` tries each of them on
-the installed versions and says what breaks where one is gone.
+"""Collect the private names and English messages of torch, pytest and pytest-json-report that the
+engine relies on. No other module may use one; a test checks that. ``grader.judge.compat_check``
+tries each of them on the installed versions and says what breaks if one is gone.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from contextlib import AbstractContextManager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-if TYPE_CHECKING:  # the supervisor must not load it
+if TYPE_CHECKING:  # the supervisor must not import it
     from torch import Tensor
 
 GRADCHECK_IMPORTS = (
@@ -27,7 +26,7 @@ two need both, the others the last.
 
 
 def import_for_gradcheck() -> None:
-    """Import now what gradcheck would import in each fork."""
+    """Import what gradcheck would otherwise import in each fork."""
     for name in GRADCHECK_IMPORTS:
         importlib.import_module(name)
 
@@ -37,7 +36,7 @@ version_counter = cast("Any", attrgetter("_version"))
 
 
 def keeps_graph() -> bool:
-    """Return whether the backward pass under way has ``retain_graph``.
+    """Return whether the running backward pass has ``retain_graph``.
 
     The worker has to free its part of the graph exactly when the judge's part is freed.
     """
@@ -76,10 +75,7 @@ def leaf_of(node: Any) -> Any:
 
 
 def output_metadata(node: Any) -> Any:
-    """Return the shape and dtype of each of a node's outputs.
-
-    They are those of the gradients that come in.
-    """
+    """Return the shape and dtype of each of a node's outputs, and so of its incoming gradients."""
     return node._input_metadata
 
 
@@ -100,7 +96,7 @@ def saved_names(node: Any) -> list[str]:
 def raw_saved(node: Any, name: str) -> Any:
     """Return what a node saves under a name, still packed.
 
-    This or reading it (``saved``) raises RuntimeError if it was freed.
+    If it was freed, this or reading it (``saved``) raises RuntimeError.
     """
     return getattr(node, RAW_SAVED + name)
 
