@@ -9,7 +9,7 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 
 WITHHELD = "A hidden check: what it asked is not shown."
 TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
-"""Outcomes whose message may hold a value that the check made up."""
+"""Outcomes whose message may contain a value that the check drew."""
 
 
 def withheld(report: Report, tr: Catalogue | None = None) -> Report:

@@ -32,7 +32,7 @@ REMEDIES = {
     errno.ENOMEM: "The system lacks memory: close other programs, or raise the limit (ulimit -v)",
     errno.EAGAIN: "The system can start no more processes: close other programs",
 }
-"""What to do about errors that this system is to blame for."""
+"""Remedies for errors that this system causes."""
 
 NEAR_COMMAND = 0.75
 """How alike a mistyped word and a command are (difflib's ratio)."""

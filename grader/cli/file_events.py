@@ -9,8 +9,8 @@ from pathlib import Path
 from grader.cli.watch_loop import Saves
 
 STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
-"""A save is told of after so long without a further event, at the latest after the second; polling
-looks so often.
+"""A save is reported when there was no further event for the first time, at the latest after the
+second; polling checks at the third interval.
 """
 
 
@@ -45,7 +45,7 @@ REMOTE = frozenset(
     fuse.sshfs fuse.vmhgfs-fuse fuse.grpcfuse
     """.split()
 )
-"""File systems that don't tell of what is saved from elsewhere."""
+"""File systems that do not report saves made on another machine."""
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:

@@ -79,7 +79,8 @@ def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catal
 
 
 def paragraphs(text: str, tr: Catalogue) -> Iterator[str]:
-    """Yield a docstring's paragraphs in a catalogue's language; commands in them stay as they are.
+    """Yield a docstring's paragraphs in a catalogue's
+    language; commands in them stay as they are.
     """
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b\n"):  # click leaves the lines of such paragraphs as they are

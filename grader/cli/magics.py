@@ -27,7 +27,8 @@ from grader.core.i18n import engine_catalogue, wanted_language
 
 NAME = "grade"
 PASSED_ON = frozenset(str(command.name) for command in learner.COMMANDS) - {"run", "watch"}
-"""The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does.
+"""The commands that work in a notebook as on a terminal; running a cell again takes the place of
+`watch`.
 """
 NO_WATCH = (
     "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"

@@ -24,7 +24,7 @@ def default_sandbox() -> str:
 
 
 LANG = "grader.lang"
-"""Where a context keeps which language was asked for."""
+"""The key under which a context keeps the requested language."""
 
 
 def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> str | None:

@@ -9,13 +9,13 @@ from grader.core.atomic_file import replacing
 from grader.core.errors import UsageError
 
 LONGEST_SHOWN = 200
-"""How many characters of a path a message has."""
+"""How many characters of a path a message contains."""
 
 
 def write_file(
     path: Path | None, make: Callable[[], str], *, options: str = "--html, --json"
 ) -> None:
-    """Write a text if a path is given, lone surrogates escaped; raises UsageError."""
+    """Write a text if a path is given, lone surrogates escaped; raise UsageError."""
     if path is None:
         return
     data = make().encode("utf-8", "backslashreplace")

@@ -7,7 +7,7 @@ import io
 import sys
 
 STAND_INS = dict(zip("✘✔✓⧗○●→▶◀─│└├", "x++~o*>><-|`|", strict=True))
-"""For what our own reports are drawn with, a letter that every encoding has."""
+"""Replacements, which every encoding has, for the letters that our reports are drawn with."""
 HANDLER = "grade.stand_in"
 
 

@@ -24,14 +24,14 @@ from grader.course.analysis.source import Source
 from grader.course.lesson_file import LessonFile
 
 HALF_WRITTEN_SECONDS = 0.15
-"""How long a file that can't be right may wait for its other half."""
+"""How long to wait for the rest of a file that looks incomplete."""
 ECHO_SECONDS = 0.3
-"""Within this time a further event for the same text is an echo of one save."""
+"""A further event for the same text within this time belongs to the same save."""
 PATIENCE_SECONDS = 0.4
-"""How long an obsolete run may go on."""
+"""How long an obsolete run may continue."""
 
 Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
-"""Tells of saves, as lessons' ids, until the event is set."""
+"""Reports saves, as lessons' ids, until the event is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,8 @@ class Watcher:
         self._events.put(("stop", status))
 
     def again(self, lesson: str) -> None:
-        """Grade a lesson now, whether saved or not. Call this from within the loop, or before it.
+        """Grade a lesson now, whether saved or not. Call this
+        from within the loop, or before it.
         """
         self._want(WatchJob(lesson, self.read(lesson), time.monotonic()))
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from grader.core.paths import PACKAGE, PACKAGED_COURSE
 
 DECIDING = (".py", ".po")
-"""What decides verdicts and messages: code and translations. Templates only change pages."""
+"""The files that decide verdicts and messages: code and
+translations. Templates only change pages.
+"""
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 
 

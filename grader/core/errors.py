@@ -34,7 +34,7 @@ class ExitCode(enum.IntEnum):
     USAGE = 2
     """Bad input: an unknown lesson, a missing folder, a wrong option."""
     ENGINE_FAULT = 3
-    """The grader's own fault."""
+    """A grader fault."""
 
 
 class GraderError(Exception):

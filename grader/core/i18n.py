@@ -37,7 +37,8 @@ def phrase(template: str, **facts: Any) -> Phrase:
 
 
 class Catalogue:
-    """Translates texts; leaves a text without a translation as it is, and adds it to ``missing``.
+    """Translates texts; leaves a text without a translation as
+    it is, and adds it to ``missing``.
     """
 
     def __init__(self, lang: str = ENGLISH, texts: Mapping[str, str] | None = None) -> None:
@@ -69,7 +70,7 @@ def languages() -> list[str]:
 def wanted_language(asked: str | None) -> str:
     """Return the language: as named, else GRADE_LANG's, else the locale's, else English.
 
-    Raises UsageError for a named language without a catalogue.
+    Raise UsageError for a named language without a catalogue.
     """
     named = asked or os.environ.get("GRADE_LANG")
     if named:

@@ -14,7 +14,7 @@ def moment(text: str) -> datetime:
 
 
 def as_utc(text: str) -> str:
-    """Return a time in UTC, to the second; raises ValueError as ``moment`` does."""
+    """Return a time in UTC, to the second; raise ValueError as ``moment`` does."""
     return moment(text).astimezone(UTC).isoformat(timespec="seconds")
 
 

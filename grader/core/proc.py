@@ -9,7 +9,7 @@ OUT_OF_MEMORY = (
     "the host ran out of memory, so the kernel killed a process of the grader. Free some memory or"
     " grade fewer submissions at once (--workers), and grade again"
 )
-"""What to say if ``oom_kills`` has grown since a process was started that is gone now."""
+"""The message if ``oom_kills`` has grown since the start of a process that is gone now."""
 
 
 def oom_kills() -> int:

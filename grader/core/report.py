@@ -24,12 +24,12 @@ class Outcome(enum.StrEnum):
     """The student's code raised."""
     TIMEOUT = "timeout"
     CRASHED = "crashed"
-    """The worker died, or answered with something that is not an answer."""
+    """The worker died, or sent a malformed answer."""
     SKIPPED = "skipped"
     """A check that it depends on did not pass."""
     NOT_STARTED = "not_started"
     GRADER_ERROR = "grader_error"
-    """The grader's own fault."""
+    """A grader fault."""
 
 
 class LessonStatus(enum.StrEnum):
@@ -39,9 +39,9 @@ class LessonStatus(enum.StrEnum):
     FAILED = "failed"
     NOT_STARTED = "not_started"
     MISSING = "missing"
-    """The submission holds no such file."""
+    """The submission has no such file."""
     INVALID = "invalid"
-    """The file could not be loaded: no Python, or it raised while being imported."""
+    """The file could not be loaded: not Python, or it raised while it was imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,9 @@ class CheckResult(Record):
     seed: int = 0
     seconds: float = 0.0
     note: str | None = None
-    """For the grader's author: the traceback of a grader's fault, or of a diagnosis that raised."""
+    """For the grader's author: the traceback of a grader fault, or of a rule that raised."""
     figures: list[dict[str, Any]] = field(default_factory=list)
-    """What can be drawn of the failure: plain data, as ``figures`` makes it."""
+    """Figures of the failure as plain data, made by ``figures``."""
     cell: int | None = None
     """The notebook's cell in which ``source_line`` is a line."""
     source_column: int | None = None
@@ -100,11 +100,11 @@ class CheckResult(Record):
     call: str | None = None
     """The call that failed, as Python to paste."""
     diagnosed_by: str | None = None
-    """What says what is wrong: ``rule``, ``engine``, ``example``, ``repair`` or None."""
+    """How the mistake was named: ``rule``, ``engine``, ``example``, ``repair`` or None."""
     wrong_expression: WrongExpression | None = None
-    """The expression that alone is wrong: changing it makes every check of ``function`` pass."""
+    """The only wrong expression: changing it makes every check of ``function`` pass."""
     signature: str | None = None
-    """In a batch, of a failure without a name: equal for answers that fail alike."""
+    """In a batch, for a failure without a name: equal for answers that fail alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class LessonResult(Record):
     seconds: float = 0.0
     checks: tuple[CheckResult, ...] = ()
     held_checks: int = 0
-    """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
+    """How many checks a students' bundle holds back; a lesson with any is never ``passed``."""
     held_points: int | float = 0.0
-    """What those are worth; they are part of ``max_score``."""
+    """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
 
@@ -164,7 +164,7 @@ class Report(Record):
     grader_version: str
     sandbox: SandboxReport
     engine_hash: str = ""
-    """Which code graded, as ``engine.engine_hash`` has it; empty in a report from before that."""
+    """A hash of the code that graded (``engine_identity.engine_hash``); empty in older reports."""
     torch_version: str = ""
     lang: str = "en"
     flags: tuple[str, ...] = ()

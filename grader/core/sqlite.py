@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.core.errors import UsageError
 
 WAIT_SECONDS = 30.0
-"""How long one who writes waits for another, or for a reader such as an export, to be done."""
+"""How long a writer waits for another writer, or for a reader such as an export."""
 
 
 def connect(path: Path) -> sqlite3.Connection:

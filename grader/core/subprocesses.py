@@ -19,7 +19,7 @@ ALLOWED_ENVIRONMENT = (
     "SYSTEMROOT",
     "WINDIR",
 )
-"""What a fork server or a worker keeps of the environment; the rest is dropped."""
+"""The environment variables that a fork server or a worker keeps; others are dropped."""
 
 
 def scrubbed_environment() -> dict[str, str]:

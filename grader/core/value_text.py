@@ -51,7 +51,8 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """Return a float with at most ``digits`` significant digits, and with a point if it is whole.
+    """Return a float with at most ``digits`` significant
+    digits, and with a point if it is whole.
     """
     short = f"{value:.{digits}g}"
     return (

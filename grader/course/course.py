@@ -30,8 +30,7 @@ from grader.course.catalogue import CatalogueCell, read_catalogue
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
-"""What makes a course a students' bundle: the lessons that are in it, each with what it holds back.
-"""
+"""The file that makes a course a students' bundle: its lessons, and what is held back of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +138,7 @@ class Lesson:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:
-        """Return three steps of hints by name; raises CourseError for a bad ``hints.toml``."""
+        """Return three steps of hints by name; raise CourseError for a bad ``hints.toml``."""
         path = self.folder / "hints.toml"
         if not path.exists():
             return {}
@@ -165,7 +164,7 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """Return a lesson by id; raises UsageError that suggests the nearest name."""
+        """Return a lesson by id; raise UsageError that suggests the nearest name."""
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:

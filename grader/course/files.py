@@ -16,7 +16,7 @@ from grader.course.zips import MAX_MEMBERS, is_link, lay_open, member_path, open
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 MAX_NESTING = 2
-"""A zip in what was handed in, and a zip in that."""
+"""A zip in a submission may contain a zip, and no deeper ones."""
 MAX_ARCHIVES = 50
 ZIP_SUFFIX = ".zip"
 CLOSED = "{path} can't be read: {reason}. Check its permissions"
@@ -44,7 +44,8 @@ class FileEntry:
         return self.path.count("/")
 
     def within(self, folder: str) -> FileEntry:
-        """Return the same file with ``folder`` before its path; unchanged if ``folder`` is empty.
+        """Return the same file with ``folder`` before its path;
+        unchanged if ``folder`` is empty.
         """
         if folder:
             return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
@@ -65,7 +66,7 @@ def is_skipped(folder: str) -> bool:
 
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """Return all files below a folder, sorted, without following links; raise SubmissionError.
+    """Yield all files below a folder, sorted, without following links; raise SubmissionError.
     Folders may be nested as deeply as the system allows, so this does not recurse.
     """
     todo = [str(root)]
@@ -104,7 +105,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def open_inside(path: Path, root: Path) -> IO[bytes]:
-    """Open a plain file; raises OSError for links out of ``root`` and special files."""
+    """Open a plain file; raise OSError for links out of ``root`` and special files."""
     try:
         inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
     except RuntimeError:  # before Python 3.13, a link to itself

@@ -34,7 +34,7 @@ def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Pa
 
 
 def load_course(root: Path) -> Course:
-    """Read ``course.toml``; raises CourseError that names the file and the entry."""
+    """Read ``course.toml``; raise CourseError that names the file and the entry."""
     path = root / "exercises" / "course.toml"
     data = read_toml(path)
     _only(path, data, {"id", "title", "version", "limits", "lesson"}, "the course")

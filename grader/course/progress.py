@@ -18,7 +18,7 @@ LAST_STEP = 3
 COUNT = msgspec.Meta(ge=0)
 STEP = msgspec.Meta(ge=0, le=LAST_STEP)
 WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-"""Outcomes of a check that is right, waits for another, or for something to be written."""
+"""Outcomes of checks that pass, wait for another check, or wait for code."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ def read_progress(workspace: Path) -> Progress:
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
-    """Change the file; raises OSError. A damaged one is kept as ``.damaged``.
+    """Change the file; raise OSError. A damaged one is kept as ``.damaged``.
 
     A file of a newer version is left as it is.
     """

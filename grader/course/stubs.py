@@ -34,7 +34,7 @@ BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """Return the stub for a solution; raises CourseError for unpaired markers."""
+    """Return the stub for a solution; raise CourseError for unpaired markers."""
     out: list[str] = []
     region: list[str] | None = None
     indent = ""

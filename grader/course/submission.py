@@ -34,13 +34,13 @@ from grader.course.text_encoding import MAX_FILE_BYTES, decode, writable
 from grader.course.zips import open_zip
 
 SUFFIXES = (".py", SUFFIX)
-"""What a lesson's file may end with."""
+"""The suffixes of a lesson's file."""
 NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in under that name"
 RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
-"""What a copy's name has beside the file's, in small letters."""
+"""What a copy's name has in addition to the file's, in lower case."""
 NEARLY_ALIKE = 0.9
-"""From which ratio on difflib's comparison takes a name for a slip in typing another."""
+"""From this ratio of difflib's comparison on, a name counts as a mistyped one."""
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
@@ -51,7 +51,7 @@ def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
 def read_submission(
     place: Path, lessons: Iterable[str], *, below: str = ""
 ) -> dict[str, LessonFile]:
-    """Return the lessons' files; raises SubmissionError if ``place`` is not a folder, zip or
+    """Return the lessons' files; raise SubmissionError if ``place`` is not a folder, zip or
     lesson.
 
     Of several files with one name, the least deep counts; two at the same depth are a problem that

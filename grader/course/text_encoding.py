@@ -23,8 +23,8 @@ ENCODINGS = frozenset(
     cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030 big5
     """.split()
 )
-"""What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7)
-are slow, or hide what they say.
+"""The encodings that a file may declare: text encodings in common use. Others (punycode, utf-7) are
+slow or hide the text.
 """
 
 

@@ -18,22 +18,23 @@ MAX_MEMBERS = 10_000
 MAX_CLASS_MEMBERS = 500_000
 """Entries of the zip of a whole class."""
 MAX_INNER_BYTES = 256 << 20
-"""A zip within a zip, laid open on disk while it is read."""
+"""The size limit for a zip within a zip, which is copied to disk while it is read."""
 FREE_BYTES = 8 << 20
 MAX_RATIO = 40
-"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: zips hardly
-shrink, so more is a bomb.
+"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: a zip hardly
+shrinks, so a larger ratio means a bomb.
 """
 CHUNK_BYTES = 1 << 18
 NO_ZIP = "{path} is not a readable zip: {reason}. Make it again, or unpack it into a folder"
 
 ENTRY_BYTES = 400
-"""What an entry of a zip's directory takes, generously: a fixed part of 46 and a path."""
+"""An upper estimate for an entry of a zip's directory: a fixed part of 46 bytes and a path."""
 END, END64, LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 ELSEWHERE = 0xFFFFFFFF
-"""In the old record: see the one of the 64-bit form."""
+"""In the old record, this value refers to the 64-bit record."""
 TAIL_BYTES = 22 + 0xFFFF + 20 + 56
-"""Where the records that end a zip lie: one of 22 bytes, a comment, and the two of the 64-bit form.
+"""The bytes at a zip's end that contain its end records: one of 22 bytes, a comment, and the two of
+the 64-bit form.
 """
 
 
@@ -77,7 +78,7 @@ def _directory_bytes(stream: IO[bytes]) -> int:
 
 
 def _numbers(data: bytes, signature: bytes, form: str, offset: int) -> list[int]:
-    """Yield the number at ``offset`` of each record with that signature."""
+    """Return the number at ``offset`` of each record with that signature."""
     starts = (found.start() + offset for found in re.finditer(re.escape(signature), data))
     return [
         struct.unpack_from(form, data, start)[0]

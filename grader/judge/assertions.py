@@ -22,7 +22,7 @@ TOLERANCES = {
     torch.bfloat16: (2e-2, 1e-2),
     torch.float16: (1e-2, 1e-3),
 }
-"""Relative and absolute tolerance by dtype: what any sensible order of operations stays within."""
+"""Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
 
 
 def type_name(value: Any) -> str:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 HELPERS = "_helpers"
-"""How the name ends that ``checks.import_helpers`` gives a lesson's helpers."""
+"""The end of the names that ``checks.import_helpers`` gives to lessons' helpers."""
 
 
 @dataclass(frozen=True, slots=True)

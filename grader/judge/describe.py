@@ -32,11 +32,11 @@ MAX_ITEMS = 40
 MAX_TEXT = 2000
 MAX_DEPTH = 6
 MAX_VALUES = 200
-"""How many values a list and the lists in it may show together."""
+"""How many values a list and the lists inside it may show together."""
 MAX_TEXTS = 4000
 """How many characters all texts in a value may show together."""
 MAX_BITS = 10_000
-"""Python refuses to write an integer of more than 4,300 digits, which has some 14,000 bits."""
+"""Python refuses to write an integer of more than 4,300 digits, which has about 14,000 bits."""
 
 
 class _Room:

@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from grader.judge.submission_run import CheckRun
 
 MAX_FACT = 5000
-"""How many characters of a text are filled in: an exception's message of 4,000, and its type."""
+"""How many characters of a text are filled in: enough for an exception's message of 4,000, and its
+type.
+"""
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 

@@ -54,8 +54,8 @@ LIMITS_HIT: tuple[tuple[str, str, str, Callable[[Limits], int]], ...] = (
     ("OSError", "[Errno 27]", FILE_HIT, lambda limits: limits.file_bytes // MIB),
     ("OSError", "[Errno 24]", OPEN_FILES_HIT, lambda limits: limits.open_files),
 )
-"""The signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its
-message; what to say; the limit.
+"""Signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its message;
+our message; the limit.
 """
 
 

@@ -30,7 +30,7 @@ from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
 MAX_FIGURE_NODES = 60
-"""What a report draws of a graph; ``grade graph`` draws more."""
+"""How many nodes of a graph a report draws; ``grade graph`` draws more."""
 MAX_NOTED = 40
 MAX_SHORT = 4
 
@@ -38,7 +38,7 @@ Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
-"""What a figure may raise because of what the student's code did."""
+"""Exceptions that the student's code may cause while a figure is made."""
 
 
 def render_figures(

@@ -38,7 +38,7 @@ REACHING_OUT = {
     "threading.Thread": "starts threads",
 }
 TAILS = {name.rpartition(".")[2] for name in REACHING_OUT}
-"""What an attribute is called that may be one of those."""
+"""The last parts of those names, for a quick check of attributes."""
 MODULES = {
     "subprocess": "starts programs",
     "socket": "opens connections",

@@ -20,7 +20,7 @@ from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 
 MAX_JACOBIAN = 1 << 23
-"""How many elements the Jacobians of a function may have that gradcheck compares one by one."""
+"""How many elements the Jacobians may have that gradcheck compares one by one."""
 TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
 
 

@@ -45,7 +45,8 @@ OF_THIS_PROCESS = JudgeMemory()
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether an exception says that memory ran out in this process, in Python or in torch.
+    """Return whether an exception says that memory ran out in
+    this process, in Python or in torch.
     """
     if isinstance(error, MemoryError):
         return True

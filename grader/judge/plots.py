@@ -25,10 +25,11 @@ from grader.judge.remote.proxies import RemoteCallable
 from grader.worker.wire.batching import MAX_QUESTIONS, call_question, product_question
 
 POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
-"""How often the student's function and the true one are asked, and below how many there is no plot.
+"""How many points of the student's function and of the true one are computed, and the fewest for a
+plot.
 """
 SECONDS, TRIALS = 2.0, 3
-"""What the points may take together, and how often a call is timed. A slow function gets fewer
+"""The time for all points together, and how often a call is timed. A slow function gets fewer
 points.
 """
 RAISED = "it raised {error}"

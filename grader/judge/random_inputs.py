@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 BEYOND = 0.07
-"""How far beyond ``avoid`` a number lies that was too close to zero."""
+"""How far beyond ``avoid`` a number is moved that was too close to zero."""
 
 
 class RandomInputs:

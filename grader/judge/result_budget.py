@@ -17,7 +17,7 @@ from grader.core.report import CheckResult
 CHECK_BYTES = 64 << 10
 LESSON_BYTES = 256 << 10
 SHORT = 1000
-"""How many characters of a text are left in a result that is over its budget."""
+"""How many characters of a text remain in a result that is over its budget."""
 LEFT_OUT = {"other": "…"}
 
 
@@ -59,4 +59,4 @@ SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
     ),
     lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
 )
-"""What is left out, in this order."""
+"""The parts to leave out, in this order."""

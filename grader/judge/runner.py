@@ -45,7 +45,7 @@ PYTEST_OPTIONS = (
     "--json-report-omit",
     *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
-"""pytest as an engine: it prints, captures and rewrites nothing, and reads no settings."""
+"""pytest's options: it prints, captures and rewrites nothing, and reads no settings."""
 
 CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = (
@@ -155,7 +155,7 @@ def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:
 
 
 Judging = Callable[[Task, WorkerSource], Answer]
-"""Judges one submission: a task and where to get workers."""
+"""Judges one submission, given a task and a source of workers."""
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
@@ -227,7 +227,8 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
 
 
 def forget_check_files() -> None:
-    """Forget the check files' modules: without fork, one process collects several lessons' files.
+    """Forget the check files' modules: without fork, one
+    process collects several lessons' files.
     """
     for name in CHECK_FILES:
         sys.modules.pop(name, None)

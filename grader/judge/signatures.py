@@ -22,7 +22,9 @@ SEED = 1
 SLOW = 2.0
 """A check that took a student this many seconds is not run again."""
 DIGITS = 4
-"""How many digits of a number count: two ways to write one formula differ in the last ones."""
+"""How many digits of a number count, because two ways to
+write one formula differ in the last ones.
+"""
 LENGTH = 8
 
 

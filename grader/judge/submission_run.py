@@ -44,14 +44,14 @@ class SubmissionRun:
     recorded: str | None = None
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    """By the name of a check's function."""
+    """The outcomes, by the name of a check's function."""
     unnamed_by: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
-    """By the id of a check."""
+    """The failures, by the id of a check."""
     reported_bytes: int = 0
-    """How much JSON the results so far take."""
+    """How many bytes of JSON the results take so far."""
     check: CheckRun = field(init=False)
-    """The check that is run, or was run last."""
+    """The check that is running, or ran last."""
     _recorder: Recorder | None = None
     _untouched: dict[str, bool] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from grader.worker.wire.placeholders import Opaque
 Facts = dict[str, Any]
 MOST_DIMENSIONS = 4
 FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
-"""Factors that are believed of a single number."""
+"""Factors that count as evidence even for a single number."""
 
 
 def pair(failure: Failure) -> tuple[Tensor, Tensor] | None:

@@ -18,7 +18,7 @@ MAX_LINE = 400
 MAX_LINES = 3000
 """A longer file is shown without colour, and is not compared."""
 TEXTS_KEPT = 32
-"""How many coloured texts are remembered: a page shows each of its own several times, and a class
+"""How many colored texts are remembered: a page shows each of its texts several times, and a class
 has thousands of pages.
 """
 

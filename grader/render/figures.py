@@ -21,7 +21,7 @@ from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import TreeLine, tree_lines
 
 MOST_LINES = 12
-"""Of a tree in a terminal, under a failed check; the page has it all."""
+"""How many lines of a tree a terminal shows below a failed check; the page has all of it."""
 WORST = 5
 
 
@@ -106,7 +106,7 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
 
 
 def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
-    """Yield a plot's drawings; its caption is above the first, its notes are below the last."""
+    """Return a plot's drawings; its caption is above the first, its notes are below the last."""
     found = []
     for panel in plot.panels:
         heads = [plot.caption if panel is plot.panels[0] else "", panel.caption]

@@ -38,7 +38,8 @@ def silenced(write: Callable[[str], object]) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """Return a command's message, with percent signs and line ends escaped as the runner expects.
+    """Return a command's message, with percent signs and line
+    ends escaped as the runner expects.
     """
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 

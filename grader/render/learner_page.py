@@ -89,7 +89,8 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes that no check of these lessons shows; those not yet fixed come first.
+        """Return the mistakes that no check of these lessons
+        shows; those not yet fixed come first.
         """
         found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met_before(lesson)]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)

@@ -87,7 +87,8 @@ def needed_failure(check: CheckResult, checks: Sequence[CheckResult]) -> CheckRe
 
 
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
-    """Return a lesson's checks by function: those with failures first, those without problems last.
+    """Return a lesson's checks by function: those with failures
+    first, those without problems last.
     """
     groups: dict[str, FunctionGroup] = {}
     failures: dict[str, Failure] = {}

@@ -16,7 +16,7 @@ from grader.render.labels import OWN_FAULT, QUIET, WORDS
 from grader.render.locations import place
 
 BEGIN, END = "grade: begin", "grade: end"
-"""How the lines begin that enclose what one run found."""
+"""The beginnings of the lines before and after the problems of one run."""
 PATTERN = r"^(.+?):(\d+):(\d+): error: (.*)$"
 """What a problem line looks like: path, line, column, text."""
 

@@ -26,7 +26,7 @@ FOLDED = re.compile(
 )
 """The answers at the end of a section, under their heading."""
 LEVELS_DOWN = 2
-"""A README's sections are under the lesson, whose heading is of the third level."""
+"""How many levels a README's headings move down: the lesson's own heading has level three."""
 MAX_CHARACTERS, MAX_PICTURE = 100_000, 200_000
 
 

@@ -24,8 +24,8 @@ from grader.render.problem_lines import cause
 from grader.render.terminal_lines import INDENT, Lines, points
 
 WAITING_SHOWN = 3
-"""How many waiting checks, and lessons not started, are listed one by one; more are one line: what
-is wrong comes first.
+"""How many waiting checks, and lessons not started, are listed one by one; more take one line, so
+that what is wrong comes first.
 """
 
 

@@ -36,7 +36,7 @@ from grader.worker.sandbox import hide
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
-"""What the log of a fork server says that could not get enough memory."""
+"""What the log of a fork server contains if memory ran out."""
 
 
 def default_mode() -> str:
@@ -181,7 +181,8 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process and its job from another thread; ``judge`` then raises in its own thread.
+        """End the process and its job from another thread;
+        ``judge`` then raises in its own thread.
         """
         process = self._process
         if process is not None and process.poll() is None:

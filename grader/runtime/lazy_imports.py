@@ -21,7 +21,7 @@ PACKAGES = ("torch.autograd.forward_ad.", "torch.optim.", "torch.utils.checkpoin
 SIGN = re.compile(
     r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b"
 )
-"""Without one of these words a file uses none, and need not be parsed to know it."""
+"""A file without one of these words uses none of them, and need not be parsed."""
 
 
 def needed(text: str) -> bool:
@@ -44,7 +44,8 @@ def loaded() -> bool:
 
 
 def load() -> None:
-    """Import all of it and exclude it from garbage collection. No operation runs, no thread starts.
+    """Import all of it and exclude it from garbage collection.
+    No operation runs, no thread starts.
     """
     gc.disable()
     for name in LATE_IMPORTS:

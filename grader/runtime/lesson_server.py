@@ -34,7 +34,7 @@ from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
 
 TASKS_PER_JUDGE = 256
 ENDED, RELIEVED, BROKEN = 0, 64, 70
-"""A judge's exit status: there are no more tasks, it has served enough, something went wrong."""
+"""A judge's exit status: no tasks are left, it has served enough, something went wrong."""
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:

@@ -31,10 +31,10 @@ class Cancelled(Exception):
 
 
 JOBS_PER_HOST = 2
-"""How many jobs each host has, under way or waiting. A bound keeps memory constant."""
+"""How many running or waiting jobs each host has. A bound keeps memory constant."""
 POLL_SECONDS = 0.1
-"""Polling interval while waiting for results. A signal that comes just before a thread begins to
-wait for a lock doesn't wake it, so a Ctrl-C would wait for the next result.
+"""Polling interval while waiting for results. A signal that arrives just before a thread begins to
+wait for a lock doesn't wake it, so without polling, Ctrl-C would wait for the next result.
 """
 
 

@@ -1,2 +1,3 @@
-"""Verify a course, for authors and CI: references pass, stubs fail, mistakes are caught and named.
+"""Verify a course, for authors and CI: references pass,
+stubs fail, mistakes are caught and named.
 """

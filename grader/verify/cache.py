@@ -17,7 +17,7 @@ from grader.runtime.grading import Settings
 from grader.verify.case_result import Case, CaseResult
 
 APPLICATION = 0x67726C76
-"""``PRAGMA application_id``, by which a file is known as one of these: "grlv" in ASCII."""
+"""``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
 TABLES = f"""
     BEGIN IMMEDIATE;
     CREATE TABLE verdicts (

@@ -16,7 +16,7 @@ from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 ENGINE = "common_"
-"""What names of mistakes begin with that the engine recognizes in any lesson."""
+"""How the names of mistakes begin that the engine recognizes in any lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,8 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return the failed checks that count; of bonus checks, only those that the mistake is about.
+    """Return the failed checks that count; of bonus checks,
+    only those that the mistake is about.
     """
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     bonus_parts = set(about) & set(case.lesson.bonus)
@@ -154,7 +155,7 @@ def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
 
 
 def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
-    """Return problems of a near miss: it must lose marks and not get the mistake's name."""
+    """Yield problems of a near miss: it must lose marks and not get the mistake's name."""
     if all(check.outcome is Outcome.PASSED for check in outcome.result.checks):
         yield "loses no marks"
     for check in outcome.result.checks:
@@ -166,7 +167,7 @@ def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
 
 
 def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
-    """Yield problems of points and titles: ten points, two checks a name, distinct titles."""
+    """Return problems of points and titles: ten points, two checks a name, distinct titles."""
     problems = []
     points = sum(check.max_points for check in checks if not check.bonus)
     if round(points, 4) != FULL_LESSON:

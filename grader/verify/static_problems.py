@@ -1,4 +1,5 @@
-"""Find problems of a lesson that no grading shows: files, hints, stub, placeholders, translations.
+"""Find problems of a lesson that no grading shows: files,
+hints, stub, placeholders, translations.
 """
 
 from __future__ import annotations

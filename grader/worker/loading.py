@@ -18,8 +18,8 @@ WATCHED: tuple[Any, ...] = (
     torch.nn.functional,
     torch.autograd.Function,
 )
-"""Where a file that is loaded might replace something; what it replaces is reported, and whoever
-hides it may.
+"""Namespaces in which a student's file might replace something. A replacement is reported; a file
+could hide it.
 """
 
 

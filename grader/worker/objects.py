@@ -26,7 +26,9 @@ import torch
 from grader.worker.wire.placeholders import PLAIN, ObjectRef
 
 FIRST_OWN = 1 << 40
-"""Numbers from here on are the worker's: of objects inside an answer. The judge's begin at 1."""
+"""Numbers from here on are given by the worker, to objects inside an answer. The judge's begin at
+1.
+"""
 
 
 class Objects:

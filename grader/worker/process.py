@@ -41,7 +41,7 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
-"""After so many bytes of tensors the rest of several requests is left unanswered."""
+"""After this many bytes of tensors, the remaining requests of several get no answer."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,5 @@
-"""Keep pytest from collecting the attacks: they are data, and their conftest.py must not be loaded.
+"""Keep pytest from collecting the attacks: they are data, and
+their conftest.py must not be loaded.
 """
 
 collect_ignore_glob = ["*/*"]

@@ -136,7 +136,8 @@ def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
 def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
-    """Under ``require`` there is no undeserved point, no effect of any kind, and no grader fault.
+    """Under ``require`` there is no undeserved point, no
+    effect of any kind, and no grader fault.
     """
     report, effects = ours.grade(stage(attack))
     assert effects == set()

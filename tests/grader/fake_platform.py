@@ -57,7 +57,7 @@ MODULES = {
     },
     "macos": {"spwd", "ossaudiodev", "msvcrt", "winreg"},
 }
-"""What can't be imported there."""
+"""The modules that can't be imported there."""
 NAMES = {
     "windows": {
         "os": (
@@ -102,7 +102,7 @@ NAMES = {
         "time": [],
     },
 }
-"""What those modules of the standard library lack there."""
+"""The names that these modules of the standard library lack there."""
 ENCODING, LINE_END = "cp949", "\r\n"
 FORBIDDEN = set('<>:"|?*') | {chr(code) for code in range(32)}
 RESERVED = {
@@ -118,7 +118,9 @@ STATUSES = {
     signal.SIGFPE: 0xC0000094,
     signal.SIGILL: 0xC000001D,
 }
-"""With what a process ends there, where here a signal ends it; killed from outside it is 1."""
+"""The exit status there, for a signal that ends a process here; a process killed from outside has
+1.
+"""
 
 
 def interpreter(folder: Path, system: str) -> Path:

@@ -27,7 +27,7 @@ BANNED = (
     "anew", "but for", "whoever", "of ours", "foretells", "none of the", "is no zip",
     "told in full", "so many as", "has a rest", "nobody notices", "wanting", "at home what",
 )  # fmt: skip
-"""What sounds translated."""
+"""Phrases that sound translated."""
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(?:\S*/)?grade (.*)$")
 

@@ -15,12 +15,12 @@ from test_documentation import ROOT, command_lines
 pytestmark = [pytest.mark.proof, pytest.mark.fork]
 GUIDES = ROOT / "grader" / "docs"
 INTERACTIVE = ("watch", "--pdb")
-"""What waits for somebody at the keyboard."""
+"""Commands that wait for somebody at the keyboard."""
 UNDONE = {
     "forget grades alice": "forget grades alice --undo",
     "rename grades alice alice_doe": "rename grades alice_doe --undo",
 }
-"""What the commands after it do not expect."""
+"""Commands whose effect the following ones do not expect."""
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Autograd (7)
     Points Possible,,,,,20
 alice,1,,alice,,

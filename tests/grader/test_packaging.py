@@ -33,7 +33,7 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "markdown_it": "markdown-it-py",
 }
-"""Of modules that are not called like the distribution that they come with."""
+"""The distributions of modules with a different name."""
 
 
 def test_everything_that_the_engine_imports_is_declared() -> None:

@@ -31,17 +31,17 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AHEAD = 2
-"""How many submissions are under way for each thread of the cluster: the next is on its way when
-one is done.
+"""The number of submissions in progress for each thread of the cluster, so that the next one is
+already there when one is done.
 """
 UNKNOWN = 32
-"""How many are where the cluster has no thread yet, as one that grows with its work."""
+"""The number in progress while the cluster has no thread yet, as one that scales with its work."""
 CONNECT_SECONDS = 15
 LOOK_FOR_WORKERS_SECONDS = 2.0
 NO_WORKER_SECONDS = 10.0
-"""After how long without a worker that is said."""
+"""Report that there is no worker after this time."""
 LOOK_SECONDS = 1.0
-"""How often one who waits for a submission looks whether the run was stopped."""
+"""How often a thread that waits for a submission checks whether the run was stopped."""
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
-    """Connect to the scheduler at an address or in a scheduler file; raises UsageError.
+    """Connect to the scheduler at an address or in a scheduler file; raise UsageError.
 
     Call ``say`` from any thread when the run has to wait.
     """

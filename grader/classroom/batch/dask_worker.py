@@ -129,7 +129,7 @@ def graded_in(answered: dict[str, Any]) -> Graded:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """Return the course installed here, read once a run; raises UsageError if it differs."""
+    """Return the course installed here, read once a run; raise UsageError if it differs."""
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(

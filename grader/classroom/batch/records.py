@@ -16,7 +16,7 @@ from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings
 
 NAMED = 4
-"""How many lessons' files a message names; the rest is a number."""
+"""How many lessons' files a message names; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,8 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """Counts of one run: graded, reused, not gradable, and not gradable because of a grader fault.
+    """Counts of one run: graded, reused, not gradable, and not
+    gradable because of a grader fault.
     """
 
     run: int
@@ -83,7 +84,8 @@ class BatchJob:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions(Record):
-    """What a submission's page needs beside its report. With ``reveal``, hidden checks show inputs.
+    """What a submission's page needs beside its report. With
+    ``reveal``, hidden checks show inputs.
     """
 
     personal: PersonalPart

@@ -95,7 +95,7 @@ def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> Submissi
 
 
 GROUP, GROUP_SECONDS = 64, 0.5
-"""How many results one transaction keeps at most, and how long one waits for others."""
+"""How many results one transaction has at most, and how long one waits for others."""
 
 
 @dataclass(slots=True)
@@ -231,7 +231,8 @@ class Batch:
             raise refusal(page, error) from None
 
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
-        """Grade one submission, once more with a new server after a grader fault; write its page.
+        """Grade one submission, once more with a new server
+        after a grader fault; write its page.
         """
         try:
             options = PageOptions(job.personal, self.plan.reveal)
@@ -242,9 +243,7 @@ class Batch:
             if not stopping():
                 page = graded.page or render(graded.report, options)
                 write_page(self.out, job.owner.name, page)
-        except (
-            UsageError
-        ):  # sandbox, folder or course are unusable for every submission
+        except UsageError:  # sandbox, folder or course are unusable for every submission
             raise
         except Exception as error:
             return FinishedJob(job, None, f"the grader's own fault: {error!r}")

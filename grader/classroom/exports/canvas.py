@@ -25,10 +25,9 @@ KINDS = {
     "SIS User ID": ("sis_user_id", "sid", "student_id", "id"),
     "SIS Login ID": ("sis_login_id", "login", "username", "email"),
 }
-"""The columns that say who somebody is, in Canvas's own order, and what the ids may be called here.
-"""
+"""The columns that identify a person, in Canvas's order, and our names for these ids."""
 NAMES = (("Student",), ("FirstName", "LastName"))
-"""The columns that a name is in, in the order in which it is spoken."""
+"""The columns of a name, in the order in which it is spoken."""
 POINTS_POSSIBLE = "Points Possible"
 EXCUSED = "EX"
 
@@ -172,7 +171,8 @@ def notes_on_points(
 def notes_on_columns(
     sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]
 ) -> Iterator[ExportNote]:
-    """Yield notes: what each column gets and, if it is not the total, which lessons have no column.
+    """Yield notes: what each column gets and, if it is not the
+    total, which lessons have no column.
     """
     for target in targets:
         yield ExportNote(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")

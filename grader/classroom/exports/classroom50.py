@@ -27,9 +27,9 @@ SCHEMA = "classroom50/result/v1"
 SCALE = 100
 """What one point is in Classroom 50, the same for every course."""
 MAX_BODY = 100_000
-"""GitHub takes 125,000 characters for a release's text."""
+"""GitHub accepts 125,000 characters for a release's text."""
 MAX_SUMMARY = 130
-"""GitHub takes 140 characters for the description of a commit's status."""
+"""GitHub accepts 140 characters for the description of a commit's status."""
 SCALED = (
     "Classroom 50 counts in whole numbers: {scale} there is one point here. {score} of {max_score}"
     " there is {points} of {max_points} points."
@@ -157,7 +157,7 @@ def release_body(
         told = withheld(entry.report, tr)
         judged = tuple(one for one in told.lessons if one not in [*not_graded(entry)])
         text = summary(replace(told, lessons=judged), tr)
-        if not scored:  # the heading contains points, which must not decide whether two headings are the same
+        if not scored:  # the heading contains points, which do not count
             text = text.partition("\n")[2]
         parts += [cut(text.strip("\n"), tr, page)] if judged else []
         parts += to_do_next(told, tr, page, scored=scored)

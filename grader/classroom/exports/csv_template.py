@@ -85,7 +85,8 @@ class Sheet:
         cells[column] = '"' + text.replace('"', '""') + '"' if special else text
 
     def column(self, title: str, asked_by: str) -> int:
-        """Return the number of the column with that title; raise UsageError that lists all titles.
+        """Return the number of the column with that title; raise
+        UsageError that lists all titles.
         """
         titles = [one.casefold() for one in self.header]
         if titles.count(title.casefold()) != 1:

@@ -83,7 +83,7 @@ def heading(entry: GradebookEntry) -> Iterator[str]:
 
 
 def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
-    """Return the guarantees under which the code ran; empty if no code ran."""
+    """Yield the guarantees under which the code ran; empty if no code ran."""
     if sandbox.guarantees or sandbox.missing:
         limits = ", ".join(sandbox.guarantees) or "nothing"
         yield f"Your code ran in a sandbox, which limits its use of: {limits}."

@@ -1,4 +1,5 @@
-"""Write JUnit XML: a suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd).
+"""Write JUnit XML: a suite for each submission (the schema of
+Jenkins' xUnit plugin, junit-10.xsd).
 """
 
 from __future__ import annotations

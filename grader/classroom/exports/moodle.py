@@ -108,7 +108,7 @@ def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
 
 
 def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
-    """Recognise the columns; raises UsageError that says what to name."""
+    """Recognise the columns; raise UsageError that says what to name."""
     participant = next(
         (column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None
     )
@@ -177,7 +177,7 @@ def last_free(sheet: Sheet, grade: int) -> int | None:
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:
-    """Return the participants. Text with an @ is an address, other text a name or a login."""
+    """Yield the participants. Text with an @ is an address, other text a name or a login."""
     for row in sheet.rows:
         found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
         if found is None:

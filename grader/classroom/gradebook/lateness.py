@@ -86,7 +86,7 @@ def duration(seconds: float) -> str:
 
 
 def read_moment(text: str, what: str) -> str:
-    """Return a time as ISO 8601; raises UsageError, which begins with ``what``."""
+    """Return a time as ISO 8601; raise UsageError, which begins with ``what``."""
     try:
         return moment(text).isoformat()
     except ValueError:
@@ -97,7 +97,7 @@ def read_moment(text: str, what: str) -> str:
 
 
 def read_extension(text: str) -> str:
-    """Return a person's own due date, a time or ``+2d`` after the due date; raises ValueError."""
+    """Return a person's own due date, a time or ``+2d`` after the due date; raise ValueError."""
     text = text.strip()
     extended(text, "2000-01-01T00:00Z")
     return text
@@ -114,7 +114,7 @@ def seconds_of(found: re.Match[str]) -> float:
 
 
 def read_rule(due: str, rule: str | None) -> LateRule:
-    """Return a rule from ``--due`` and ``--late``; raises UsageError that shows how to write it."""
+    """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
     made = LateRule(read_moment(due, "--due"))
     for part in (rule or "").split(","):
         key, _, value = part.strip().rpartition("=")

@@ -19,7 +19,8 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def batch_lock(out: Path) -> Iterator[None]:
-    """Hold the lock of a folder, and create the folder if needed; raise UsageError if it is taken.
+    """Hold the lock of a folder, and create the folder if
+    needed; raise UsageError if it is taken.
     """
     path = out / LOCK
     try:

@@ -1,4 +1,5 @@
-"""Queries of a gradebook: entries, columns, changes of a run, common mistakes. Nothing is cached.
+"""Queries of a gradebook: entries, columns, changes of a
+run, common mistakes. Nothing is cached.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class GradebookReader:
         return self._entry(row)
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry of a submission or a student; raises UsageError unless unique."""
+        """Return the entry of a submission or a student; raise UsageError unless unique."""
         students = dict(
             self.db.execute(
                 "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"

@@ -49,8 +49,8 @@ IDS = {
     "moodle_participant": "moodle_participant",
     "identifier": "moodle_participant",
 }
-"""Headers, in lower case and with ``_`` for what is neither letter nor digit, and what such an id
-is called in a Student.
+"""Headers, in lower case and with ``_`` for anything but letters and digits, and the name of that
+id in a Student.
 """
 
 

@@ -57,7 +57,7 @@ class SubmissionRow:
 
 
 refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with --out")
-"""What to say where a gradebook or a file beside it can't be written or read."""
+"""The message for a gradebook or a file beside it that can't be written or read."""
 
 
 class Gradebook(ManualChanges):
@@ -69,7 +69,7 @@ class Gradebook(ManualChanges):
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
-        """Open a batch folder's gradebook; raises UsageError if there is no usable one."""
+        """Open a batch folder's gradebook; raise UsageError if there is no usable one."""
         path = folder / FILE
         try:
             if create:

@@ -116,7 +116,8 @@ def _draft(
 
 
 def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """Return the name under which a file was first handed in; for a zip only if such a file exists.
+    """Return the name under which a file was first handed in;
+    for a zip only if such a file exists.
     """
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file

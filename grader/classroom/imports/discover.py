@@ -31,9 +31,9 @@ Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
 LAYOUTS = {layout.name: layout for layout in (plain.LAYOUT, *SPECIAL)}
 PERSONAL = frozenset({"email", "sid"})
-"""Ids of a person, which one submission of a team has several of."""
+"""Ids that belong to a person, so that a team's submission has several."""
 MAX_WRAPPERS = 3
-"""How many folders that hold nothing but one folder are looked into."""
+"""How many nested folders that contain only one folder are opened."""
 
 
 def find_class(
@@ -190,7 +190,7 @@ class _Reading:
 
 
 def _twice(handed: list[Submission]) -> Iterator[str]:
-    """Return notes on people in several submissions, and on names that several people have."""
+    """Yield notes on people in several submissions, and on names that several people have."""
     for (name, its_id), names in _shared(
         handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
     ):

@@ -15,7 +15,7 @@ from grader.course.files import FileEntry, folder_leaves, is_skipped, member_lea
 from grader.course.zips import is_link, member_path
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
-"""What systems put into folders beside hidden files."""
+"""Files that systems add to folders, besides hidden ones."""
 
 
 class Kind(enum.Enum):
@@ -111,7 +111,8 @@ class _InZip:
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """Yield the items of a zip by name, and the paths that lead out of it; the latter are not read.
+    """Return the items of a zip by name, and the paths that
+    lead out of it; the latter are not read.
     """
     members, outside = [], []
     for entry in archive.infolist():

@@ -25,7 +25,7 @@ from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import StudentIdentity
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
-"""How the folder around the clones ends, behind the assignment's name."""
+"""The end of the name of the folder around the clones, after the assignment's name."""
 SCORES = "scores.csv"
 """Classroom 50's own table, which is not a submission."""
 REPOSITORY = ".git"

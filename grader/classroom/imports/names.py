@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathvalidate import sanitize_filename
 
 MAX_NAME_BYTES = 120
-"""Short enough for every file system, with an ending and a number behind it."""
+"""Short enough for every file system, even with an ending and a number after it."""
 NAMELESS = "nameless"
 JOINERS = "\u200c\u200d"
-"""Invisible, but Persian and families of emoji are spelled with them."""
+"""Invisible characters that are kept, because Persian and emoji families are spelled with them."""
 
 
 def readable(text: str) -> str:

@@ -30,7 +30,7 @@ from grader.course.submission import meant_name
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
 FORMS = ("folder", "zip", "file")
-"""In which form something was handed in, what counts before the others first."""
+"""The forms of a submission; if there are several, the first one counts."""
 NO_STUDENT = (
     "is named after a lesson, so it says not whose it is. Put it into a folder named after the"
     " student"

@@ -12,8 +12,9 @@ from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
 SECONDS = 570
-"""How long one submission may take. Gradescope ends a container after ten minutes, by default; a
-little sooner there is still time to say so. Classroom 50 leaves as much, beside installing.
+"""How long one submission may take. Gradescope ends a container after ten minutes by default;
+stopping a little earlier leaves time for a message. Classroom 50 leaves as much time, besides
+installing.
 """
 
 

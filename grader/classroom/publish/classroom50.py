@@ -40,9 +40,11 @@ from grader.core.paths import PACKAGE
 from grader.course.course import BUNDLED, Course, Lesson
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")
-"""What Classroom 50 takes for an assignment's name (wiki, CLI Teacher Guide, "Add assignments")."""
+"""What Classroom 50 accepts as an assignment's name (wiki,
+CLI Teacher Guide, "Add assignments").
+"""
 RUNTIME = {"python": "3.13"}
-"""GitHub's Ubuntu with a Python that every supported torch has wheels for."""
+"""GitHub's Ubuntu, with a Python for which every supported torch has wheels."""
 ENTRYPOINT, RUNTIME_FILE, ENTRY_FILE = "autograder.py", "runtime.json", "assignment.json"
 OURS = (ENTRYPOINT, SETTINGS, RUNTIME_FILE, ENTRY_FILE, "engine", BUNDLED)
 START = PACKAGE / "classroom" / "publish" / "classroom50_start.py"

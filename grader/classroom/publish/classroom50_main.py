@@ -44,9 +44,9 @@ TAKEN = {
     "release": ("RELEASE_URL",),
     "review": ("REVIEW_URL", "COMMIT_URL"),
 }
-"""The result's keys, and the variables of the runner that have their values."""
+"""The result's keys, and the runner's variables with their values."""
 STAMPED = ("assignment_type", "owner")
-"""Keys that the runner writes itself; a runner from before them does not set their variables."""
+"""Keys that the runner writes itself; older runners do not set their variables."""
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULT, BODY, PAGE = "result.json", "release-body.md", "report.html"
 OUTPUTS = "outputs"
-"""What goes to ``$GITHUB_OUTPUT``."""
+"""The file for ``$GITHUB_OUTPUT``."""
 PASSED_ON = (
     "ASSIGNMENT",
     "ASSIGNMENT_TYPE",
@@ -40,7 +40,7 @@ PASSED_ON = (
     "TMPDIR",
     "USERNAME",
 )
-"""The environment of the grader: no token, and no way to name results."""
+"""The grader's environment variables: no token, and no names of results."""
 INSTALL_SECONDS = 240
 """Classroom 50 ends a run after 15 minutes; this much of it is for installing."""
 OWN_FAULT = (
@@ -100,7 +100,7 @@ def install(steps: list[list[str]]) -> str:
 
 
 def grade(python: str, settings: dict[str, Any], checkout: Path, target: Path) -> None:
-    """Run the grader, which writes into ``target``; raises CalledProcessError if it fails."""
+    """Run the grader, which writes into ``target``; raise CalledProcessError if it fails."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     ours = {"PYTHONPATH": str(HERE / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run(

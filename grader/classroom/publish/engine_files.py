@@ -16,7 +16,7 @@ CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
 """Folders that are not handed out: caches, the course, and templates that only teachers need."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-"""Where PyTorch's build without CUDA is: a tenth of the size."""
+"""The index with PyTorch's build without CUDA, which is a tenth of the size."""
 RELEASED = re.compile(r"\d+(\.\d+)+")
 
 

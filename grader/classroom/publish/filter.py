@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from grader.course.stubs import BEGIN, END, STUB, first_line
 
 HELD_BACK = "held_back"
-"""What stands where a hidden check's name stood."""
+"""The text that replaces a hidden check's name."""
 
 
 def check_names(text: str) -> tuple[str, ...]:
@@ -121,7 +121,8 @@ def spells_out(text: str, solution: str) -> str | None:
 
 
 def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
-    """Return ``hints.toml`` without the steps that are ``secret``. A JSON string is a TOML string.
+    """Return ``hints.toml`` without the steps that are
+    ``secret``. A JSON string is a TOML string.
     """
     left = set(secret)
     kept = {key: [step for step in steps if step not in left] for key, steps in hints.items()}
@@ -134,7 +135,8 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """Return the lines of each region that students write, without indentation, comments and stub.
+    """Yield the lines of each region that students write,
+    without indentation, comments and stub.
     """
     region: list[str] | None = None
     for line in solution.splitlines():

@@ -31,7 +31,7 @@ def make_zip(
     lang: str,
     accept_near_names: bool = False,
 ) -> None:
-    """Write the zip, the same bytes for the same course; raises UsageError if it can't."""
+    """Write the zip, the same bytes for the same course; raise UsageError if it can't."""
     settings = {
         "lessons": [lesson.id for lesson in lessons],
         "hidden_checks": hidden_checks,

@@ -16,8 +16,8 @@ from grader.core.errors import ExitCode
 from grader.core.limits import MIB
 
 MEMORY_BYTES = 256 * MIB
-"""For a worker, beyond what it shares with the host: host and judges take up to 350 MB of the
-container's 768.
+"""A worker's memory, beyond what it shares with the fork server: fork server and judges take up to
+350 MB of the container's 768.
 """
 OWN_FAULT = (
     "The grader itself failed. This is not your score: nothing was judged. Your instructor can run"

@@ -47,7 +47,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
 HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
-"""How many of a hint's three steps students get; the third nearly is the code."""
+"""How many of a hint's three steps students get; the third is nearly the code."""
 CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
 
 
@@ -67,7 +67,7 @@ def release(
     """Make the bundle and prove it; create ``folder`` only if the proof succeeds. ``hints``, a key
     of ``HINT_STEPS``, says how many steps of each hint are included.
 
-    Raises UsageError if the folder can't be made, CourseError with the file if something would be
+    Raise UsageError if the folder can't be made, CourseError with the file if something would be
     given away or a visible check does not pass on the reference.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -124,7 +124,7 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
 
 
 def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
-    """Return ``(path, text)`` of the bundle's README in each language."""
+    """Yield ``(path, text)`` of the bundle's README in each language."""
     points, held_points = released_points(released)
     values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
     held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}

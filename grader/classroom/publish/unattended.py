@@ -27,7 +27,7 @@ from grader.runtime.grading import Settings, grade_submission
 LESSONS_PER_HOST = 5
 """A fork server keeps each lesson's checks, so it is replaced every few lessons."""
 START_SECONDS = 60
-"""Of the time, what is kept for starting hosts."""
+"""The part of the time that is reserved for starting fork servers."""
 
 
 def read_settings(source: Path) -> dict[str, Any]:

@@ -30,9 +30,9 @@ from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
 
 FEWEST_TO_RETEACH = 2
-"""What one person got wrong is told that person, not the class."""
+"""A mistake of only one person is for that person's page, not for the class."""
 RETEACH = 3
-"""How many things to reteach the first screen names: what one lesson has room for."""
+"""How many things to reteach the first screen names: as many as fit into one lesson."""
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24
 STATE_WORDS = {
@@ -88,7 +88,7 @@ class Part:
 
 
 PassedOver = Sequence[tuple[str, str]]
-"""What lay in the download and counts for nobody: the entry, the reason."""
+"""An item of the download that counts for nobody: the item, the reason."""
 
 
 def render_class(
@@ -248,7 +248,8 @@ def report_link(person: StudentSummary) -> str | None:
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Return numbers for a data attribute, with blanks around each so that a search can find one.
+    """Return numbers for a data attribute, with blanks around
+    each so that a search can find one.
     """
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""

@@ -31,7 +31,7 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
 FEWEST_TOGETHER = 3
-"""Two people who made the same two mistakes may be chance."""
+"""If only two people made the same two mistakes, it may be chance."""
 LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 FEWEST = 10
-"""With fewer answers than this a correlation says nothing, so none is given."""
+"""With fewer answers a correlation is meaningless, so none is returned."""
 
 
 @dataclass(slots=True)

@@ -19,18 +19,16 @@ from grader.core.report import CheckResult, LessonStatus, Outcome
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
 TOO_FEW_TO_BLAME = 3
-"""That one or two people get a check wrong says nothing about the check."""
+"""If only one or two people get a check wrong, the check need not be at fault."""
 AGAINST = -3.0
-"""Below this many standard errors a check is right more often where the rest is worse, and it is
-the check that is to be doubted.
-
-Three, since a course has hundreds of checks: with two, chance alone would accuse some. A
-correlation that is none has, in n answers, a standard error of 1 / √(n − 1).
+"""A check may be wrong if its correlation with the rest is below this many negative standard
+errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
+Without correlation, the standard error for n answers is 1 / √(n − 1).
 """
 
 
 NAMED = 8
-"""How many names stand beside a mistake."""
+"""How many names are shown beside a mistake."""
 
 
 class State(enum.StrEnum):
@@ -290,9 +288,9 @@ class Classroom:
     sections: dict[str, array[float]] = field(default_factory=dict)
     """The scores by section, as in ``scores``."""
     again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
-    """What the first and the last version earned, of those who handed in more than one."""
+    """The points of the first and the last version, of those who handed in more than one."""
     unconfined: int = 0
-    """How many were judged with a guarantee of the sandbox missing."""
+    """How many were judged without a guarantee of the sandbox."""
 
     @property
     def doubtful(self) -> tuple[CheckFacts, ...]:

@@ -9,8 +9,8 @@ from grader.classroom.statistics.similarity import Pair
 from grader.render.html import environment, inlined, style_hash
 
 SHOWN = 200
-"""How many pairs the page holds: more is more than anybody reads, and a sign that the threshold is
-too low.
+"""How many pairs the page has. More pairs would not be read, and mean that the threshold is too
+low.
 """
 
 

@@ -24,16 +24,18 @@ from grader.core.errors import UsageError
 
 Thing = TypeVar("Thing")
 NOISE = 25
-"""Characters of normalised code, some two lines, that have to agree before that is anything."""
+"""How many characters of normalized code (about two lines) have to agree at least."""
 TELLING = 60
-"""With fewer characters that are its own, a text has nothing to be recognised by."""
+"""A text with fewer characters of its own cannot be recognized."""
 COMMON_SHARE, COMMON_FEWEST = 0.05, 5
-"""What more than this share of a class has, and more than so many, is how the lesson is written."""
+"""Code counts as common to the lesson if more than this share of the class has it, and more than
+this number.
+"""
 KEPT_AT_ONCE = 256
 LAYOUT = frozenset(
     {tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENCODING}
 )
-"""Tokens that begin no statement."""
+"""Tokens with which no statement begins."""
 
 
 @dataclass(frozen=True, slots=True)

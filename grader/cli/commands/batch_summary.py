@@ -18,7 +18,7 @@ from grader.core.sanitize import clean
 from grader.render.terminal_lines import points as points_text
 
 LISTED = 20
-"""How many lines of one kind are listed; the rest is a number."""
+"""How many lines of one kind are listed; the others are only counted."""
 
 
 def listing(console: Console, what: str, lines: Sequence[str]) -> None:

@@ -115,7 +115,7 @@ def read_target(target: str, text: str) -> Wanted:
 
 
 def read_file(file: Path) -> Iterator[Wanted]:
-    """Yield the comments of a CSV file; raises UsageError with file and line."""
+    """Yield the comments of a CSV file; raise UsageError with file and line."""
     rows = csv_rows(file)
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     if "name" not in header or "comment" not in header:

@@ -18,7 +18,7 @@ NEXT = {
     "canvas": ["Look through it, then import it there: Grades, Import."],
     "moodle": ["Look through it, then upload it there: Upload grading worksheet."],
 }
-"""What to do with a file that goes back to where its template came from."""
+"""What to do with a file that is uploaded to the system of its template."""
 
 
 def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Path | None) -> None:
@@ -36,7 +36,7 @@ def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Pa
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
-    """Return the entries of a section, or all; raises UsageError if nobody is in it."""
+    """Return the entries of a section, or all; raise UsageError if nobody is in it."""
     if section is None:
         return book.entries()
     known = {one for entry in book.entries() for one in entry.sections}

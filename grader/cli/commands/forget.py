@@ -17,7 +17,7 @@ from grader.render.terminal import make_console
 
 
 def forget(out: Path, name: str) -> None:
-    """Leave a submission out of all tables, pages and exports; raises UsageError."""
+    """Leave a submission out of all tables, pages and exports; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(name)
         book.forget(entry.name, login_name(), now())
@@ -27,7 +27,7 @@ def forget(out: Path, name: str) -> None:
 
 
 def rename(out: Path, old: str, new: str) -> None:
-    """Give a submission's whole history another name; raises UsageError."""
+    """Give a submission's whole history another name; raise UsageError."""
     if unique_names([(new, "")]) != [new]:
         raise UsageError(f"{new!r} can't be a submission's name: its page is a file of that name")
     with Gradebook.open(out) as book, batch_lock(out):

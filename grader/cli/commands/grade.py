@@ -24,7 +24,7 @@ from grader.runtime.grading import Settings, grade_side_by_side, grade_submissio
 from grader.runtime.pool import HostPool
 
 WORTH_A_SECOND_SERVER = 6
-"""With so many lessons a second import of torch takes less time than it saves."""
+"""With this many lessons, a second import of torch takes less time than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Outputs:
     html_file: Path | None = None
     style: str = "terminal"
     repair: bool | None = None
-    """Whether to search wrong expressions; None for only where somebody watches a terminal."""
+    """Whether to search for wrong expressions; None means only if somebody watches a terminal."""
 
 
 def grade_here(

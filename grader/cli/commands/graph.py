@@ -58,7 +58,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequ
 
 
 def numbers(text: str) -> Any:
-    """Parse ``2.0``, ``2.0,3.0`` or ``[[1, 2], [3, 4]]``; raises UsageError."""
+    """Parse ``2.0``, ``2.0,3.0`` or ``[[1, 2], [3, 4]]``; raise UsageError."""
     try:
         value = json.loads(
             text if "[" in text or "," not in text else f"[{text}]", parse_constant=_no_number

@@ -18,7 +18,7 @@ from grader.render.terminal import make_console
 from grader.render.terminal_lines import points
 
 README_CHARACTERS = 200
-"""From how many on ``grade next`` shows no further paragraph of a README."""
+"""After this many characters, ``grade next`` shows no further paragraph of a README."""
 
 
 def show_lessons(

@@ -10,7 +10,7 @@ from grader.classroom.imports.names import listed
 from grader.core.sanitize import clean
 
 NAMED = 8
-"""How many people one line names; the rest is a number."""
+"""How many people one line names; the others are only counted."""
 
 
 def print_notes(notes: Iterable[ExportNote]) -> None:

@@ -32,21 +32,21 @@ from grader.runtime.grading import Settings, grade_submission
 
 COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420
-"""How high a report is shown where nothing may measure it: the head with what lies below, a line, a
+"""Heights for a report whose height can't be measured: the head with what is below it, a line, a
 failed check.
 """
 FIT = (
     "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};"
     "d.addEventListener('toggle',f,true);f()"
 )
-"""Gives the frame the height of its page, again when something in that is opened; a front end that
-runs no handlers keeps the first.
+"""Set the frame's height to that of its page, again after something in it is opened; a front end
+that runs no handlers keeps the first height.
 """
 
 
 STATIC, ONLY_STATIC = "gradlings-static", "<style>.gradlings-static { display: none }</style>"
-"""A front end that does not trust a notebook removes frames and style sheets. Then the report as
-plain text shows, which the style sheet hides otherwise.
+"""A front end that does not trust a notebook removes frames and style sheets. Then the report is
+shown as plain text, which the style sheet otherwise hides.
 """
 COMMANDS = ("graph", "hint", "init", "list", "next", "read", "replay", "reset", "run", "solution")
 """The learner's commands that messages name and that the magic takes."""
@@ -61,7 +61,8 @@ def as_magics(text: str) -> str:
 
 
 def greeting(place: Path) -> str:
-    """Return what ``%load_ext grader`` prints: the magics, and how to begin if there is no lesson.
+    """Return what ``%load_ext grader`` prints: the magics, and
+    how to begin if there is no lesson.
     """
     tr = engine_catalogue(wanted_language(None))
     rows = [

@@ -23,9 +23,9 @@ from rich.text import Text
 
 Thing = TypeVar("Thing")
 LOG_SECONDS = 5.0
-"""How often a run without a terminal says how far it is."""
+"""How often a run without a terminal prints its progress."""
 LOOK_SECONDS = 0.1
-"""How often ``Meter.over`` tells where it is; what it goes over may be a million small things."""
+"""How often ``Meter.over`` reports its position, because there may be a million small items."""
 
 
 class Rate(ProgressColumn):

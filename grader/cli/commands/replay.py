@@ -39,7 +39,7 @@ class ReplayRequest:
     sandbox: str = "auto"
     lang: str | None = None
     options: tuple[str, ...] = ()
-    """What else was typed, for a command to paste."""
+    """The other options that were typed, for a command to paste."""
 
 
 @dataclass(frozen=True, slots=True)

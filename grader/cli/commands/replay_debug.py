@@ -23,7 +23,8 @@ from grader.runtime.grading import spec_for, task_for
 
 
 def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
-    """Run one check in a separate process without sandbox, with a debugger in the student's code.
+    """Run one check in a separate process without sandbox,
+    with a debugger in the student's code.
     """
     what = understood(course, asked)
     path = own_file(asked.place, what.file)

@@ -55,7 +55,8 @@ def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
 
 
 def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
-    """Return comments, the loading of the student's file, and the steps; if that fails, the check.
+    """Return comments, the loading of the student's file, and
+    the steps; if that fails, the check.
     """
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]

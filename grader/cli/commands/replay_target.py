@@ -27,7 +27,7 @@ SHOWN = 5
 def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None:
     """Return the request with a lesson or a check; None after listing several candidates.
 
-    Raises UsageError if nothing is known to be wrong.
+    Raise UsageError if nothing is known to be wrong.
     """
     asked = at_its_path(course, asked)
     if asked.target:

@@ -129,7 +129,7 @@ def is_there(path: Path) -> bool:
 
 
 def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
-    """Return the lessons at a path, with paths as typed; raises UsageError if none."""
+    """Return the lessons at a path, with paths as typed; raise UsageError if none."""
     files = read_submission(path, ids, below=typed.as_posix())
     if all(file.ignored for file in files.values()):
         raise nothing_in(path, ids)

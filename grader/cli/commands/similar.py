@@ -1,4 +1,5 @@
-"""Run ``grade similar``: find submissions that share code, within a class and with an earlier one.
+"""Run ``grade similar``: find submissions that share code,
+within a class and with an earlier one.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from grader.render.terminal import make_console
 Thing = TypeVar("Thing")
 FILE = "similar.html"
 LISTED = 10
-"""How many pairs the terminal names; the page has them all."""
+"""How many pairs the terminal names; the page has all of them."""
 
 
 def show_similar(
@@ -98,7 +99,8 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
-    """Yield code of a lesson that everybody may have: the stub, the reference, other right answers.
+    """Yield code of a lesson that everybody may have: the stub,
+    the reference, other right answers.
     """
     for path in (lesson.stub, lesson.solution):
         if path.exists():

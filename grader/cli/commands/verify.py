@@ -33,7 +33,8 @@ def verify_course(
     lang: str = "en",
     keep: Path | None = None,
 ) -> ExitCode:
-    """Verify lessons and list all problems. After Ctrl-C, print what ``keep`` contains, then raise.
+    """Verify lessons and list all problems. After Ctrl-C, print
+    what ``keep`` contains, then raise.
     """
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     for lesson in lessons if write_stubs else ():
@@ -84,7 +85,8 @@ def verify_course(
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """Print from how many seeds lessons are complete in ``keep``; print nothing without that file.
+    """Print from how many seeds lessons are complete in
+    ``keep``; print nothing without that file.
     """
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:

@@ -95,7 +95,8 @@ def watch_lessons(
 def first_to_grade(
     course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]
 ) -> str:
-    """Return the next lesson to take if it is watched and exists here, else the first that exists.
+    """Return the next lesson to take if it is watched and
+    exists here, else the first that exists.
     """
     following = next_lesson(course, learner.progress)
     here = [lesson for lesson in watched if lesson.id in files]

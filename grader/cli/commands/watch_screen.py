@@ -150,7 +150,8 @@ class Screen:
             self.console.print()
 
     def keys_shown(self) -> Text:
-        """Return the keys with their actions; on a narrow terminal this takes more than one line.
+        """Return the keys with their actions; on a narrow
+        terminal this takes more than one line.
         """
         shown = Text("  ").join(
             Text.assemble((key, "bold"), f" {self.tr(word)}") for key, (word, _) in KEYS.items()

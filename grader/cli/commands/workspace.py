@@ -45,7 +45,8 @@ class Learner:
 
     @classmethod
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
-        """Return the learner in ``place``: a workspace, a folder inside one, or any other folder.
+        """Return the learner in ``place``: a workspace, a folder
+        inside one, or any other folder.
         """
         workspace = find_workspace(place)
         tr = engine_catalogue(wanted_language(lang))

@@ -129,7 +129,7 @@ class References:
         return self._found[part]
 
     def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
-        """Return names and attributes below a node. A name stands for whatever it is bound to at
+        """Yield names and attributes below a node. A name stands for whatever it is bound to at
         that point: an import, or a local of the function, which is left out.
         """
         todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]

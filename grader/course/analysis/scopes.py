@@ -66,7 +66,7 @@ def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Return the names that an import binds: ``("F", "torch.nn.functional")``."""
+    """Yield the names that an import binds: ``("F", "torch.nn.functional")``."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             package = alias.name.split(".")[0]

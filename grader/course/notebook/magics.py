@@ -12,7 +12,7 @@ MAGIC, SHELL, HELP, TAGGED, FOREIGN = (
     "a tagged cell",
     "a cell of another kind",
 )
-"""What is left out; texts of the catalogue."""
+"""The kinds of omissions; texts of the catalogue."""
 
 
 CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
@@ -27,7 +27,7 @@ class StrippedCell:
 
 
 LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
-"""How no statement of Python begins."""
+"""How no Python statement begins."""
 ELSEWHERE = (
     (re.compile(r"(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|freeze)\b"), SHELL),
     (re.compile(r"get_ipython\s*\("), MAGIC),
@@ -37,7 +37,7 @@ ELSEWHERE = (
 )
 """What else only IPython takes for a statement."""
 OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
-"""What needs no note."""
+"""Magics that are left out without a note."""
 
 
 def without_magics(code: str) -> StrippedCell:

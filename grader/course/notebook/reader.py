@@ -20,7 +20,9 @@ from grader.course.notebook.scratch import is_scratch, kept_lines
 
 SUFFIX = ".ipynb"
 MAX_NOTEBOOK_BYTES = 20 << 20
-"""Of the file, pictures in its outputs and all; the code alone is held to what any lesson is."""
+"""The limit for the file, including pictures in its outputs; the code alone has the same limit as
+any lesson.
+"""
 MAX_CELLS = 10_000
 FORMAT = 4
 REMEDY = (
@@ -28,11 +30,11 @@ REMEDY = (
     " .ipynb"
 )
 LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
-"""Tags of cells that tools don't run, or that are there to raise."""
+"""Tags of cells that tools don't run, or that are expected to raise."""
 PYTHON_CELLS = frozenset({"time", "capture", "prun"})
 """Cell magics that run the cell as Python in the notebook's own namespace."""
 GRADED_CELL = "grade"
-"""The magic whose cell is a submission: in the notebook of that lesson it counts as code."""
+"""The magic whose cell is a submission; in the notebook of that lesson it counts as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ class Notebook:
 
 
 def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
-    """Return the code of a lesson's notebook; raises SubmissionError."""
+    """Return the code of a lesson's notebook; raise SubmissionError."""
     left_out: list[LeftOut] = []
     features: list[str] = []
     graded: list[tuple[int, list[str]]] = []
@@ -173,7 +175,7 @@ def _language(metadata: Any) -> str | None:
 def _code_cells(
     path: str, notebook: dict[str, Any], code_bytes: int
 ) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Return (number, text, tags) of each code cell; raises SubmissionError."""
+    """Yield (number, text, tags) of each code cell; raise SubmissionError."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
@@ -209,7 +211,7 @@ def _tags(metadata: Any) -> frozenset[str]:
 
 
 def _readable(place: str, source: str) -> str:
-    """Return a cell's text with LF as line ends; raises SubmissionError."""
+    """Return a cell's text with LF as line ends; raise SubmissionError."""
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:

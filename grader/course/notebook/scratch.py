@@ -15,7 +15,7 @@ from grader.course.analysis.definitions import defined_names, is_docstring
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported, imports_in
 
 SCRATCH = "scratch"
-"""What the comment on such a cell's first line begins with."""
+"""How the comment on the first line of a scratch cell begins."""
 SCRATCH_TAG = "scratch"
 FIRST_LINE = re.compile(r"\s*#\s*scratch\b", re.IGNORECASE)
 

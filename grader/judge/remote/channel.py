@@ -23,13 +23,14 @@ from grader.worker.wire.frames import HEADER, MAX_NODES, BrokenFrame, Frame, siz
 
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
-"""How many chunks of what is printed are read in one turn."""
+"""How many chunks of output are read in one turn."""
 TURN_SECONDS = 0.005
-"""How long to wait for an answer before looking again at what is printed."""
+"""How long to wait for an answer before the output is read again."""
 
 
 def crashed(reason: str) -> WorkerLost:
-    """Return the error for a worker that broke the protocol; ``reason`` may be the worker's text.
+    """Return the error for a worker that broke the protocol;
+    ``reason`` may be the worker's text.
     """
     return WorkerLost("crashed", "{reason}", reason=reason)
 
@@ -239,7 +240,8 @@ class PipeChannel(Channel):
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Hand a packed frame to the writing thread. If nobody reads it, the answer will be late.
+        """Hand a packed frame to the writing thread. If nobody
+        reads it, the answer will be late.
         """
         self._inbox.require_empty()
         if readable(self._source.fileno()):

@@ -16,9 +16,9 @@ class Connection:
 
     worker: WorkerProcess
     freed: deque[int] = field(default_factory=deque)
-    """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
+    """The handles that the judge no longer uses; ``__del__`` may add to it at any moment."""
     scenarios: set[str] = field(default_factory=set)
-    """The scenarios that this worker is known to have."""
+    """The scenarios that were sent to this worker."""
 
     def take_freed(self) -> list[int]:
         """Return the freed handles, each once, even while others are added."""

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from grader.core.proc import cpu_seconds, run_delay
 
 MAX_STARVED = 45.0
-"""How many seconds a lesson's deadlines are put off at most."""
+"""How many seconds a lesson's deadlines are extended at most."""
 WORTH_WAITING = 0.005
-"""Less than this puts off no deadline."""
+"""A shorter wait does not extend a deadline."""
 
 
 class Starvation:

@@ -15,7 +15,7 @@ from grader.worker.wire.placeholders import PLAIN, StudentRef, fill
 from grader.worker.wire.values import Encoder
 
 MOST_PENDING = 2_500
-"""So many steps on objects cross in one frame."""
+"""How many steps on objects cross in one frame at most."""
 
 
 class ObjectSession(ResponseReader):

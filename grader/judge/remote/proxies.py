@@ -23,7 +23,8 @@ from grader.worker.wire.placeholders import StudentRef
 
 
 class SessionProtocol(Protocol):
-    """What these stand-ins need from a session; ``session.StudentSession`` documents each method.
+    """What these stand-ins need from a session;
+    ``session.StudentSession`` documents each method.
     """
 
     source: Source
@@ -78,10 +79,10 @@ class Traffic:
 
     last_call: LastCall | None = None
     wrote: bool = False
-    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
+    """Whether the student's code wrote into its arguments, outside of ``writing_allowed``."""
     writing_allowed: bool = False
     missing: dict[str, MissingName] = field(default_factory=dict)
-    """Names that the module did not have when they were last asked for. Calls may define more."""
+    """Names that the module did not have at the last request. Calls may define more."""
 
 
 class GraphHandle:

@@ -20,9 +20,11 @@ class ResponseReader(RpcClient):
     """A client that reads its worker's answers."""
 
     recorder: Steps | None = None
-    """Who takes the steps on objects and hands them on to this, while a check is recorded."""
+    """While a check is recorded, the object that receives the
+    steps on objects and passes them on.
+    """
     _objects = 0
-    """How many remote objects there are in this check."""
+    """The number of remote objects in this check."""
 
     def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
         decoder = Decoder(frame.blob, strided=False, handle=self._object)

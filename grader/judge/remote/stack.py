@@ -14,11 +14,11 @@ from grader.judge.remote.worker_sources import WorkerProcess
 STACK = re.compile(
     r"(?:Stack|Current thread 0x[^\n]*) \(most recent call first\):\n(?:  [^\n]*\n)+"
 )
-"""What faulthandler writes of one thread (``Worker`` registers it for SIGUSR1)."""
+"""What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1)."""
 SECONDS = 1.0
-"""How long a worker has for it. On a busy machine it may have to wait for a processor."""
+"""How long a worker may take to answer. On a busy machine it may have to wait for a processor."""
 LONGEST = 1 << 16
-"""So much of what was printed first, and of what was printed last, is kept in the meantime."""
+"""How much of the first and of the last output is kept meanwhile."""
 
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
@@ -30,7 +30,7 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(worker.pid, signal.SIGUSR1)
     channel = worker.channel
-    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # the most to read in one turn
+    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # for one turn
     first, last, found = "", "", None
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:

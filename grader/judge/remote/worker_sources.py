@@ -27,8 +27,7 @@ from grader.worker import SPAWNED_WORKER
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 START_SECONDS = 60.0
-"""How long a worker may take to say that it is there; a plain process imports torch in that time.
-"""
+"""How long a worker may take until its first frame; a plain process imports torch in that time."""
 
 REFUSED = (
     "This host can't guarantee: {missing}. That takes Linux 5.13 or later with Landlock and"
@@ -36,7 +35,7 @@ REFUSED = (
 )
 
 LARGE_STATUS = 1 << 16
-"""From here on an exit status is known by its hexadecimal digits."""
+"""Exit statuses from here on are written in hexadecimal."""
 
 
 @dataclass(slots=True)
@@ -162,7 +161,8 @@ class ForkedWorkers:
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes. A spare one has already imported torch when it is needed.
+    """Workers that are plain processes. A spare one has
+    already imported torch when it is needed.
     """
 
     def __init__(self, options: WorkerOptions) -> None:

@@ -17,7 +17,7 @@ from grader.course.analysis.scopes import FUNCTIONS
 IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 ATOMIC = (ast.JoinedStr,)
-"""Python 3.11 does not say where the parts of an f-string are."""
+"""Python 3.11 does not know the positions of an f-string's parts."""
 
 
 def size(node: ast.AST) -> int:
@@ -51,7 +51,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class Unit:
-    """The differences in one statement: in ``parts``, or as a ``whole`` that contains all of them.
+    """The differences in one statement: in ``parts``, or as a
+    ``whole`` that contains all of them.
     """
 
     parts: tuple[Difference, ...]
@@ -104,7 +105,8 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
 
 
 def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
-    """Return the differences in defaults, decorators and bodies; parameters are assumed to agree.
+    """Return the differences in defaults, decorators and
+    bodies; parameters are assumed to agree.
     """
     assert isinstance(theirs, FUNCTIONS)
     found = [

@@ -29,14 +29,14 @@ from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
 from grader.judge.repair.text_ranges import TextRanges
 
 NEAREST = 8
-"""How many donors are tried; there are ranks for as many between two of ``replacements``."""
+"""How many donors are tried; between two ranks of ``replacements`` there is room for as many."""
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
 LONG_CALL = 4
-"""How many nodes a call has at least that is more than f(x)."""
+"""The fewest nodes of a call that is longer than f(x)."""
 LARGE = 8
-"""How many nodes at most take the place of a constant: an answer for one case is not a slip."""
+"""The most nodes that may replace a constant: an answer for one special case is not a slip."""
 SMALL = 12
-"""How many nodes one place may always have, however small the definition is."""
+"""The number of nodes that one place may always have, however small the definition is."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
 
 

@@ -40,7 +40,7 @@ class Edit:
     changes: tuple[Change, ...]
     rank: int
     donated: bool = False
-    """Whether it has code of another answer."""
+    """Whether it contains code of another answer."""
 
     @classmethod
     def of(
@@ -51,7 +51,8 @@ class Edit:
 
     @property
     def main(self) -> Change:
-        """The change that a report shows: the last one, because earlier ones may only prepare it.
+        """The change that a report shows: the last one, because
+        earlier ones may only prepare it.
         """
         return self.changes[-1]
 

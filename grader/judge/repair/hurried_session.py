@@ -8,7 +8,7 @@ from grader.judge.remote.session import StudentSession
 from grader.worker.wire.frames import Frame
 
 PATIENCE = 2
-"""How many calls' time several calls that cross together may take."""
+"""The time that several calls in one frame may take together, in calls."""
 
 
 class HurriedSession(StudentSession):

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from grader.course.analysis.scopes import FUNCTIONS, arguments_of
 
 ALIKE = 0.25
-"""How alike the uses of two variables have to be, from 0 to 1, to be taken for the same."""
+"""How similar the uses of two variables must be, from 0 to 1, for the variables to count as the
+same.
+"""
 SAME_NAME = 0.3
 NAMED = (*FUNCTIONS, ast.ExceptHandler)
 Function = ast.FunctionDef | ast.AsyncFunctionDef

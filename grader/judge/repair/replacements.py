@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 LIKELY, USUAL, POSSIBLE, UNLIKELY = range(0, 40, 10)
 RENAMED = POSSIBLE + 9
-"""Another name of the same function: there are many, so they come late."""
+"""Other names of the same function come late, because there are many."""
 Replacement = tuple[int, ast.AST]
 
 SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -79,7 +79,7 @@ MAKERS = frozenset("tensor zeros ones full empty arange linspace eye rand randn 
 REDUCTIONS = frozenset("sum mean prod amax amin max min norm".split())
 WITHOUT = frozenset("data T mT".split())
 PARAMETERS = 3
-"""Of how many names, the parameters first, a dtype is taken."""
+"""Of how many names, beginning with the parameters, a dtype is taken."""
 DIFFERENTIATES = {
     "grad": ("create_graph", "retain_graph", "allow_unused"),
     "backward": ("create_graph", "retain_graph"),

@@ -10,12 +10,13 @@ from itertools import groupby
 from grader.judge.repair.edits import Edit
 
 SECONDS = 5.0
-"""How long a student who waits is kept: a search that is not done by then claims nothing."""
+"""How long a waiting student is kept; a search that takes longer reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The result of a search: the repair, if there is exactly one place, and the number of tries.
+    """The result of a search: the repair, if there is exactly
+    one place, and the number of tries.
     """
 
     edit: Edit | None

@@ -15,7 +15,7 @@ from grader.judge.repair.text_ranges import TextRanges
 Block = list[ast.stmt]
 LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 IN_TRY = 3
-"""How many statements may come into the try whose finally a statement becomes."""
+"""How many statements may become the try of a statement that becomes its finally."""
 KEPT_DECORATORS = ("staticmethod", "classmethod", "property")
 
 

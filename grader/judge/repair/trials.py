@@ -35,9 +35,11 @@ from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
-"""How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+"""How long a candidate may take for one call, and in all,
+because an edit can make a loop endless.
+"""
 OVERTIME = 0.5
-"""How long a candidate that passed may be judged again after the time for a search is up."""
+"""How long a passing candidate may be judged again after the search's time is up."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
 

@@ -20,7 +20,7 @@ from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
 LONGEST = 10_000
-"""How many elements a tensor may have that is to be written out."""
+"""How many elements a tensor may have to be written out."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Recorder:
     def __init__(self, session: Any) -> None:
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
-        """By id, every tensor that was handed to a step, and what it held then."""
+        """By id, every tensor that was passed to a step, and its value at that time."""
         self._session = session
         self._watched = _RecordingSession(session, self)
         self.student = RemoteStudent(cast(SessionProtocol, self._watched))

@@ -29,7 +29,7 @@ HEAT = """.graph .cell{stroke:var(--paper,none);stroke-width:1}
 .graph rect.differs{fill:none;stroke:var(--wrong,currentColor);stroke-width:2.5}
 .graph text.heading{font-weight:700}
 """
-"""Beside ``graph.svg.SHAPES``."""
+"""Styles in addition to ``graph.svg.SHAPES``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ LANE = 12.0
 
 
 END_WEIGHT, LANE_WEIGHT = 0.05, 2.0
-"""Ends of the graph make room for what goes on; lines are kept straight."""
+"""Boxes at the graph's ends give way to others; lanes are kept straight."""
 
 
 @dataclass(slots=True, eq=False)

@@ -16,10 +16,10 @@ from grader.render.graph.layers import END_WEIGHT, Box, Layers, Size, place_boxe
 Point = tuple[float, float]
 
 PORT = 20.0
-"""At least so far apart are the ends of edges at a box: a number fits between them."""
+"""The smallest distance between the ends of edges at a box: a number fits between them."""
 GHOST: Size = (72.0, 24.0)
 MAX_LANES = 160
-"""Edges may pass so many layers together; the longest of those above it end in ghosts."""
+"""How many edges may pass a layer; the longest of the others end in ghosts."""
 SHORT = 4
 """An edge over fewer layers than this is always drawn."""
 

@@ -1,4 +1,5 @@
-"""Compute the scales of a plot: the range shown, the position of a value in it, the tick numbers.
+"""Compute the scales of a plot: the range shown, the
+position of a value in it, the tick numbers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from grader.core.plot_data import PlotPanel
 
 BEYOND = 1.2
-"""How far values that are not the true ones may stretch a scale, in true ranges, to either side."""
+"""How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
 MARGIN = 0.06
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 

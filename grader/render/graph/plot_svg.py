@@ -19,7 +19,7 @@ from grader.render.graph.plot_words import described, label_of, outside
 from grader.render.graph.svg import SHAPES, SMALL_CELL, SMALL_LINE, STYLE, short
 
 WIDTH, HEIGHT = 360.0, 190.0
-"""Of the rectangle between the axes and what is around it, without legend and note."""
+"""The size of the rectangle between the axes with its margins, without legend and note."""
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 8.0, 34.0
 ROW = 17.0
 SAMPLE = 22.0
@@ -44,7 +44,7 @@ stroke:var(--right,currentColor);fill-opacity:.35}
 .plot circle.mark{fill:none;stroke:var(--wrong,currentColor);stroke-width:2}
 .plot path.mark{stroke:var(--wrong,currentColor);stroke-width:1;stroke-dasharray:1 3}
 """
-"""Beside ``svg.SHAPES``."""
+"""Styles in addition to ``svg.SHAPES``."""
 
 
 class Frame:
@@ -71,7 +71,8 @@ def draw_plot(
     notes: Sequence[str] = (),
     own_style: bool = False,
 ) -> str:
-    """Return a panel as an ``svg`` element, with the notes below it; use ``own_style`` for a file.
+    """Return a panel as an ``svg`` element, with the notes
+    below it; use ``own_style`` for a file.
     """
     tr = tr or Catalogue()
     legend, rows = _legend(panel, tr)

@@ -16,13 +16,13 @@ from grader.render.graph.plot_scale import Scale, scales, tick_text
 from grader.render.graph.plot_words import label_of, outside
 
 ROWS, WIDEST = 6, 64
-"""Two drawings fit a screen of 24 lines, with their heads and what ``grade watch`` needs."""
+"""Two drawings fit on a screen of 24 lines, with their heads and the lines of ``grade watch``."""
 BRAILLE = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of a braille character, by column and row."""
 SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
 RANKS = ("given", "other", "truth", "yours")
-"""Which sign lies over which."""
+"""Which sign is drawn over which."""
 MARK = "◉"
 STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
 FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"

@@ -19,7 +19,7 @@ from grader.render.graph.layers import Box
 from grader.render.graph.layout import Point, Route, lay_out
 
 CELL = 7.9
-"""The width of a character in pixels, of 13 px and a monospaced font whichever it is; small text is
+"""The width of a character in pixels, for any monospaced font of 13 px; small text has
 ``SMALL_CELL``.
 """
 SMALL_CELL = 6.8

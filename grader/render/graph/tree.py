@@ -15,7 +15,7 @@ from grader.render.graph.labels import badges, label_of, output_of, saved_words
 
 WIDTH = 80
 DEEPEST = 12
-"""From this depth on the branches are no longer drawn out, and a number says how deep a line is."""
+"""From this depth on, branches are not drawn, and a number shows a line's depth."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,9 @@ GUARANTEES: dict[str, tuple[str, ...]] = {
     "processes": ("capabilities", "seccomp", "proc"),
     "verdict": ("capabilities", "hidden"),
 }
-"""What a worker is denied or held to, and the layers that it takes. ``proc`` is the host's /proc:
-it tells the size of the address space, and which processes a worker has left behind. ``verdict``
-says that the worker can't reach the processes that judge it, and so can't write a result.
+"""The guarantees, and the layers that each needs. ``proc`` is the host's /proc, which shows the
+size of the address space and the processes that a worker left behind. ``verdict`` means that the
+worker can't reach the processes that judge it, and so can't write a result.
 """
 
 LINUX: bool = sys.platform.startswith("linux")
@@ -90,7 +90,8 @@ def prepare(*, mount: bool = False) -> Prepared:
 
 
 def clear_scratch(prepared: Prepared) -> None:
-    """Remove everything that a worker left in the scratch folder; raise OSError if something stays.
+    """Remove everything that a worker left in the scratch
+    folder; raise OSError if something stays.
     """
     if prepared.scratch is not None:
         clear_folder(prepared.scratch)

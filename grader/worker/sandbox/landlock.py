@@ -35,11 +35,11 @@ PR_SET_NO_NEW_PRIVS = 38
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 ACCESS_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many kinds of file access an ABI knows; later ones know those of 5."""
+"""How many kinds of file access an ABI knows; later ABIs know those of 5."""
 NETWORK_ABI, SCOPE_ABI = 4, 6
 DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
 FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-"""What may be said of a file; the rest is for folders."""
+"""The kinds of access that apply to a file; the others apply to folders."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 MACHINE = (
@@ -49,8 +49,8 @@ MACHINE = (
     "/proc/stat",
     "/usr/share/zoneinfo",
 )
-"""What the processor can do, which torch reads when it first computes; what it has and does; what
-time it is elsewhere.
+"""Files about the processor, which torch reads when it first computes, about its use, and time
+zones.
 """
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.core.limits import MIB, Limits
 
 SECONDS = 0.02
-"""How often a waiting parent looks."""
+"""How often a waiting parent checks."""
 
 
 def overuse(

@@ -122,7 +122,8 @@ def table(machine: str) -> dict[str, int]:
 
 
 def among(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    """Return instructions that allow an argument whose lower half is one of the values, else EPERM.
+    """Return instructions that allow an argument whose lower
+    half is one of the values, else EPERM.
     """
     block = [instruction(LOAD, ARGUMENTS + 8 * argument)]
     for value in values:

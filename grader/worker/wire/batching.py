@@ -23,7 +23,7 @@ from grader.worker.wire.values import Encoder, encode_tensors, round_trip
 EPS = 1e-6
 """gradcheck's default step."""
 MAX_QUESTIONS = 400
-"""A gradcheck with more of them is run as it comes."""
+"""A gradcheck with more requests is not predicted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS
 def gradgradcheck_questions(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
 ) -> list[Request]:
-    """Return gradgradcheck's requests: gradcheck of the product, with respect to inputs and ``v``.
+    """Return gradgradcheck's requests: gradcheck of the
+    product, with respect to inputs and ``v``.
     """
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:

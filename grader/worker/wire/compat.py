@@ -18,10 +18,12 @@ GRADCHECK_IMPORTS = (
     "torch.fx.experimental.symbolic_shapes",
     "torch.nested._internal.nested_tensor",  # since torch 2.15
 )
-"""What gradcheck imports when it first runs. The fork server imports it before it forks."""
+"""Modules that gradcheck imports when it first runs. The
+fork server imports them before it forks.
+"""
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
-"""What function transforms, forward mode, optimizers and checkpoints import at first use. The first
-two need both, the others the last.
+"""Modules that function transforms, forward mode, optimizers and checkpoints import at first use.
+The first two need both, the others the last.
 """
 
 
@@ -32,7 +34,7 @@ def import_for_gradcheck() -> None:
 
 
 version_counter = cast("Any", attrgetter("_version"))
-"""A tensor's version counter. It tells whether the student's code wrote into an input."""
+"""A tensor's version counter. It shows whether the student's code wrote into an input."""
 
 
 def keeps_graph() -> bool:
@@ -115,13 +117,15 @@ def has_no_unpack_hook(packed: Any) -> bool:
 
 
 CANNOT_ALLOCATE = "can't allocate memory"
-"""The allocator's words for ENOMEM. A report then names the memory limit."""
+"""The allocator's message for ENOMEM. A report then names the memory limit."""
 CUT_OFF = "element 0 of tensors does not require grad"
-"""What backward raises for a result without a graph. gradcheck's failure then says so."""
+"""The message of backward for a result without a graph. gradcheck's failure then says so."""
 NUMERICAL, ANALYTICAL = "numerical:", "analytical:"
 """The labels of the two Jacobians in gradcheck's message. A report shows both matrices."""
 FREED = "freed"
-"""A word of what reading a saved tensor raises after backward. A drawn graph marks such nodes."""
+"""A word in the exception for reading a saved tensor after backward. A drawn graph marks such
+nodes.
+"""
 
 
 def gradcheck_jacobians(message: str) -> dict[str, Tensor]:
@@ -157,8 +161,8 @@ PLUGINS_LEFT_OUT = (
     "faulthandler logging warnings debugging setuponly setupplan recwarn nose monkeypatch "
     "tmpdir python_path terminal capture skipping unittest subtests"
 ).split()
-"""pytest's own plugins that the judge starts without: it prints, captures and rewrites nothing.
-Some exist only in some of the versions that we support.
+"""pytest's own plugins that the judge starts without, because it prints, captures and rewrites
+nothing. Some exist only in some of the supported versions.
 """
 PLUGINS_USED = (
     "mark main runner fixtures helpconfig python legacypath assertion reports freeze_support"

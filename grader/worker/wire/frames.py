@@ -16,13 +16,15 @@ HEADER = struct.Struct("!4sIQ")
 MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
 MAX_NODES = 50_000
-"""How many values a worker's message may hold. The answers to a whole gradcheck are some 10,000."""
+"""How many values a worker's message may have. The answers
+to a whole gradcheck have about 10,000.
+"""
 STRUCTURE = b"[{,:"
 
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no
-circle is looked for.
+"""Like ``json.dumps``, which would make an encoder for every message. Messages are trees, so there
+is no check for cycles.
 """
 
 
@@ -113,7 +115,8 @@ def read_body(stream: BinaryIO) -> Any:
 
 
 def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    """Return ``count`` bytes, or none at the stream's end; raise BrokenFrame if it ends in between.
+    """Return ``count`` bytes, or none at the stream's end;
+    raise BrokenFrame if it ends in between.
     """
     data = stream.read(count) if count else b""
     while data and len(data) < count:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PLAIN = frozenset((type(None), bool, int, float, str))
-"""What stands for itself."""
+"""Values that stand for themselves."""
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,8 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 
 class Program:
-    """A function of tensors as data. Calling it runs it; several outputs are returned as a tuple.
+    """A function of tensors as data. Calling it runs it;
+    several outputs are returned as a tuple.
     """
 
     def __init__(

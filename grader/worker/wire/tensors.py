@@ -21,8 +21,8 @@ from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
 MAX_DIMS = 16
 MAX_SIZE = 1 << 31
 MAX_EMPTY = 1 << 16
-"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made
-of it grow with that.
+"""The limit for the product of an empty tensor's nonzero dimensions, because lists made from it
+grow with that.
 """
 
 DTYPES = {
@@ -51,7 +51,7 @@ def carried(tensor: Tensor) -> bool:
 
 
 def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
-    """Return a carried tensor's header and bytes; raises BrokenFrame over the cap."""
+    """Return a carried tensor's header and bytes; raise BrokenFrame over the cap."""
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
@@ -124,7 +124,8 @@ def _strided(
 
 
 def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """Return the tensor with other strides in its own storage, so that it is not a view of another.
+    """Return the tensor with other strides in its own storage,
+    so that it is not a view of another.
     """
     storage = flat.untyped_storage()
     if strides is None:

@@ -59,7 +59,7 @@ class Encoder:
         return b"".join(self._parts)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return JSON data; raises BrokenFrame if nested too deep or over the cap."""
+        """Return JSON data; raise BrokenFrame if nested too deep or over the cap."""
         if type(value) in PLAIN:
             return value
         if isinstance(value, Tensor):

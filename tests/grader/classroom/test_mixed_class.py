@@ -31,14 +31,14 @@ from grader.runtime.client import ForkServerClient
 pytestmark = pytest.mark.fork
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
-"""How large the class of ``make prove`` is."""
+"""The size of the class of ``make prove``."""
 LESSONS_EACH = 2
-"""How many of the course's lessons each has handed in; among so many, every lesson has some dozens
-of each kind of answer.
+"""How many of the course's lessons each student hands in; every lesson then has dozens of each kind
+of answer.
 """
 WORKERS = int(os.environ.get("GRADLINGS_WORKERS", "0")) or os.cpu_count() or 1
 COMMON = {"chain_rule": "inner_derivative_missing"}
-"""What most of this class got wrong, so that the class page has something to say."""
+"""The most common mistakes of this class, so that the class page has something to show."""
 KILLS = 20
 LOOK_SECONDS = 0.05
 

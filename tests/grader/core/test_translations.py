@@ -40,9 +40,9 @@ TRANSLATED = re.compile(
     r"(?<!there )(?<!There )\bis no (?!longer|more)"
     r"|\b(?:anew|whoever|foretells?|told in full|but for rounding)\b"
 )
-"""What sounds translated: "is no tensor" instead of "is not a tensor", and single words."""
+"""Phrases that sound translated: "is no tensor" instead of "is not a tensor", and single words."""
 TEMPLATE_AT = {"wrong": 2}
-"""Which argument is the template, where it isn't the first."""
+"""The position of the template among the arguments, if it is not the first."""
 
 
 def texts(node: ast.AST, names: dict[str, list[ast.expr]]) -> Iterator[str | None]:

@@ -23,7 +23,7 @@ from grader.runtime.grading import Settings, grade_submission
 
 PACKAGE = Path(grader.__file__).parent
 TORCHS_WORDS = {"retain_graph"}
-"""Ids of ours that are words of torch's own."""
+"""Lesson ids that are also words of torch's own."""
 
 
 @pytest.fixture(scope="module")

@@ -20,12 +20,12 @@ from grader.judge.results import load_mistakes
 LESSONS = load_course(find_course()).lessons
 MOST_WORDS, MOST_CHARACTERS, MOST_COLUMNS = 45, 60, 80
 ROUNDING_ERRORS = "finite_difference"
-"""The lesson whose picture shows them, which differ from machine to machine."""
+"""The lesson whose picture shows rounding errors, which differ from machine to machine."""
 BANNED = (
     "anew", "foretells", "whoever", "nobody notices", "of our own", "in place of", "is no tensor",
     "is no leaf", "is no copy", "stands where", "all the same", "the chain rule wants",
 )  # fmt: skip
-"""What sounds translated."""
+"""Phrases that sound translated."""
 
 
 def mistakes(lesson: Lesson) -> list[Mistake]:

@@ -686,13 +686,13 @@ DRAWN = {
         "hessian_of_a_linear_function_with_weights_to_learn",
     ): (None, "∇f(x) = MulBackward0"),
 }
-"""A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside
+"""A mistake, a check that it fails, and the marked nodes: in the student's graph, in the one beside
 it.
 """
 
 
 FIRST_OF_ITS_LESSON = set({name: (name, *more) for name, *more in reversed(DRAWN)}.values())
-"""One for each lesson, which ``make test`` looks at: whether a picture is drawn hangs on the
+"""One figure for each lesson, which ``make test`` checks: whether a picture is drawn depends on the
 lesson's own scenario.
 """
 

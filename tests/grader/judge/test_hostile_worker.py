@@ -25,8 +25,8 @@ from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
 from grader.worker.wire.frames import HEADER, Frame, sizes, unpack
 
 EXPECTED = (StudentCodeError, MissingName, WorkerLost, NotStarted)
-"""What a check may meet: the student's own error, a missing or unwritten name, and the one error
-for a broken worker.
+"""The errors that a check may get: the student's own, a missing or unwritten name, and the one
+error for a broken worker.
 """
 
 

@@ -365,7 +365,7 @@ PLOTTED = {
     ("second_derivative", "finite_differences", "second_derivative_of_a_drawn_function"): 1,
     ("hooks", "clip_by_value", "long_gradient_is_capped"): 1,
 }
-"""A mistake, a check that it fails, and how many drawings the plot has."""
+"""A mistake, a check that it fails, and the number of drawings in the plot."""
 
 
 @pytest.fixture

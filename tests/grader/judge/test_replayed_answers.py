@@ -23,15 +23,15 @@ from grader.judge.random_inputs import RandomInputs
 
 COURSE = load_course(find_course())
 MOST_OBSERVED = 38.5
-"""Points of the course that rest on observation alone; the aim is fewer."""
+"""The points of the course that rest on observation alone; the aim is fewer."""
 RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
 KNOWN_BEFOREHAND = {
     "graph_inspection": {"PREDICTED_GRADIENT"},
     "retain_graph": {"SURVIVES_SECOND_BACKWARD", "second_backward_error"},
     "tensor_state": {"HAS_GRAD_AFTER_BACKWARD"},
 }
-"""What the curriculum itself asks for by its value: predictions, and the text of an error. They can
-be looked up, and may be.
+"""Values that the curriculum itself asks for: predictions, and the text of an error. Students may
+look them up.
 """
 
 

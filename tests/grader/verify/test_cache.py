@@ -39,8 +39,8 @@ from grader.verify.verify import VerifyResult, cases_of, verify
 CASES = 6
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
-"""What the judge said of a text, in a language. It is asked once: these tests are about what
-becomes of its answer.
+"""The judge's answer for a text, in a language. It judges each text only once, because these tests
+are about what happens to the answer.
 """
 
 
@@ -56,7 +56,7 @@ class Counting:
         self.presses_at = 0
         self.changes_at: dict[int, Path] = {}
         self.waits_for: Path | None = None
-        """A file that holds all earlier verdicts before the next is judged."""
+        """A file that must contain all earlier verdicts before the next is judged."""
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         self.seeds.append(task.seed)

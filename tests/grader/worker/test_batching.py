@@ -57,7 +57,7 @@ def counts(x):
     return x * len(seen)
 """
 UNFORESEEN = 3
-"""What torch asks to see what zero and undefined gradients do: two products and a call."""
+"""What torch also asks, to test zero and undefined gradients: two products and a call."""
 
 
 @pytest.fixture
