@@ -13,8 +13,9 @@ TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 
 
 def withheld(report: Report, tr: Catalogue | None = None) -> Report:
-    """Return the report with only title, outcome, points, hint and mistake of hidden checks. The
-    reason why a file could not be loaded stays, because it is the same for every check.
+    """Return the report with only title, outcome, points, hint and mistake of hidden checks.
+
+    The reason why a file could not be loaded stays, because it is the same for every check.
     """
     tr = tr or Catalogue()
 

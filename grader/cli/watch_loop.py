@@ -1,5 +1,7 @@
-"""Grade a lesson at every save: the loop between file system and verdict. One thread reports saves,
-one reports keys, one grades; only the loop (``Watcher.run``) decides, one event at a time::
+"""Grade a lesson at every save: the loop between file system and verdict.
+
+One thread reports saves, one reports keys, one grades; only the loop (``Watcher.run``) decides, one
+event at a time::
 
     saves ──▶ │        │ ──▶ jobs ──▶ grade ──┐
     keys  ──▶ │ events │                      │

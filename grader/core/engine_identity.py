@@ -1,5 +1,7 @@
-"""Identify the engine that grades by a hash of its code and by torch's version. Together with a
-course's hash they show whether two graders are the same; ``grader.__version__`` would not.
+"""Identify the engine that grades by a hash of its code and by torch's version.
+
+Together with a course's hash they show whether two graders are the same; ``grader.__version__``
+would not.
 """
 
 from __future__ import annotations

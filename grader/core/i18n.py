@@ -1,6 +1,8 @@
 """Translate texts into the reader's language by gettext catalogues (.po): one for the engine and
-one for each lesson. The English texts are in the code. ``grader/locale/ko.po`` translates the
-engine, ``exercises/<lesson>/ko.po`` a lesson's texts, and ``README.ko.md`` is its README.
+one for each lesson.
+
+The English texts are in the code. ``grader/locale/ko.po`` translates the engine,
+``exercises/<lesson>/ko.po`` a lesson's texts, and ``README.ko.md`` is its README.
 """
 
 from __future__ import annotations

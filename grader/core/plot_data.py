@@ -22,9 +22,11 @@ MAX_CAPTION = 200
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values over x. ``role`` says whose they are, ``form`` how to draw them; the role ``given`` is
-    the check's input. A y of None marks a point without a value. If ``label`` is empty, the role is
-    the name. For bars, x is the position: 0, 1, 2, …
+    """Values over x.
+
+    ``role`` says whose they are, ``form`` how to draw them; the role ``given`` is the check's
+    input. A y of None marks a point without a value. If ``label`` is empty, the role is the name.
+    For bars, x is the position: 0, 1, 2, …
     """
 
     label: str

@@ -48,8 +48,10 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str) -> UsageError:
-    """Return the message for a file that can't be used; committed data stays. ``kind`` is what the
-    file should be, ``other`` what the user can name instead: "another folder with --out".
+    """Return the message for a file that can't be used; committed data stays.
+
+    ``kind`` is what the file should be, ``other`` what the user can name instead: "another folder
+    with --out".
     """
     reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
 

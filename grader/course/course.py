@@ -43,8 +43,10 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are the definitions that the student writes, ``bonus`` those beyond
-    full marks. ``held`` is what a students' bundle holds back; None outside of a bundle.
+    """One lesson.
+
+    ``names`` are the definitions that the student writes, ``bonus`` those beyond full marks.
+    ``held`` is what a students' bundle holds back; None outside of a bundle.
     """
 
     root: Path
@@ -182,6 +184,7 @@ class Course:
     @functools.cached_property
     def hash(self) -> str:
         """A hash of all files that decide a verdict or its wording, computed when first needed.
+
         Wrong and accepted answers are excluded, because they do not affect grading.
         """
         return self.hash_now()

@@ -67,6 +67,7 @@ def is_skipped(folder: str) -> bool:
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
     """Yield all files below a folder, sorted, without following links; raise SubmissionError.
+
     Folders may be nested as deeply as the system allows, so this does not recurse.
     """
     todo = [str(root)]
@@ -139,8 +140,9 @@ def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 class Unzipped:
-    """Files, including those inside zips among them; a context manager. ``unread`` has the zips
-    that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
+    """Files, including those inside zips among them; a context manager.
+
+    ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
     def __init__(self, leaves: Iterable[FileEntry]) -> None:

@@ -1,5 +1,6 @@
-"""Read one student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside. A
-problem with a file (``LessonFile.problem``) affects only that lesson.
+"""Read one student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
+
+A problem with a file (``LessonFile.problem``) affects only that lesson.
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ def read_leaves(
     leaves: Iterable[FileEntry], lessons: Iterable[str], *, accept_near_names: bool = False
 ) -> dict[str, LessonFile]:
     """Return the lessons' files among files from any source; files in zips count one folder deeper.
+
     A missing lesson gets the problem of an unreadable zip, or a file with almost its name. That
     file is read if such names are accepted and it is the only one; otherwise it is ignored. Raises
     SubmissionError if nothing is found.

@@ -63,8 +63,10 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
 
 def _directory_bytes(stream: IO[bytes]) -> int:
     """Return the length of a zip's directory, which zipfile reads at once and which then takes ten
-    times the memory. Versions of zipfile use different end records, so the largest claim counts.
-    (Format: PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
+    times the memory.
+
+    Versions of zipfile use different end records, so the largest claim counts. (Format: PKWARE's
+    APPNOTE.TXT, 4.3.14 to 4.3.16.)
     """
     stream.seek(max(0, stream.seek(0, 2) - TAIL_BYTES))
     tail = stream.read()

@@ -1,4 +1,5 @@
 """Describe an answer's behavior in a failed check as plain data, to compare it with other answers.
+
 Two answers behave the same in a check if, for the same seed, outcome, message and values agree.
 """
 
@@ -119,8 +120,10 @@ def run_check(
     reference: LocalStudent | MissingReference,
     seed: int,
 ) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed. Return None if it ended without a verdict. This
-    is not a grading: points, results and what the student sees do not change.
+    """Run a collected check once more, from a seed.
+
+    Return None if it ended without a verdict. This is not a grading: points, results and what the
+    student sees do not change.
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)

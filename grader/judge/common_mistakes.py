@@ -1,7 +1,8 @@
-"""Rules for mistakes that can occur in every lesson. They are tried after a lesson's own rules.
-Each rule needs evidence: it compares the returned value with the expected one, knows the meaning of
-Python's or torch's message, or finds the one place in the code that has the measured effect.
-Without evidence, it names nothing.
+"""Rules for mistakes that can occur in every lesson.
+
+They are tried after a lesson's own rules. Each rule needs evidence: it compares the returned value
+with the expected one, knows the meaning of Python's or torch's message, or finds the one place in
+the code that has the measured effect. Without evidence, it names nothing.
 """
 
 from __future__ import annotations

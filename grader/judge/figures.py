@@ -44,9 +44,11 @@ STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCod
 def render_figures(
     makers: Sequence[FigureMaker], problems: list[str] | None = None
 ) -> list[Figure]:
-    """Return the figures that can be made. No figure changes a verdict. Making a figure may call
-    the student's code; if that raises or gives nonsense, the figure is left out. Any other failure
-    is the author's mistake; ``problems`` gets the traceback.
+    """Return the figures that can be made.
+
+    No figure changes a verdict. Making a figure may call the student's code; if that raises or
+    gives nonsense, the figure is left out. Any other failure is the author's mistake; ``problems``
+    gets the traceback.
     """
     found = []
     for make in makers[:MAX_FIGURES]:
@@ -88,9 +90,11 @@ def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> Figure:
     """Return the graph that a student was asked about, with the place ``at`` marked at which the
-    answer was wrong. ``("entry", 3)`` is the third node of the depth-first, pre-order walk; every
-    node shows the numbers of its visits. ``("edge", 2)`` is the node at the end of the root's
-    second edge, ``("leaf", "x")`` the leaf x, ``("tensor", "y")`` the tensor with the name y.
+    answer was wrong.
+
+    ``("entry", 3)`` is the third node of the depth-first, pre-order walk; every node shows the
+    numbers of its visits. ``("edge", 2)`` is the node at the end of the root's second edge,
+    ``("leaf", "x")`` the leaf x, ``("tensor", "y")`` the tensor with the name y.
     """
     picture = trace_graph(root, names)
     kind, place = at or ("", None)
@@ -150,8 +154,9 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> Figure:
-    """Return two graphs, as ``wire.trace`` gives them, and where they first differ. Raise
-    ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
+
+    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
     tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
     instead.
     """

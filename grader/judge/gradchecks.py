@@ -1,5 +1,6 @@
-"""Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree. All
-requests to a function in the worker cross in one frame.
+"""Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree.
+
+All requests to a function in the worker cross in one frame.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Run a student's module in this process: for references, which we trust, and for benchmarks. It
-has the interface of ``proxies.RemoteStudent``. Never use it for a submission: the module's code
+"""Run a student's module in this process: for references, which we trust, and for benchmarks.
+
+It has the interface of ``proxies.RemoteStudent``. Never use it for a submission: the module's code
 runs here.
 """
 

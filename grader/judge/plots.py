@@ -142,10 +142,12 @@ def plot_figure(
     gradient: bool = True,
 ) -> Figure | None:
     """Plot the value and the gradient of a student's elementwise function over the true ones, with
-    the failing point marked. ``inputs`` are those of the failed call. In the tensor at place
-    ``vary``, the element with the greatest error moves across ``over``; all others keep their
-    values. The gradient is for the incoming gradient ``incoming``, by default ones. Return None if
-    the function gives too few points.
+    the failing point marked.
+
+    ``inputs`` are those of the failed call. In the tensor at place ``vary``, the element with the
+    greatest error moves across ``over``; all others keep their values. The gradient is for the
+    incoming gradient ``incoming``, by default ones. Return None if the function gives too few
+    points.
     """
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     x: Tensor = args[vary]

@@ -1,7 +1,9 @@
-"""Limit the size of results, so that no answer fills reports and gradebooks. ``describe`` bounds
-each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a lesson's results together
-``LESSON_BYTES``, not counting the fields that every result has. Real wrong answers take about a
-quarter of that. Over the budget, parts are left out: figures first, the message last.
+"""Limit the size of results, so that no answer fills reports and gradebooks.
+
+``describe`` bounds each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a
+lesson's results together ``LESSON_BYTES``, not counting the fields that every result has. Real
+wrong answers take about a quarter of that. Over the budget, parts are left out: figures first, the
+message last.
 """
 
 from __future__ import annotations

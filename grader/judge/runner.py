@@ -1,6 +1,7 @@
-"""Run one lesson's checks against one submission and decide the outcome of each: the judge. It
-holds the checks, the solution and the expected values. It has the student's file only as text, and
-a worker runs it. pytest runs the checks.
+"""Run one lesson's checks against one submission and decide the outcome of each: the judge.
+
+It holds the checks, the solution and the expected values. It has the student's file only as text,
+and a worker runs it. pytest runs the checks.
 """
 
 from __future__ import annotations

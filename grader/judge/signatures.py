@@ -1,5 +1,7 @@
 """Describe the behavior of an unnamed wrong answer by a short text, equal for answers that fail
-alike. A function's failed checks run once more, from a seed that all submissions share. So the same
+alike.
+
+A function's failed checks run once more, from a seed that all submissions share. So the same
 mistake gives the same messages and numbers in every submission.
 """
 

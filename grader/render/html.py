@@ -1,6 +1,7 @@
-"""Render a report as one self-contained page, by Jinja2 with autoescape. Its Content Security
-Policy allows only its own style sheet and script, by hash. The page is complete without the script,
-which adds copying, filtering and jumping.
+"""Render a report as one self-contained page, by Jinja2 with autoescape.
+
+Its Content Security Policy allows only its own style sheet and script, by hash. The page is
+complete without the script, which adds copying, filtering and jumping.
 """
 
 from __future__ import annotations

@@ -77,6 +77,7 @@ class LessonHistory:
 @dataclass(frozen=True, slots=True)
 class LearnerExtras:
     """A learner's part of a page: the time (ISO 8601, local), a part for each lesson, the totals.
+
     ``upcoming`` is the title of the next lesson, if everything on the page is right.
     """
 

@@ -58,8 +58,9 @@ def show_report(
     tr: Catalogue | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> None:
-    """Show the report: each lesson, the total, what to do next. ``places`` has the ``--in`` with
-    which a command finds a lesson.
+    """Show the report: each lesson, the total, what to do next.
+
+    ``places`` has the ``--in`` with which a command finds a lesson.
     """
     page = Page(console, report, tr or Catalogue(), places)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]

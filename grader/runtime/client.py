@@ -57,9 +57,11 @@ def lesson_key(spec: LessonSpec) -> str:
 def started(
     mode: str, log: IO[bytes], *, own_session: bool
 ) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
-    """Start a fork server. Return its process, and the streams for jobs and results. Its input and
-    output are one socket, because a pipe could be opened again through /proc. On Windows they are
-    pipes, because a process can't be started on a socket there.
+    """Start a fork server.
+
+    Return its process, and the streams for jobs and results. Its input and output are one socket,
+    because a pipe could be opened again through /proc. On Windows they are pipes, because a process
+    can't be started on a socket there.
     """
     command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
 
@@ -108,10 +110,11 @@ class ForkServerClient:
             )
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        """Send a task and return its result. Raise EngineFault if there is none, SandboxRefused if
-        the fork server may not judge. The spec is sent only once to each fork server. The fork
-        server cleans up after the result; before the next task, ``settle`` reads whether it
-        succeeded.
+        """Send a task and return its result.
+
+        Raise EngineFault if there is none, SandboxRefused if the fork server may not judge. The
+        spec is sent only once to each fork server. The fork server cleans up after the result;
+        before the next task, ``settle`` reads whether it succeeded.
         """
         self.settle()
         self.start()

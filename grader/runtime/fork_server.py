@@ -86,8 +86,10 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, including gradcheck's lazy imports. Garbage collection is
-    off during the imports; then ``gc.freeze`` keeps the objects out of later collections.
+    """Import what judge and worker need, including gradcheck's lazy imports.
+
+    Garbage collection is off during the imports; then ``gc.freeze`` keeps the objects out of later
+    collections.
     """
     gc.disable()
     import pytest  # noqa: F401

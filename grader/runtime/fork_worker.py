@@ -1,6 +1,7 @@
-"""Fork workers from the fork server. A worker is a copy of the fork server, so it has no check, no
-solution and no submission. It confines itself, reports its guarantees and limits, and only then
-reads requests.
+"""Fork workers from the fork server.
+
+A worker is a copy of the fork server, so it has no check, no solution and no submission. It
+confines itself, reports its guarantees and limits, and only then reads requests.
 """
 
 from __future__ import annotations
@@ -73,8 +74,10 @@ def worker_process(line: int, output: int, options: WorkerOptions, prepared: Pre
 
 
 class WorkerStarter:
-    """Forks workers. On request it forks one ahead, which saves 20 to 30 ms at a save. The spare
-    worker is like any other: confined, and without check, solution or submission.
+    """Forks workers.
+
+    On request it forks one ahead, which saves 20 to 30 ms at a save. The spare worker is like any
+    other: confined, and without check, solution or submission.
     """
 
     def __init__(self, prepared: Prepared) -> None:

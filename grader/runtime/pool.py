@@ -96,10 +96,11 @@ def map_unordered(
     *,
     waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Result, None, None]:
-    """Yield the results of ``work(host, job)`` as they arrive, in any order. ``jobs`` is read in
-    the caller's thread, as the queue has room. An exception of ``work`` is raised here, after the
-    results that have arrived. After that, or when the pool is finishing, no further job begins.
-    ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
+    """Yield the results of ``work(host, job)`` as they arrive, in any order.
+
+    ``jobs`` is read in the caller's thread, as the queue has room. An exception of ``work`` is
+    raised here, after the results that have arrived. After that, or when the pool is finishing, no
+    further job begins. ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")

@@ -12,7 +12,9 @@ from pathlib import Path
 
 def end_worker(pid: int, *, died: bool) -> int | None:
     """Kill a worker and its process group; return its exit status if it had already ended, else
-    None. If ``died``, its connection had ended: wait a moment for the status.
+    None.
+
+    If ``died``, its connection had ended: wait a moment for the status.
     """
     until = time.monotonic() + (1.0 if died else 0.0)
     while (status := status_of(pid)) is None and time.monotonic() < until:

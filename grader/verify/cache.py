@@ -31,8 +31,9 @@ OTHER = "another file with --keep"
 
 
 class VerdictCache:
-    """An open file of verdicts; those of another course, engine or torch are dropped. It contains
-    only verdicts without problems; the others are graded again.
+    """An open file of verdicts; those of another course, engine or torch are dropped.
+
+    It contains only verdicts without problems; the others are graded again.
     """
 
     def __init__(self, path: Path, course: Course, settings: Settings) -> None:

@@ -1,6 +1,7 @@
-"""Reduce a grading of a case with a known verdict to a small ``CaseResult``. The result itself,
-with its checks, evidence and figures, is dropped, because 20 seeds make tens of thousands of
-gradings.
+"""Reduce a grading of a case with a known verdict to a small ``CaseResult``.
+
+The result itself, with its checks, evidence and figures, is dropped, because 20 seeds make tens of
+thousands of gradings.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult(Record):
-    """The outcome of a grading. ``about`` has the lesson's mistakes and what each is about.
-    ``trouble`` lists problems; ``lost`` and ``named`` say whether a mistake cost marks and got its
-    name. ``failed`` are the checks that did not pass, without skipped ones; ``points`` are the
-    points of each check.
+    """The outcome of a grading.
+
+    ``about`` has the lesson's mistakes and what each is about. ``trouble`` lists problems; ``lost``
+    and ``named`` say whether a mistake cost marks and got its name. ``failed`` are the checks that
+    did not pass, without skipped ones; ``points`` are the points of each check.
     """
 
     trouble: tuple[str, ...] = ()
@@ -98,8 +100,9 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
 
 
 def is_named(case: Case, outcome: LessonOutcome) -> bool:
-    """Return whether a mistake's first diagnosis is right; True for other kinds. A mistake that the
-    engine recognizes counts only if the cell is named after it.
+    """Return whether a mistake's first diagnosis is right; True for other kinds.
+
+    A mistake that the engine recognizes counts only if the cell is named after it.
     """
     by_engine = mistake_id(case.name).startswith(ENGINE)
     named = [

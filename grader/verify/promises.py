@@ -1,7 +1,8 @@
-"""Check a lesson's contract against its texts, its checks and its wrong answers. Without grading:
-each sentence of stub and README belongs to a promise, each promise to a sentence, and each check
-holds a promise. With gradings: each promise has a wrong answer that breaks it alone, which means
-that, from every seed, it fails only checks of that promise.
+"""Check a lesson's contract against its texts, its checks and its wrong answers.
+
+Without grading: each sentence of stub and README belongs to a promise, each promise to a sentence,
+and each check holds a promise. With gradings: each promise has a wrong answer that breaks it alone,
+which means that, from every seed, it fails only checks of that promise.
 """
 
 from __future__ import annotations

@@ -72,10 +72,11 @@ def verify(
         contextlib.nullcontext()
     ),
 ) -> VerifyResult:
-    """Verify lessons from every seed, with ``workers`` hosts at a time. ``progress`` gets the
-    number of finished gradings and of all. With ``keep``, each verdict is written to that file, and
-    verdicts in it are reused. ``during`` surrounds the grading and may make the hosts finish early.
-    Without ``keep``, a KeyboardInterrupt is passed on.
+    """Verify lessons from every seed, with ``workers`` hosts at a time.
+
+    ``progress`` gets the number of finished gradings and of all. With ``keep``, each verdict is
+    written to that file, and verdicts in it are reused. ``during`` surrounds the grading and may
+    make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)

@@ -188,9 +188,10 @@ class Worker:
         return {"value": encoder.encode(result)}, encoder.blob
 
     def do_run(self, request: Frame) -> tuple[Any, bytes]:
-        """Run steps on the judge's objects and return those that it reads. All tensors that came
-        with steps, since objects were last forgotten, are inputs of the results. Writes into them
-        are not reported, because the judge's own steps may write.
+        """Run steps on the judge's objects and return those that it reads.
+
+        All tensors that came with steps, since objects were last forgotten, are inputs of the
+        results. Writes into them are not reported, because the judge's own steps may write.
         """
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
 
@@ -242,9 +243,11 @@ class Worker:
         return handle
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
-        """Return the product of the incoming gradients with the Jacobian of an earlier call. An
-        output without a gradient is left out, so that the Function behind it sees the same as in a
-        local call. If no output has one, the graph runs with undefined gradients, as in gradcheck.
+        """Return the product of the incoming gradients with the Jacobian of an earlier call.
+
+        An output without a gradient is left out, so that the Function behind it sees the same as in
+        a local call. If no output has one, the graph runs with undefined gradients, as in
+        gradcheck.
         """
         body = request.body
         call = self.calls[body["handle"]]

@@ -20,8 +20,10 @@ class Before:
         self.value = tensor.detach().clone()
 
     def differs(self, tensor: Tensor) -> bool:
-        """Return whether the tensor was written to; NaN equals NaN. A tensor that got another shape
-        or dtype by ``.data = …`` does not count, because its contents can't be copied back.
+        """Return whether the tensor was written to; NaN equals NaN.
+
+        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
+        contents can't be copied back.
         """
         if version_counter(tensor) != self.version:
             return True

@@ -50,9 +50,10 @@ def main() -> None:
 
 
 class StdinWatchdog(io.RawIOBase):
-    """A stream of the judge's requests, read by a thread. When the judge is gone, this process ends
-    at once, even if a student's code loops in it. On systems other than Linux, nothing else would
-    end it.
+    """A stream of the judge's requests, read by a thread.
+
+    When the judge is gone, this process ends at once, even if a student's code loops in it. On
+    systems other than Linux, nothing else would end it.
     """
 
     def __init__(self, judge: int) -> None:

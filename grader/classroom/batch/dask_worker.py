@@ -44,8 +44,10 @@ class CourseReference(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClusterTask(Record):
-    """Everything that a worker needs for one submission. ``run`` identifies a batch; for a new one
-    the worker reads the course again. Without ``page``, it renders no page.
+    """Everything that a worker needs for one submission.
+
+    ``run`` identifies a batch; for a new one the worker reads the course again. Without ``page``,
+    it renders no page.
     """
 
     run: str

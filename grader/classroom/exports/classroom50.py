@@ -49,8 +49,9 @@ CUT = "The rest is in {file}."
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """The keys and values by which ``result.json`` identifies a submission. ``held`` has the points
-    of each lesson that the autograder's course holds back.
+    """The keys and values by which ``result.json`` identifies a submission.
+
+    ``held`` has the points of each lesson that the autograder's course holds back.
     """
 
     fields: dict[str, str]

@@ -17,10 +17,12 @@ from grader.core.report import LessonResult, LessonStatus, Outcome
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """The options of an export. ``template`` is another system's file to fill in. ``columns`` are
-    its columns: ``TITLE`` for the total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full
-    marks are worth there. With ``section``, only students of that section are exported.
-    ``hidden_checks``: when Gradescope's students may see hidden checks.
+    """The options of an export.
+
+    ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. With
+    ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
+    students may see hidden checks.
     """
 
     template: Path | None = None
@@ -41,8 +43,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ExportNote:
-    """A note for the instructor: who was not matched, what was not changed, and why. ``who`` is the
-    person concerned, if any. A note is ``important`` if a mark could not be written.
+    """A note for the instructor: who was not matched, what was not changed, and why.
+
+    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written.
     """
 
     text: str

@@ -1,5 +1,7 @@
-"""Penalties for late submissions: a due date, extensions, and a rule. A penalty is a share of the
-points that the code earned. Points that a person gave or took are not reduced.
+"""Penalties for late submissions: a due date, extensions, and a rule.
+
+A penalty is a share of the points that the code earned. Points that a person gave or took are not
+reduced.
 """
 
 from __future__ import annotations

@@ -64,9 +64,10 @@ def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
 
 
 def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a file name for each (name, id), all different even if case is ignored. People with
-    the same name are distinguished by their ids, in the same way in every download; without ids, by
-    numbers.
+    """Return a file name for each (name, id), all different even if case is ignored.
+
+    People with the same name are distinguished by their ids, in the same way in every download;
+    without ids, by numbers.
     """
     plain = [file_name(name) for name, _ in wanted]
     count = collections.Counter(map(_same, plain))

@@ -1,6 +1,7 @@
-"""Grade one submission in Gradescope's container, as a program of its own. The container has 768
-MB, half a processor and ten minutes, so workers get less memory than elsewhere. After a grader
-fault ``results.json`` has no score.
+"""Grade one submission in Gradescope's container, as a program of its own.
+
+The container has 768 MB, half a processor and ten minutes, so workers get less memory than
+elsewhere. After a grader fault ``results.json`` has no score.
 """
 
 from __future__ import annotations

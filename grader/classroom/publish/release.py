@@ -64,8 +64,9 @@ class Released:
 def release(
     course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
 ) -> list[Released]:
-    """Make the bundle and prove it; create ``folder`` only if the proof succeeds. ``hints``, a key
-    of ``HINT_STEPS``, says how many steps of each hint are included.
+    """Make the bundle and prove it; create ``folder`` only if the proof succeeds.
+
+    ``hints``, a key of ``HINT_STEPS``, says how many steps of each hint are included.
 
     Raise UsageError if the folder can't be made, CourseError with the file if something would be
     given away or a visible check does not pass on the reference.

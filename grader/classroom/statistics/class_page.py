@@ -1,6 +1,8 @@
 """Render the class page: what to reteach, which checks may be wrong, whom to look at, all
-submissions. It is one self-contained file; its Content Security Policy allows only its own style
-sheet and script, by hash.
+submissions.
+
+It is one self-contained file; its Content Security Policy allows only its own style sheet and
+script, by hash.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Turn a stream of gradebook entries into a ``Classroom``. Each entry is read once. For what
-several people have in common, only a count and a few names are kept. Only the table's rows grow
-with the class; give ``collect_statistics`` a ``RowsOnDisk`` to keep them out of memory.
+"""Turn a stream of gradebook entries into a ``Classroom``.
+
+Each entry is read once. For what several people have in common, only a count and a few names are
+kept. Only the table's rows grow with the class; give ``collect_statistics`` a ``RowsOnDisk`` to
+keep them out of memory.
 """
 
 from __future__ import annotations

@@ -57,8 +57,9 @@ def write_export(
     folder: Path,
     output: Path | None,
 ) -> Path:
-    """Write an export to ``output``, by default beside the gradebook; return its path. It is
-    written under another name first, so it is complete or missing.
+    """Write an export to ``output``, by default beside the gradebook; return its path.
+
+    It is written under another name first, so it is complete or missing.
     """
     target = output or folder / FORMATS[name].file
     if request.template is not None and target.exists() and target.samefile(request.template):

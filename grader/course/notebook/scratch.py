@@ -1,7 +1,9 @@
-"""Read scratch cells of a notebook, in which students try their functions. They are not graded. A
-kernel runs them too, so a function may rely on an import or a helper in a scratch cell. Such
-definitions are kept if the other cells lack them: imports, functions, classes, literal values.
-Nothing that runs code is kept, so a scratch cell can neither cost points nor take time.
+"""Read scratch cells of a notebook, in which students try their functions.
+
+They are not graded. A kernel runs them too, so a function may rely on an import or a helper in a
+scratch cell. Such definitions are kept if the other cells lack them: imports, functions, classes,
+literal values. Nothing that runs code is kept, so a scratch cell can neither cost points nor take
+time.
 """
 
 from __future__ import annotations

@@ -34,8 +34,10 @@ def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
 
 
 def as_magics(readme: str, lesson: str) -> str:
-    """Return a README with the grader's commands as magics. In a listing, the explanation after a
-    command becomes a comment, so that the whole listing can be pasted.
+    """Return a README with the grader's commands as magics.
+
+    In a listing, the explanation after a command becomes a comment, so that the whole listing can
+    be pasted.
     """
     listed = rf"^grade ((?:hint )?{lesson})(?: +(?:# *)?(.+))?$"
 

@@ -114,8 +114,9 @@ class Channel(ABC):
 
     @abstractmethod
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Send a packed frame before ``deadline``. Raise WorkerLost if the worker answered too
-        early.
+        """Send a packed frame before ``deadline``.
+
+        Raise WorkerLost if the worker answered too early.
         """
 
     @abstractmethod

@@ -34,10 +34,11 @@ class Starvation:
         self._mark = self._now()
 
     def seconds_since(self) -> float:
-        """Return how long both have waited for a processor since the last call. Waiting does not
-        count while one of the two uses a processor: a worker that prints without end and the judge
-        that reads it wait for each other, not for the host. The sum over a lesson is at most
-        ``MAX_STARVED``.
+        """Return how long both have waited for a processor since the last call.
+
+        Waiting does not count while one of the two uses a processor: a worker that prints without
+        end and the judge that reads it wait for each other, not for the host. The sum over a lesson
+        is at most ``MAX_STARVED``.
         """
         now, mark = self._now(), self._mark
         clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))

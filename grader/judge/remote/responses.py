@@ -59,8 +59,10 @@ class ResponseReader(RpcClient):
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
         """Copy what the student's code wrote into its inputs to the judge's inputs, as a local call
-        would. The check may compute expected values from them afterwards, so the write is noted and
-        the check can't pass.
+        would.
+
+        The check may compute expected values from them afterwards, so the write is noted and the
+        check can't pass.
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
@@ -77,9 +79,10 @@ class ResponseReader(RpcClient):
 
 
 def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy a tensor into another of the same shape. Of an expanded tensor, write only one element
-    of those that share memory. Raise BrokenFrame if torch forbids writing, because the student's
-    code could not have done it either.
+    """Copy a tensor into another of the same shape.
+
+    Of an expanded tensor, write only one element of those that share memory. Raise BrokenFrame if
+    torch forbids writing, because the student's code could not have done it either.
     """
     with torch.no_grad():
         for dim, step in enumerate(target.stride()):

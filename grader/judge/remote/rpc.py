@@ -178,11 +178,12 @@ class RpcClient:
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
     ) -> Iterator[None]:
-        """Prefetch the answers to these requests, in one frame, for a block. A request of the block
-        that equals a prefetched one byte for byte uses its answer. Any other is sent as usual, so a
-        wrong guess costs only time. Each answer is used once: prefetch a request twice if it is
-        made twice. Together they may take ``patience`` times as long as one call, by default the
-        number of requests.
+        """Prefetch the answers to these requests, in one frame, for a block.
+
+        A request of the block that equals a prefetched one byte for byte uses its answer. Any other
+        is sent as usual, so a wrong guess costs only time. Each answer is used once: prefetch a
+        request twice if it is made twice. Together they may take ``patience`` times as long as one
+        call, by default the number of requests.
         """
         self.load()
         if not requests:
@@ -212,8 +213,9 @@ class RpcClient:
             line.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
-        """End the lost worker; return the error, with how it died or how long the judge waited. If
-        the host ran out of memory or was too busy, the error is an EngineFault.
+        """End the lost worker; return the error, with how it died or how long the judge waited.
+
+        If the host ran out of memory or was too busy, the error is an EngineFault.
         """
         line, self._line = self._line, None
         assert line is not None

@@ -23,7 +23,9 @@ LONGEST = 1 << 16
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
     """Return the innermost line of a file (None if unknown), and other output that arrived with the
-    stack. The worker could lie about it, so it decides nothing.
+    stack.
+
+    The worker could lie about it, so it decides nothing.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""

@@ -27,8 +27,9 @@ def size(node: ast.AST) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """``mine`` is to become ``theirs``: one expression, or consecutive statements. If ``mine`` is
-    empty, statements are missing between ``after`` and ``before``.
+    """``mine`` is to become ``theirs``: one expression, or consecutive statements.
+
+    If ``mine`` is empty, statements are missing between ``after`` and ``before``.
     """
 
     mine: tuple[ast.AST, ...]

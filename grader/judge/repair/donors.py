@@ -1,7 +1,8 @@
-"""Make edits that bring a student's code nearer to a right answer (a donor). The donors are the
-solution and the accepted answers. Each gets the student's variable names and is aligned with the
-student's definition. Where they differ, the donor's code is tried: at one place, then at two or
-three together. Edits from a more similar donor are more plausible.
+"""Make edits that bring a student's code nearer to a right answer (a donor).
+
+The donors are the solution and the accepted answers. Each gets the student's variable names and is
+aligned with the student's definition. Where they differ, the donor's code is tried: at one place,
+then at two or three together. Edits from a more similar donor are more plausible.
 """
 
 from __future__ import annotations
@@ -192,9 +193,10 @@ class _Writer:
 
 
 def makes_sense(before: ast.Module, after: ast.Module) -> bool:
-    """Return whether code with parts of a donor is still the student's answer. All its names must
-    be defined, and it must still use what the student computes: an edit that makes the rest of the
-    definition useless does not show what is wrong there.
+    """Return whether code with parts of a donor is still the student's answer.
+
+    All its names must be defined, and it must still use what the student computes: an edit that
+    makes the rest of the definition useless does not show what is wrong there.
     """
     if _unknown(after) - _unknown(before) or _helpers_used(before) - _helpers_used(after):
         return False

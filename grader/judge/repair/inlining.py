@@ -1,6 +1,8 @@
-"""Replace a variable that is read once by its value. Some people name intermediate results and
-others do not; without the names, two answers are easier to align. Nodes keep their positions in the
-text, so a difference is still reported where it was written.
+"""Replace a variable that is read once by its value.
+
+Some people name intermediate results and others do not; without the names, two answers are easier
+to align. Nodes keep their positions in the text, so a difference is still reported where it was
+written.
 """
 
 from __future__ import annotations

@@ -29,9 +29,10 @@ def edits_in(
     donors: Sequence[Source] = (),
 ) -> Iterator[Edit]:
     """Yield edits of a function or class and of what it uses of the same file, except ``sound``
-    definitions, all of whose own checks pass. The order is that in which to try them: by rank, and
-    within a rank, later lines first. Only edits that change the file and leave it valid Python are
-    included.
+    definitions, all of whose own checks pass.
+
+    The order is that in which to try them: by rank, and within a rank, later lines first. Only
+    edits that change the file and leave it valid Python are included.
     """
     ranges = TextRanges(source.text)
     definitions = definitions_of(source, name, sound)

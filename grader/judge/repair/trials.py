@@ -1,7 +1,8 @@
-"""Run edited copies of a student's file in the sandbox. Candidates share a worker while only the
-failed checks run. A candidate that passes them is judged again by all checks of its function and
-all that passed before, from two seeds, each in a new worker, so that nothing left by another
-candidate can help.
+"""Run edited copies of a student's file in the sandbox.
+
+Candidates share a worker while only the failed checks run. A candidate that passes them is judged
+again by all checks of its function and all that passed before, from two seeds, each in a new
+worker, so that nothing left by another candidate can help.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Record what one check does with the student's code, step by step, for ``script``. A ``Recorder``
-observes a check inside the judge: its session passes requests on to the real one, and a torch
-function mode reports what the check does in torch. Recording changes no verdict, because values
-pass through unchanged.
+"""Record what one check does with the student's code, step by step, for ``script``.
+
+A ``Recorder`` observes a check inside the judge: its session passes requests on to the real one,
+and a torch function mode reports what the check does in torch. Recording changes no verdict,
+because values pass through unchanged.
 """
 
 from __future__ import annotations

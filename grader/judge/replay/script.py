@@ -1,7 +1,8 @@
 """Write a failed check as a plain Python script: the student's file, the inputs as literals, the
-call, and the expected value. Of the recorded steps, the script contains only those that lead to the
-wrong value. Values that do not depend on the student's answers become literals. A scenario is
-printed in full, with its call.
+call, and the expected value.
+
+Of the recorded steps, the script contains only those that lead to the wrong value. Values that do
+not depend on the student's answers become literals. A scenario is printed in full, with its call.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Write a check's last call as a learner would type it: a few lines of Python to paste, with the
-same inputs. The report shows one for every failed check, so it is made from the session's record of
-the last call; ``grade replay`` needs a full recording instead. There is none if it would take more
-than a few lines, and none for a scenario, because that is not a call.
+same inputs.
+
+The report shows one for every failed check, so it is made from the session's record of the last
+call; ``grade replay`` needs a full recording instead. There is none if it would take more than a
+few lines, and none for a scenario, because that is not a call.
 """
 
 from __future__ import annotations
@@ -45,8 +47,9 @@ def snippet(
 
 
 def steps_of(call: LastCall) -> list[Step]:
-    """Return the call as a step, and the gradient if one was computed. Results are placeholders,
-    which the script names and never writes out.
+    """Return the call as a step, and the gradient if one was computed.
+
+    Results are placeholders, which the script names and never writes out.
     """
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]

@@ -1,4 +1,5 @@
 """Draw two Jacobians side by side as SVG: size by color, differences framed, numbers if they fit.
+
 The page's policy forbids style attributes, so color strength is SVG's opacity.
 """
 

@@ -95,7 +95,9 @@ def _ranks(picture: GraphPicture) -> dict[str, int]:
 
 def _shortened(picture: GraphPicture) -> tuple[list[str], dict[str, str]]:
     """Return where each edge ends, at a node or a ghost, and the ghosts with the nodes that they
-    stand for. A node's last edge is always drawn, so that no node is disconnected.
+    stand for.
+
+    A node's last edge is always drawn, so that no node is disconnected.
     """
     ranks = _ranks(picture)
     spans = [ranks[edge.target] - ranks[edge.source] for edge in picture.edges]

@@ -1,6 +1,7 @@
-"""Draw a graph as SVG, for a page or for a separate file. Colors are CSS custom properties with a
-fallback, so they follow the page's theme. A page gets only classes, because its policy refuses
-styles; a file contains ``STYLE``. All text is escaped.
+"""Draw a graph as SVG, for a page or for a separate file.
+
+Colors are CSS custom properties with a fallback, so they follow the page's theme. A page gets only
+classes, because its policy refuses styles; a file contains ``STYLE``. All text is escaped.
 """
 
 from __future__ import annotations

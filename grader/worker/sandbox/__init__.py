@@ -192,7 +192,9 @@ def close_all_but(keep: set[int]) -> None:
 
 def set_limits(limits: Limits) -> Limits:
     """Set the resource limits and return those in force, because the host's hard limits may be
-    lower. The address space is limited if its size can be read (Linux).
+    lower.
+
+    The address space is limited if its size can be read (Linux).
     """
     set_limit(resource.RLIMIT_CORE, 0)
     in_force = {

@@ -56,9 +56,10 @@ def used_bytes(mounted: Path) -> int:
 
 
 def sizes_below(folder: Path) -> Iterator[int]:
-    """Yield the size on disk of each file and folder below a folder, without following links. Raise
-    OSError if a folder hides its contents. A running worker may remove an entry meanwhile; that
-    does not count as hiding.
+    """Yield the size on disk of each file and folder below a folder, without following links.
+
+    Raise OSError if a folder hides its contents. A running worker may remove an entry meanwhile;
+    that does not count as hiding.
     """
     todo = [str(folder)]
     while todo:

@@ -1,7 +1,8 @@
-"""Make the scratch folder, the only place that a worker can write to. If the host allows it, the
-folder is a separate file system in memory (tmpfs) with a limited size, in a mount namespace that
-only the fork server and its forks see. The kernel then counts all of a worker's files, including
-deleted ones. Otherwise it is an ordinary temporary folder.
+"""Make the scratch folder, the only place that a worker can write to.
+
+If the host allows it, the folder is a separate file system in memory (tmpfs) with a limited size,
+in a mount namespace that only the fork server and its forks see. The kernel then counts all of a
+worker's files, including deleted ones. Otherwise it is an ordinary temporary folder.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ enforces by killing the worker with a message that says why.
 
 
 def enter_namespace() -> bool:
-    """Give this process its own mount namespace; return whether it may mount there. Root may do so
-    directly, other users in a user namespace (user_namespaces(7)) that keeps their ids. A fork
-    tries it first, because it can't be undone. Call this while there is only one thread, and before
-    ``hide``, because /proc/self must belong to this process.
+    """Give this process its own mount namespace; return whether it may mount there.
+
+    Root may do so directly, other users in a user namespace (user_namespaces(7)) that keeps their
+    ids. A fork tries it first, because it can't be undone. Call this while there is only one
+    thread, and before ``hide``, because /proc/self must belong to this process.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -59,6 +61,7 @@ def remove_scratch(folder: Path) -> None:
 
 def clear_folder(folder: Path) -> None:
     """Remove everything in a folder, for any depth, path length and mode, without following links.
+
     Folders are made accessible and the folders inside are moved up, so that neither recursion nor
     paths grow with the depth.
     """

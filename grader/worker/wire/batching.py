@@ -44,7 +44,7 @@ def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
 def product_question(
     of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
 ) -> Request:
-    """Return a request for the product of answer ``of``'s Jacobian with a vector; keep the graph."""
+    """Return a request for a product with answer ``of``'s Jacobian; keep the graph."""
     metas, blob = encode_tensors([vector], strided=True)
     needs = [tensor.requires_grad for tensor in inputs]
     fields = {

@@ -1,6 +1,8 @@
 """Collect the private names and English messages of torch, pytest and pytest-json-report that the
-engine relies on. No other module may use one; a test checks that. ``grader.judge.compat_check``
-tries each of them on the installed versions and says what breaks if one is gone.
+engine relies on.
+
+No other module may use one; a test checks that. ``grader.judge.compat_check`` tries each of them on
+the installed versions and says what breaks if one is gone.
 """
 
 from __future__ import annotations

@@ -93,7 +93,9 @@ def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> N
 
 def read_frame(stream: BinaryIO) -> Frame | None:
     """Read exactly one frame from a blocking stream, buffered or not; return None at the stream's
-    end. Use this between the engine's own processes, which need no deadline.
+    end.
+
+    Use this between the engine's own processes, which need no deadline.
     """
     header = _read_exactly(stream, HEADER.size)
     if not header:

@@ -1,6 +1,7 @@
-"""Limit the number of keys in a decoded value, and with it the time to build its dicts and sets. An
-attacker can choose integers and tuples that all have the same hash. A table of n such keys takes n²
-steps to build: 10 ms for 2,000 keys, four minutes for 330,000.
+"""Limit the number of keys in a decoded value, and with it the time to build its dicts and sets.
+
+An attacker can choose integers and tuples that all have the same hash. A table of n such keys takes
+n² steps to build: 10 ms for 2,000 keys, four minutes for 330,000.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Represent graphs and functions as plain data, from which either side of the border builds them. A
-check writes ordinary PyTorch once, which becomes data that can cross::
+"""Represent graphs and functions as plain data, from which either side of the border builds them.
+
+A check writes ordinary PyTorch once, which becomes data that can cross::
 
     f = program(lambda x: (x ** 3).log()) f(torch.tensor(5.0)) # runs here
     student.second_derivative(f, x) # … and there

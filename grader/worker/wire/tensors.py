@@ -80,8 +80,10 @@ def size_in(header: list[Any]) -> int:
 
 def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
     """Return the tensor and whether its header says that it requires grad; only a trusted tensor
-    then does. With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise
-    BrokenFrame, or whatever torch and Python raise for a malformed header.
+    then does.
+
+    With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise BrokenFrame,
+    or whatever torch and Python raise for a malformed header.
     """
     dtype_name, shape, strides, offset, _, requires_grad = header
     dtype = DTYPES[dtype_name]

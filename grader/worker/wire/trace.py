@@ -1,4 +1,5 @@
 """Read the graph behind a tensor as plain data, for ``core.graph_data.GraphPicture.from_json``.
+
 Both sides of the border and ``grader.draw`` use this one walk. It reads nodes, edges, saved tensors
 and hooks, runs nothing, changes nothing, and never raises for a freed graph. Names of types and
 variables are returned unchanged; the reader cleans them.

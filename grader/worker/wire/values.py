@@ -152,10 +152,11 @@ def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], 
 
 
 class Decoder:
-    """Decodes JSON data. ``tensors`` are those that it built, in order; ``wanted`` says whether
-    each header requires grad. With ``strided``, the sender is trusted with strides, otherwise with
-    nothing. ``handle`` makes the stand-in for an object that the sender keeps; without it, that is
-    ``Opaque``.
+    """Decodes JSON data.
+
+    ``tensors`` are those that it built, in order; ``wanted`` says whether each header requires
+    grad. With ``strided``, the sender is trusted with strides, otherwise with nothing. ``handle``
+    makes the stand-in for an object that the sender keeps; without it, that is ``Opaque``.
     """
 
     def __init__(
