@@ -9,9 +9,10 @@
     │   └── SandboxRefused    a guarantee was required that this host can't give
     └── EngineFault           exit 3: the grader's own fault, never the student's
 
-    StudentError the student's code raised WorkerLost the worker gave no (usable) answer:
-    ``timeout`` or ``crashed`` └── WorkerGone its connection ended, so it has ended or is about to
-    CheckFailure a check's verdict "no", with what was expected and what came back
+    StudentError              the student's code raised
+    WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
+    └── WorkerGone            its connection ended, so it has ended or is about to
+    CheckFailure              a check's verdict "no", with what was expected and what came back
 
 ``wire.BrokenFrame`` is not here: the worker imports nothing of the engine except ``wire``. The
 judge turns it into ``WorkerLost``.

@@ -4,13 +4,15 @@ A check gives ``CheckFailure`` functions that make its figures. The judge calls 
 has failed, so a passing check costs nothing. If a figure can't be made, it is left out; the verdict
 stays.
 
-====================== ==========================================================================
-``kind: "graph"`` ``expected`` and ``actual``, each a picture (``core.graph_data``) or None;
-``first_difference`` and ``actual_difference``, the ids of the nodes where they differ first ``kind:
-"jacobian"`` ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``; ``input``,
-``output``, their names; ``cut``, how many rows and columns there are more ``kind: "prediction"``
-``rows``, each what was predicted, the prediction, the outcome, and why ======================
-==========================================================================
+======================  ==========================================================================
+``kind: "graph"``       ``expected`` and ``actual``, each a picture (``core.graph_data``) or None;
+                        ``first_difference`` and ``actual_difference``, the ids of the nodes where
+                        they differ first
+``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
+                        ``input``, ``output``, their names; ``cut``, how many rows and columns
+                        there are more
+``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
+======================  ==========================================================================
 """
 
 from __future__ import annotations

@@ -5,16 +5,24 @@ confines itself (``confine``) and only then listens to the judge. No student's c
 so the worker's report of its guarantees can be trusted. The layers, in the order in which they are
 applied:
 
-*hidden* The fork server, the judges and the worker itself are not dumpable: of one user's processes
-    none may look into another's memory or descriptors (proc(5), ``PR_SET_DUMPABLE``). *descriptors*
+*hidden*
+    The fork server, the judges and the worker itself are not dumpable: of one user's processes none
+    may look into another's memory or descriptors (proc(5), ``PR_SET_DUMPABLE``).
+*descriptors*
     Standard input is empty, standard output and error are one pipe to the judge. All others are
     closed, except the line to the judge. The worker leads a session and dies with its fork server.
-    *limits* rlimits: processor time, address space, file size, open files, no core dump. The judge
-    keeps the wall clock. The fork server watches threads and the size of the scratch folder
-    (``monitor``). *mount* The scratch folder is a file system of its own (``scratch``), so deleted
-    files that are still open count as well. *landlock* Only the Python installation and packages
-    can be read, only the scratch folder written. *capabilities* All are dropped, even if the fork
-    server runs as root. *seccomp* An allow-list of system calls.
+*limits*
+    rlimits: processor time, address space, file size, open files, no core dump. The judge keeps the
+    wall clock. The fork server watches threads and the size of the scratch folder (``monitor``).
+*mount*
+    The scratch folder is a file system of its own (``scratch``), so deleted files that are
+    still open count as well.
+*landlock*
+    Only the Python installation and packages can be read, only the scratch folder written.
+*capabilities*
+    All are dropped, even if the fork server runs as root.
+*seccomp*
+    An allow-list of system calls.
 
 Each of ``GUARANTEES`` names the layers that it needs, and holds if all of them do. After a lesson
 the fork server kills all remaining processes and empties the scratch folder.

@@ -1,9 +1,12 @@
 """Restrict the files that a worker can use: read the Python installation and the packages (except
 ours), and write to one scratch folder.
 
-Theory of operation ------------------- Landlock (landlock(7), Linux 5.13 and later) takes a
-ruleset, a list of folders with what is allowed beneath each, and confines a process to it for good.
-Whatever access a kernel knows is denied and given back only here:
+Theory of operation
+-------------------
+
+Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed
+beneath each, and confines a process to it for good. Whatever access a kernel knows is denied and
+given back only here:
 
 * *read*: the standard library, site-packages and the system's shared libraries, without the trees
   in ``hidden`` (everything around these is allowed entry by entry); files about processor and

@@ -1,10 +1,13 @@
 """Restrict the system calls that a worker can make: everything not listed fails.
 
-Theory of operation ------------------- A classic BPF program (linux/filter.h) looks at each call's
-number and arguments and answers ALLOW or an error number. The list allows what Python, NumPy and
-torch need to compute: memory, threads, clocks, files (which Landlock confines), and the line to the
-judge, which is used by read(2) and write(2) alone. Calls that are not on it fail with EPERM, so
-that a library can handle it. By argument:
+Theory of operation
+-------------------
+
+A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW
+or an error number. The list allows what Python, NumPy and torch need to compute: memory, threads,
+clocks, files (which Landlock confines), and the line to the judge, which is used by read(2) and
+write(2) alone. Calls that are not on it fail with EPERM, so that a library can handle it. By
+argument:
 
 * ``clone`` only with all flags of a thread; never for a process, nor for a thread with its own
   descriptors, which could open as many again; ``clone3``, whose flags a filter can't see, is

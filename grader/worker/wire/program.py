@@ -2,8 +2,9 @@
 
 A check writes ordinary PyTorch once, which becomes data that can cross::
 
-    f = program(lambda x: (x ** 3).log()) f(torch.tensor(5.0)) # runs here
-    student.second_derivative(f, x) # … and there
+    f = program(lambda x: (x ** 3).log())
+    f(torch.tensor(5.0))                  # runs here
+    student.second_derivative(f, x)       # runs in the worker
 
 A program is a register machine: its inputs and parameters are the first registers, and every step
 appends its results. The operations are an allow-list, so data can't name anything else.
