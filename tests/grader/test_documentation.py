@@ -1,4 +1,6 @@
-"""The documentation: its form, its links, its command lines, and what is taken from the program."""
+"""The documentation: its form, links and command lines, and the parts that are generated from the
+program.
+"""
 
 from __future__ import annotations
 
