@@ -236,7 +236,7 @@ def test_a_stub_is_not_started(host: ForkServerClient, small_course: Course) -> 
 def test_a_half_done_file_keeps_begun_and_not_begun_apart(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """"Not started" is per function, and works for a reworded stub."""
+    """Each function counts as not started by itself, even if the stub was reworded."""
     result = grade(
         host,
         small_course,
