@@ -14,21 +14,21 @@ __version__ = "0.3.0"
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What ``%load_ext grader`` calls."""
+    """Register the magics; IPython calls this for ``%load_ext grader``."""
     from grader.cli.magics import register
 
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """What ``%unload_ext grader`` calls."""
+    """Remove the magics; IPython calls this for ``%unload_ext grader``."""
     from grader.cli.magics import unregister
 
     unregister(shell)
 
 
 def __getattr__(name: str) -> Any:
-    """``draw``, loaded when it is first asked for."""
+    """Load ``draw`` when it is first used."""
     if name == "draw":
         from grader.render.graph.draw import draw
 

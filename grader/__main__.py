@@ -1,4 +1,4 @@
-"""``python -m grader``: the same as the command ``grade``."""
+"""Run the command ``grade`` as ``python -m grader``."""
 
 from grader.cli import main
 

@@ -1,4 +1,4 @@
-"""What a lesson's checks, scenarios and diagnoses import: this and torch, nothing else of ours.
+"""The one module of the engine that a lesson's checks, scenarios and rules may import.
 
 Checks
 
@@ -99,7 +99,7 @@ from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 
-__all__ = [  # what a lesson may use; a test pins the list
+__all__ = [  # names that a lesson may use; a test pins the list
     "EngineFault",
     "Failure",
     "LessonRule",

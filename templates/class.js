@@ -1,5 +1,5 @@
 "use strict";
-// The table of submissions: sorting, filtering, searching. Without this script the page is whole, and only the table stays as it is.
+// Sort, filter and search the table of submissions. Without this script the page is complete, but the table is static.
 (() => {
   const table = document.getElementById("table");
   if (!table) return;

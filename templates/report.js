@@ -1,6 +1,6 @@
 "use strict";
-// Copying a call, going from one wrong check to the next, scrolling a drawing to its point, unfolding what a link leads to.
-// Without this script the page is whole.
+// Copy a call, go from one wrong check to the next, scroll a drawing to its point, unfold a link's target.
+// Without this script the page is complete.
 (() => {
   const told = document.getElementById("told");
   const wrong = () => Array.from(document.querySelectorAll(".failure, .begun > .lesson:is(.invalid, .missing), #no-file"));

@@ -1,1 +1,1 @@
-"""What instructors do: read, grade, keep, export and publish for a class."""
+"""A class, from its downloads to its marks: read, grade, keep, export and publish."""

@@ -1,4 +1,4 @@
-"""What a student's page of a batch leaves out."""
+"""Leave out of a report what a student's page of a batch must not show."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 
 WITHHELD = "This check is hidden, so its inputs are not shown."
 TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
-"""Outcomes whose message may hold a value that the check made up."""
+"""Outcomes whose message may contain a value that the check drew."""
 
 
 def withheld(report: Report, tr: Catalogue | None = None) -> Report:
-    """Return the report with hidden checks cut to title, outcome, points, hint and mistake.
+    """Return the report with only title, outcome, points, hint and mistake of hidden checks.
 
-    Why a file could not be loaded is the same under every check, and stays.
+    The reason why a file could not be loaded stays, because it is the same for every check.
     """
     tr = tr or Catalogue()
 

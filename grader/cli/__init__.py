@@ -1,4 +1,4 @@
-"""The command ``grade``. Each module here holds the options of one group's commands."""
+"""The command ``grade``. Each module here defines the options of one group of commands."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ REMEDIES = {
     errno.ENOMEM: "The system lacks memory: close other programs, or raise the limit (ulimit -v)",
     errno.EAGAIN: "The system can start no more processes: close other programs",
 }
-"""What to do about errors that this system is to blame for."""
+"""Remedies for errors that this system causes."""
 
 NEAR_COMMAND = 0.75
 """How alike a mistyped word and a command are (difflib's ratio)."""
@@ -49,10 +49,10 @@ SECTIONS = (
 
 
 class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
-    """Commands; a first word that is none of them is a lesson for ``run``."""
+    """Commands; if the first word is not one of them, it is a lesson for ``run``."""
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Show how lessons are graded beside how commands are called."""
+        """Show in the usage how lessons are graded and how commands are called."""
         head = marked(words_for(ctx)("Usage: "))
         formatter.write(
             f"{head}grade [LESSON]... [OPTIONS]\n{' ' * len(head)}grade COMMAND [ARGS]...\n"
@@ -63,7 +63,7 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
         self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Note the language; complete first words without the default command.
+        """Note the language; in shell completion of a first word, add no default command.
 
         ``grade help`` and ``grade help COMMAND`` mean ``--help``.
         """
@@ -77,12 +77,12 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command; a first word that looks like a mistyped command is refused."""
+        """Find the command; refuse a first word that looks like a mistyped command."""
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not Path(word).exists():
             names = [*self.commands, "help"]
             near = difflib.get_close_matches(word, names, n=2, cutoff=NEAR_COMMAND)
-            # Two letters that changed places are the likelier slip: hnit is hint, not init.
+            # Two swapped letters are the likelier slip: hnit means hint, not init.
             near.sort(key=lambda name: sorted(name) != sorted(word))
             lessons = lesson_names(ctx, None, "")
             if near and not difflib.get_close_matches(word, lessons, n=1, cutoff=NEAR_COMMAND):
@@ -146,7 +146,7 @@ for _, section in SECTIONS:
 
 
 def tell(message: str) -> None:
-    """Print an error's message: wrapped on a terminal, as it is elsewhere."""
+    """Print an error's message, wrapped on a terminal."""
     if not sys.stderr.isatty():
         click.echo(message, err=True)
         return
@@ -173,7 +173,9 @@ def host_problem(error: OSError) -> str | None:
 
 
 def main(args: list[str] | None = None) -> None:
-    """The entry point: every error that we raise on purpose is one message and its exit code."""
+    """Run the command, as its entry point; print an expected error as one message, with its exit
+    code.
+    """
     keep_streams_going()
     try:
         status: Any = cli.main(args, prog_name="grade", standalone_mode=False)

@@ -1,4 +1,4 @@
-"""The author's commands and their options. Everything but click is imported when needed."""
+"""Commands for authors and their options. Everything except click is imported when needed."""
 
 from __future__ import annotations
 

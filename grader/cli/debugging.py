@@ -1,4 +1,4 @@
-"""Commands to look into one's code, and their options: ``grade replay`` and ``grade graph``."""
+"""Commands to inspect one's code, ``grade replay`` and ``grade graph``, and their options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which files changed: a folder's events, and folders on other machines, which send none."""
+"""Watch files for changes, and warn about network folders, which send no events."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from grader.cli.watch_loop import Saves
 
 STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
-"""A save is told of after so long without a further event, at the latest after the second; polling
-looks so often.
+"""A save is reported when there was no further event for the first time, at the latest after the
+second; polling checks at the third interval.
 """
 
 
 def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
-    """Saves of files in these folders, ``lessons`` by file name; an editor's own files are none."""
+    """Return a source of saves in these folders, only of files that ``lessons`` has by name."""
     watched = sorted(folders)
 
     def saves(stopped: threading.Event) -> Iterator[list[str]]:
@@ -45,11 +45,11 @@ REMOTE = frozenset(
     fuse.sshfs fuse.vmhgfs-fuse fuse.grpcfuse
     """.split()
 )
-"""File systems that don't tell of what is saved from elsewhere."""
+"""File systems that do not report saves made on another machine."""
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """Return the kind of a file system that reports no saves, if known; else None."""
+    """Return the kind of a file system that is known to report no saves; else None."""
     try:
         lines = [
             line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()

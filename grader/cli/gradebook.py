@@ -1,4 +1,4 @@
-"""What instructors do with a gradebook. All but click is imported when needed."""
+"""Commands for a gradebook. Everything except click is imported when needed."""
 
 from __future__ import annotations
 

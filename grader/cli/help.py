@@ -1,7 +1,7 @@
 """Help and errors of click in the reader's language.
 
-click counts characters, but a wide letter (Hangul) takes two columns. A mark behind each makes the
-counts agree; it is removed afterwards.
+click counts characters, but a wide letter (Hangul) takes two columns. A marker after each wide
+letter makes the counts agree; it is removed afterwards.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def words_for(context: click.Context) -> Catalogue:
 
 
 def peek_language(args: Sequence[str]) -> str | None:
-    """Return the value of ``--lang`` among words that are not parsed yet, or None."""
+    """Return the value of ``--lang`` among unparsed words, or None."""
     for number, word in enumerate(args):
         if word.startswith("--lang="):
             return word.removeprefix("--lang=")
@@ -79,9 +79,11 @@ def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catal
 
 
 def paragraphs(text: str, tr: Catalogue) -> Iterator[str]:
-    """A docstring's paragraphs in a catalogue's language; commands in them stay as they are."""
+    """Yield a docstring's paragraphs in a catalogue's
+    language; commands in them stay as they are.
+    """
     for paragraph in text.split("\n\n"):
-        if paragraph.startswith("\b\n"):  # whose lines click leaves as they are
+        if paragraph.startswith("\b\n"):  # click leaves the lines of such paragraphs as they are
             lines = (GLOSS.fullmatch(line) for line in paragraph.split("\n")[1:])
             yield "\n".join(["\b", *(line[1] + tr(line[2]) for line in lines if line)])
         elif paragraph.startswith(EXAMPLE):
@@ -106,13 +108,15 @@ def write_options(
 
 
 def summary(command: click.Command, tr: Catalogue) -> str:
-    """What a list of commands says of one: its short help, or its docstring's first sentence."""
+    """Return a command's text in a list of commands: its short help, or its docstring's first
+    sentence.
+    """
     first = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
     return tr(command.short_help or first.partition(". ")[0].removesuffix(".") + ".")
 
 
 def marked(text: str) -> str:
-    """A text in which each wide letter is two characters."""
+    """Return a text in which each wide letter is two characters."""
     return "".join(
         letter + MARK if unicodedata.east_asian_width(letter) in "WF" else letter for letter in text
     )
@@ -123,7 +127,7 @@ def unmarked(text: str) -> str:
 
 
 def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:
-    """Return our message for click's error; None if we have none. ``path``: the command."""
+    """Return our message for click's error; None if there is none. ``path`` is the command."""
     if isinstance(error, click.NoSuchOption):
         near = listed(error.possibilities or ())
         return UsageError(

@@ -1,4 +1,4 @@
-"""How a class is graded. All but click is imported when needed."""
+"""The command that grades a class. Everything except click is imported when needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single keys from the terminal, read in a thread, and the terminal as it was afterwards."""
+"""Read single keys from the terminal in a thread, and restore the terminal afterwards."""
 
 from __future__ import annotations
 

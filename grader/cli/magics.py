@@ -1,4 +1,4 @@
-"""The magic ``%grade`` of Jupyter and Colab: its options and its registration.
+"""Define and register the magic ``%grade`` for Jupyter and Colab.
 
 Other commands go through it too, because a notebook's environment may have no ``grade`` on its
 PATH.
@@ -27,7 +27,8 @@ from grader.core.i18n import engine_catalogue, wanted_language
 
 NAME = "grade"
 PASSED_ON = frozenset(str(command.name) for command in learner.COMMANDS) - {"run", "watch"}
-"""The commands that work in a notebook as on a terminal; what `watch` does, a cell run again does.
+"""The commands that work in a notebook as on a terminal; running a cell again takes the place of
+`watch`.
 """
 NO_WATCH = (
     "A notebook has no `grade watch`. Save, and run the cell with {magic} again: it grades at once"
@@ -69,7 +70,7 @@ class GradeMagic:
 
     def grade(self, line: str, cell: str | None = None) -> None:
         """Grade lessons of this folder, or the cell's text; `%grade --help` names the options."""
-        # IPython shows this error as a line, without a traceback.
+        # IPython shows this error as one line, without a traceback.
         from IPython.core.error import UsageError as Refused
         from IPython.display import display
 
@@ -97,14 +98,14 @@ class GradeMagic:
             raise Refused(told(error, line)) from None
 
     def about_to_run(self, info: Any) -> None:
-        """Note what a cell defines, to tell later whether the notebook was saved since."""
+        """Note what a cell defines, to find out later whether the notebook was saved since."""
         from IPython import get_ipython
 
         self.ran.note(info.raw_cell, getattr(get_ipython(), "execution_count", 0))
 
 
 def pass_on(words: list[str]) -> None:
-    """Run another of the learner's commands and print its output; it can ask no questions."""
+    """Run another of the learner's commands and print its output; it can't ask questions."""
     environment = {
         **os.environ,
         "COLUMNS": str(COLUMNS),
@@ -125,7 +126,7 @@ def pass_on(words: list[str]) -> None:
 
 
 def told(error: Exception, line: str) -> str:
-    """The message of an error, in the language of the magic's line where it has words in that."""
+    """Return an error's message, translated into the language of the magic's line if possible."""
     if not isinstance(error, UsageError) or not error.facts:
         return str(error)
     return engine_catalogue(wanted_language(peek_language(line.split())))(
@@ -134,7 +135,7 @@ def told(error: Exception, line: str) -> str:
 
 
 def register(shell: Any) -> None:
-    """Add the magic to a shell and print a greeting; it ends with the shell."""
+    """Add the magic to a shell and print a greeting. It ends with the shell."""
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)

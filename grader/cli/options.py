@@ -1,4 +1,4 @@
-"""What several commands share: options, their defaults, and the course that was asked for."""
+"""Options that several commands share, their defaults, and the requested course."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def default_sandbox() -> str:
 
 
 LANG = "grader.lang"
-"""Where a context keeps which language was asked for."""
+"""The key under which a context keeps the requested language."""
 
 
 def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> str | None:
-    """Keep the language that was asked for, which errors are told in too."""
+    """Remember the requested language, which errors use too."""
     ctx.meta[LANG] = lang
     return lang
 
@@ -84,7 +84,7 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 
 
 def course(root: Path | None) -> Course:
-    """Return the course that was asked for, else ours, else this folder's bundle."""
+    """Return the requested course, else the installed one, else this folder's bundle."""
     from grader.course.manifest import find_course, load_course
 
     return load_course(find_course(root, here=Path()))

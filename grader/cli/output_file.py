@@ -1,4 +1,4 @@
-"""Write the files that a command was asked for."""
+"""Write the files that a command's options name."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from grader.core.atomic_file import replacing
 from grader.core.errors import UsageError
 
 LONGEST_SHOWN = 200
-"""How many characters of a path a message has."""
+"""How many characters of a path a message contains."""
 
 
 def write_file(
     path: Path | None, make: Callable[[], str], *, options: str = "--html, --json"
 ) -> None:
-    """Write a text if a path is given, lone surrogates escaped; raises UsageError."""
+    """Write a text if a path is given, lone surrogates escaped; raise UsageError."""
     if path is None:
         return
     data = make().encode("utf-8", "backslashreplace")
@@ -30,6 +30,6 @@ def write_file(
 
 
 def short_path(path: object) -> str:
-    """Return a path, its end left out if it is too long for a message."""
+    """Return a path, truncated at the end if it is too long for a message."""
     text = str(path)
     return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

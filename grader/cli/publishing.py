@@ -1,4 +1,4 @@
-"""The instructor's commands that make something to hand out or to upload."""
+"""The instructor's commands that make files to hand out or to upload."""
 
 from __future__ import annotations
 

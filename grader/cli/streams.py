@@ -1,4 +1,4 @@
-"""Output that every terminal can show: a missing letter is replaced and never an error."""
+"""Keep output from failing on terminals that lack a letter: the letter is replaced."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import io
 import sys
 
 STAND_INS = dict(zip("✘✔✓⧗○●→▶◀─│└├", "x++~o*>><-|`|", strict=True))
-"""For what our own reports are drawn with, a letter that every encoding has."""
+"""Replacements, which every encoding has, for the letters that our reports are drawn with."""
 HANDLER = "grade.stand_in"
 
 
 def stand_in(error: UnicodeError) -> tuple[str, int]:
-    """An error handler for encoding: a stand-in for each letter, or a question mark."""
+    """Handle an encoding error: return a replacement for each letter, or a question mark."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     return "".join(
@@ -21,7 +21,7 @@ def stand_in(error: UnicodeError) -> tuple[str, int]:
 
 
 def keep_streams_going() -> None:
-    """Have standard output and error replace what their encoding lacks."""
+    """Make standard output and error replace letters that their encoding lacks."""
     codecs.register_error(HANDLER, stand_in)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,7 +1,7 @@
-"""Tell whether a notebook was saved: compare what the kernel ran with what the file holds.
+"""Find out whether a notebook was saved: compare what the kernel ran with the file.
 
-A definition that was run after the last save, and that the saved notebook has otherwise, was not
-saved. One that was run before the save says nothing: the cell may have been edited since.
+A definition is unsaved if it ran after the last save and the file has another version of it. A
+definition that ran before the save proves nothing, because the cell may have been edited since.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ NOT_SAVED = (
 
 @dataclass(frozen=True, slots=True)
 class RunDefinition:
-    """A definition as the kernel ran it: when, in which execution, its lines and the first one."""
+    """A definition that the kernel ran: when, in which execution, its lines and the first line's
+    number.
+    """
 
     at: float
     count: int
@@ -42,7 +44,7 @@ class RunDefinitions:
         self._newest: dict[str, RunDefinition] = {}
 
     def note(self, cell: str, count: int, at: float | None = None) -> None:
-        """Note what a cell defines that is about to run; scratch cells and cell magics apart."""
+        """Note what a cell that is about to run defines; ignore scratch cells and cell magics."""
         if is_scratch(cell, ()) or CELL_MAGIC.match(cell):
             return
         source = Source("\n".join(without_magics(cell).lines), "cell")

@@ -1,4 +1,4 @@
-"""Say what a save changed: two results of one lesson, compared."""
+"""Describe what a save changed: compare two results of one lesson."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 @dataclass(frozen=True, slots=True)
 class CheckChange:
     """Changes since the last run: checks now right, no longer right, begun, wrong in another way;
-    the points.
+    points.
     """
 
     gained: int
@@ -44,7 +44,7 @@ def is_begun(check: CheckResult) -> bool:
 
 
 def shown(check: CheckResult) -> tuple[object, ...]:
-    """Return what tells one way to be wrong from another, without values that are drawn again."""
+    """Return what distinguishes one failure from another, without values that are drawn again."""
     return check.outcome, check.diagnosis, check.source_text
 
 
@@ -70,7 +70,7 @@ def change_text(before: LessonResult, after: LessonResult, tr: Catalogue) -> Tex
 
 
 def file_change(before: LessonResult, after: LessonResult) -> str | None:
-    """Return what became of the file itself, if it disappeared, came back, broke or was mended."""
+    """Return what happened to the file itself: it disappeared, came back, broke or was mended."""
     was, now = before.status, after.status
     if was is now:
         other = before.message != after.message and now is LessonStatus.INVALID

@@ -1,15 +1,15 @@
-"""Grade a lesson at every save: what happens between the file system and the verdict.
+"""Grade a lesson at every save: the loop between file system and verdict.
 
-One thread tells of saves, one of keys, one grades; the loop (``Watcher.run``) alone decides, an
+One thread reports saves, one reports keys, one grades; only the loop (``Watcher.run``) decides, one
 event at a time::
 
     saves ──▶ │        │ ──▶ jobs ──▶ grade ──┐
     keys  ──▶ │ events │                      │
        ▲      │        │ ◀──── done ──────────┘ ──▶ shown(verdict)
 
-The newest save of a lesson wins: the result of an older one is not shown, and a run that holds it
-up is ended. A file that is empty or no Python just after a save may be half written, so it waits a
-moment for the next event.
+The newest save of a lesson wins: the result of an older one is not shown, and a run that delays it
+is ended. A file that is empty or not valid Python just after a save may be half written, so the
+loop waits a moment for the next event.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from grader.course.analysis.source import Source
 from grader.course.lesson_file import LessonFile
 
 HALF_WRITTEN_SECONDS = 0.15
-"""How long a file that can't be right may wait for its other half."""
+"""How long to wait for the rest of a file that looks incomplete."""
 ECHO_SECONDS = 0.3
-"""Within this time a further event for the same text is an echo of one save."""
+"""A further event for the same text within this time belongs to the same save."""
 PATIENCE_SECONDS = 0.4
-"""How long an obsolete run may go on."""
+"""How long an obsolete run may continue."""
 
 Saves = Callable[[threading.Event], Iterable[Iterable[str]]]
-"""Tells of saves, as lessons' ids, until the event is set."""
+"""Reports saves, as lessons' ids, until the event is set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class WatchResult:
 
 @dataclass(slots=True)
 class WatchJob:
-    """One run: its text, when it was wanted, whether a newer save made it obsolete."""
+    """One run: its text, when it was requested, whether a newer save made it obsolete."""
 
     lesson: str
     file: LessonFile | None
@@ -64,7 +64,7 @@ class WatchJob:
 
 @dataclass(kw_only=True, eq=False)
 class Watcher:
-    """The loop. ``grade`` runs in a thread of its own, ``end`` makes it return early, ``shown``
+    """The loop. ``grade`` runs in a separate thread, and ``end`` makes it return early. ``shown``
     gets results, ``began`` lessons that take longer than ``slow_seconds``, ``pressed`` keys.
     """
 
@@ -89,7 +89,7 @@ class Watcher:
         self._last: WatchJob | None = None
         self._told_slow = False
 
-    # What other threads, keys and signals may call.
+    # Methods that other threads, keys and signals may call.
 
     def press(self, key: str) -> None:
         self._events.put(("key", key))
@@ -98,11 +98,13 @@ class Watcher:
         self._events.put(("stop", status))
 
     def again(self, lesson: str) -> None:
-        """Grade a lesson now, saved or not; to be called from within the loop, or before it."""
+        """Grade a lesson now, whether saved or not. Call this
+        from within the loop, or before it.
+        """
         self._want(WatchJob(lesson, self.read(lesson), time.monotonic()))
 
     def run(self) -> int:
-        """Watch until ``stop``; return its status. What a thread raises is raised here."""
+        """Watch until ``stop``; return its status. Raise here what a thread raised."""
         threads = [
             threading.Thread(target=self._guarded, args=(body,), daemon=True)
             for body in (self._tell_saves, self._work)
@@ -159,7 +161,7 @@ class Watcher:
             self._done(*what)
 
     def _until(self) -> float | None:
-        """How long until something is due without an event."""
+        """Return how long until something is due without an event."""
         due = [job.began_at + HALF_WRITTEN_SECONDS for job in self._held.values()]
         if self._running and self._running.obsolete and not self._running.ended:
             due.append(self._running.began_at + PATIENCE_SECONDS)
@@ -185,7 +187,7 @@ class Watcher:
             self.end()
 
     def _saved(self, job: WatchJob) -> None:
-        """A save, unless it is the echo of one."""
+        """Handle a save, unless it is the echo of an earlier one."""
         newest = self._waiting.get(job.lesson) or self._running or self._last
         if (
             newest
@@ -227,5 +229,7 @@ class Watcher:
 
 
 def half_written(file: LessonFile | None) -> bool:
-    """Whether a file just saved may not be all there: gone, empty, unreadable or no Python."""
+    """Return whether a file may be incomplete after a save: missing, empty, unreadable or not
+    Python.
+    """
     return file is None or file.problem is not None or Source(file.text, file.path).unreadable

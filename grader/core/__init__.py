@@ -1,1 +1,1 @@
-"""Records, errors, points, limits and languages: what every other package uses. No torch."""
+"""Code that all other packages use: records, errors, points, limits and languages. No torch."""

@@ -1,4 +1,4 @@
-"""Replace a file as a whole: readers see the old one or the new one, never a part."""
+"""Replace a file as a whole, so that readers see the old one or the new one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import IO
 def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that replaces ``path`` when it is complete; raise OSError if it can't.
 
-    With ``durable`` it is on disk by then. A device or a pipe is written to directly.
+    With ``durable``, it is on disk when the block ends. A device or a pipe is written to directly.
     """
     if path.exists() and not path.is_file():
         with path.open("wb") as file:

@@ -1,6 +1,7 @@
-"""Which engine grades: a hash of its code, and torch's version.
+"""Identify the engine that grades by a hash of its code and by torch's version.
 
-With a course's hash they say whether two graders are the same, which ``grader.__version__`` can't.
+Together with a course's hash they show whether two graders are the same; ``grader.__version__``
+would not.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from pathlib import Path
 from grader.core.paths import PACKAGE, PACKAGED_COURSE
 
 DECIDING = (".py", ".po")
-"""What decides verdicts and messages: code and translations. Templates only change pages."""
+"""The files that decide verdicts and messages: code and
+translations. Templates only change pages.
+"""
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 
 
 @functools.cache
 def engine_hash() -> str:
-    """Return the installed engine's hash, as it was when this process first asked."""
+    """Return the installed engine's hash, as it was when this process first asked for it."""
     return engine_hash_now()
 
 
@@ -37,7 +40,7 @@ def torch_version() -> str:
 
 
 def engine_files(package: Path) -> Iterator[Path]:
-    """Yield the files of an engine that decide what people receive, in no certain order."""
+    """Yield the engine's files that decide verdicts and messages, in any order."""
     for folder, folders, names in os.walk(package):
         folders[:] = [name for name in folders if name not in LEFT_OUT]
         yield from (Path(folder, name) for name in names if name.endswith(DECIDING))

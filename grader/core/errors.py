@@ -1,4 +1,4 @@
-"""Every exception that the engine raises on purpose, and the exit codes that the command ends with.
+"""Exceptions that the engine raises on purpose, and the command's exit codes.
 
 ::
 
@@ -9,13 +9,13 @@
     │   └── SandboxRefused    a guarantee was required that this host can't give
     └── EngineFault           exit 3: the grader's own fault, never the student's
 
-    StudentError              the student's code raised; a value more than an exception
+    StudentError              the student's code raised
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
-    └── WorkerGone            its line ended, so it has ended, or is about to
+    └── WorkerGone            its connection ended, so it has ended or is about to
     CheckFailure              a check's verdict "no", with what was expected and what came back
 
-``wire.BrokenFrame`` is not here: the worker imports ``wire`` and nothing else of ours. The judge
-turns it into ``WorkerLost``.
+``wire.BrokenFrame`` is not here: the worker imports nothing of the engine except ``wire``. The
+judge turns it into ``WorkerLost``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 
 class ExitCode(enum.IntEnum):
-    """What the process says to the shell."""
+    """The exit codes of the command."""
 
     OK = 0
     """Full marks, or the command did what it was asked."""
@@ -35,7 +35,7 @@ class ExitCode(enum.IntEnum):
     USAGE = 2
     """Bad input: an unknown lesson, a missing folder, a wrong option."""
     ENGINE_FAULT = 3
-    """The grader's own fault."""
+    """A grader fault."""
 
 
 class GraderError(Exception):
@@ -71,16 +71,16 @@ class SandboxRefused(UsageError):
 
 
 class EngineFault(GraderError):
-    """The grader's own fault: shown as ours, never a zero."""
+    """A grader fault: reported as such, never a zero for the student."""
 
 
 class StudentCodeError(Exception):
     """The student's code raised.
 
     ``type_name`` is the exception's class, ``ancestors`` its bases, ``message`` its text (cut),
-    ``line`` the last line of the student's file on the way or None, ``bare`` whether that is the
-    stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``. ``wanted`` is the
-    class of another exception that a check expects in its place.
+    ``line`` the innermost line of the student's file in the traceback (or None), ``bare`` whether
+    that is the stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``.
+    ``wanted`` is the class of another exception that a check expects in its place.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class StudentCodeError(Exception):
         self.wanted: str | None = None
 
     def is_a(self, name: str) -> bool:
-        """Whether the exception is of the class ``name`` or of one derived from it."""
+        """Return whether the exception is of the class ``name`` or of one derived from it."""
         return name == self.type_name or name in self.ancestors
 
 
@@ -118,8 +118,8 @@ class MissingName(Exception):
 class WorkerLost(Exception):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` and ``facts`` say how, in any language; ``reason`` does in English. ``line`` is
-    that of the student's file where it was, if known.
+    ``template`` and ``facts`` are the reason for translation; ``reason`` is it in English. ``line``
+    is where in the student's file the worker was, if known.
     """
 
     line: int | None = None
@@ -133,16 +133,19 @@ class WorkerLost(Exception):
 
 
 class WorkerGone(WorkerLost):
-    """The worker's connection ended; its exit status tells why, unless it sent nonsense."""
+    """The worker's connection ended; the exit status tells why, unless the worker sent malformed
+    data.
+    """
 
 
 class CheckFailure(AssertionError):
-    """A check's verdict "no", structured so that each renderer can word it.
+    """A check's negative verdict, structured so that each renderer can word it.
 
     ``expected``, ``actual`` and ``inputs`` are values as the check had them; ``facts`` are further
     values for the diagnosis and the report; ``figures`` are functions that make figures. ``line``
-    is the line of the student's file to show, ``checker`` the gradcheck that disagreed: its name,
-    and what it was given. These two are no facts, which may hold whatever a worker measured.
+    is the line of the student's file to show, ``checker`` the gradcheck that failed: its name and
+    its arguments. These two are separate from ``facts``, because facts may contain any key that a
+    worker sent.
     """
 
     def __init__(

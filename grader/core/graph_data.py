@@ -1,4 +1,4 @@
-"""A computational graph as validated plain data, from the root to the leaves."""
+"""A computational graph as validated plain data, beginning with the root."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NotAPicture(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A tensor that a node keeps for backward; ``shape`` is empty where nobody looked."""
+    """A tensor that a node keeps for backward; ``shape`` is empty if it was not read."""
 
     name: str
     shape: str = ""
@@ -35,8 +35,8 @@ class GraphNode:
 
     ``kind``: ``op`` (a function's node), ``intermediate`` (its result has a name), ``leaf``
     (collects ``.grad``), ``constant`` (an input without gradient, no node of torch's). ``name`` is
-    the tensor's, ``outputs`` counts results, ``cut`` counts edges to left out nodes, ``note`` is a
-    check's.
+    the tensor's, ``outputs`` counts results, ``cut`` counts edges to nodes that are left out,
+    ``note`` is a check's text.
     """
 
     id: str
@@ -58,7 +58,7 @@ class GraphNode:
 
     @property
     def label(self) -> str:
-        """What it is called in one line: ``y = MulBackward0``, ``x``."""
+        """A name for one line: ``y = MulBackward0``, ``x``."""
         if self.kind in ("op", "intermediate"):
             return f"{self.name} = {self.type}" if self.name else self.type
         return self.name
@@ -88,7 +88,7 @@ class GraphPicture:
 
     @classmethod
     def from_json(cls, data: Any) -> GraphPicture:
-        """Read untrusted data: clean texts, bound counts; raises ValueError."""
+        """Read untrusted data: clean its texts and bound its counts; raise ValueError."""
         try:
             nodes = tuple(_node(one) for one in data["nodes"])
             edges = tuple(
@@ -106,7 +106,9 @@ class GraphPicture:
         return picture
 
     def check(self) -> None:
-        """Raise ValueError unless there is a root, unique ids, known nodes, no cycle, one piece."""
+        """Raise ValueError unless there is a root, ids are unique, all nodes are known, and the
+        graph is acyclic and connected.
+        """
         ids = {node.id for node in self.nodes}
         if (
             not 1 <= len(self.nodes) <= MAX_NODES
@@ -182,8 +184,8 @@ def first_difference(
 ) -> tuple[str | None, str | None]:
     """Return the first nodes, breadth-first, in which two graphs differ; None, None if alike.
 
-    Compared are kinds, types, and the inputs and outputs of edges. With ``closely``, graphs that
-    are alike are compared in hooks, retained gradients, freed tensors, and then in notes.
+    The comparison covers kinds, types, and the inputs and outputs of edges. With ``closely``, it
+    goes on to hooks, retained gradients and freed tensors, then to notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -198,13 +200,13 @@ def first_difference(
             return pair
         for a, b in zip(left[pair[0]], right[pair[1]], strict=True):
             if a.target in partners or b.target in taken:
-                if partners.get(a.target) != b.target:  # one node where the other graph has two
+                if partners.get(a.target) != b.target:  # one node in one graph, two in the other
                     return a.target, b.target
                 continue
             partners[a.target] = b.target
             taken.add(b.target)
             order.append((a.target, b.target))
-    for look in (_state, _note) if closely else ():  # a note may tell what came of a hook elsewhere
+    for look in (_state, _note) if closely else ():  # notes may depend on hooks elsewhere
         for here, there in partners.items():
             if look(mine[here]) != look(wanted[there]):
                 return here, there
@@ -261,7 +263,7 @@ def _id(value: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    """One line of text, at most ``MAX_NAME`` characters long."""
+    """Return one line of text, at most ``MAX_NAME`` characters long."""
     if not isinstance(value, str):
         raise TypeError(f"a {type(value).__name__} where text belongs")
     line = " ".join(clean(value[: MAX_NAME + 1]).split())

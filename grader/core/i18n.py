@@ -1,7 +1,8 @@
-"""Texts in the reader's language: gettext catalogues (.po), one for the engine and one a lesson.
+"""Translate texts into the reader's language by gettext catalogues (.po): one for the engine and
+one for each lesson.
 
-English stands in the code. ``grader/locale/ko.po`` translates the engine,
-``exercises/<lesson>/ko.po`` a lesson's texts, ``README.ko.md`` its teaching.
+The English texts are in the code. ``grader/locale/ko.po`` translates the engine,
+``exercises/<lesson>/ko.po`` a lesson's texts, and ``README.ko.md`` is its README.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ ENGLISH = "en"
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A text with ``{names}`` to fill that is itself a fact in another text, so translatable."""
+    """A text with ``{names}`` to fill that is itself a fact in another text, so that it can be
+    translated.
+    """
 
     template: str
     facts: dict[str, Any]
@@ -36,7 +39,9 @@ def phrase(template: str, **facts: Any) -> Phrase:
 
 
 class Catalogue:
-    """Translates texts; what it can't it leaves as it is, and keeps in ``missing``."""
+    """Translates texts; leaves a text without a translation as
+    it is, and adds it to ``missing``.
+    """
 
     def __init__(self, lang: str = ENGLISH, texts: Mapping[str, str] | None = None) -> None:
         self.lang = lang
@@ -44,30 +49,30 @@ class Catalogue:
         self.missing: set[str] = set()
 
     def __call__(self, text: str, /, **values: object) -> str:
-        """The text in this language, its ``{names}`` filled from ``values``."""
+        """Return the text in this language, its ``{names}`` filled from ``values``."""
         found = self.texts.get(text)
         if not found and self.lang != ENGLISH:
             self.missing.add(text)
         return string.Formatter().vformat(found or text, (), values) if values else found or text
 
     def fresh(self) -> Catalogue:
-        """Return a catalogue with the same texts in which nothing is missing yet."""
+        """Return a catalogue with the same texts and nothing in ``missing``."""
         return Catalogue(self.lang, self.texts)
 
     def known(self, text: str) -> str:
-        """The translation of a text that need not have one, such as a name or a number."""
+        """Translate a text that need not have a translation, such as a name or a number."""
         return self.texts.get(text) or text
 
 
 def languages() -> list[str]:
-    """English, and every language that the engine has a catalogue for."""
+    """Return English and every language that the engine has a catalogue for."""
     return [ENGLISH, *sorted(path.stem for path in LOCALE.glob("*.po"))]
 
 
 def wanted_language(asked: str | None) -> str:
     """Return the language: as named, else GRADE_LANG's, else the locale's, else English.
 
-    Raises UsageError for a named language without a catalogue.
+    Raise UsageError for a named language without a catalogue.
     """
     named = asked or os.environ.get("GRADE_LANG")
     if named:
@@ -94,7 +99,7 @@ def windows_locale() -> str:
 
 
 def load(lang: str, paths: Iterable[Path]) -> Catalogue:
-    """A catalogue of several files, later ones first; a file that is not there has no texts."""
+    """Load a catalogue from several files; later files win, and a missing file has no texts."""
     if lang == ENGLISH:
         return Catalogue()
     import polib

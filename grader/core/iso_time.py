@@ -1,4 +1,4 @@
-"""Times as text: ISO 8601, always with an offset from UTC."""
+"""Times as ISO 8601 text, always with an offset from UTC."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 
 def moment(text: str) -> datetime:
-    """Return an ISO 8601 time; raises ValueError if it is none or has no offset."""
+    """Return an ISO 8601 time; raise ValueError if it is malformed or has no offset."""
     found = datetime.fromisoformat(text.strip())
     if found.tzinfo is None:
         raise ValueError("it has no offset from UTC")
@@ -14,10 +14,10 @@ def moment(text: str) -> datetime:
 
 
 def as_utc(text: str) -> str:
-    """Return a time in UTC, to the second; raises ValueError as ``moment`` does."""
+    """Return a time in UTC, to the second; raise ValueError as ``moment`` does."""
     return moment(text).astimezone(UTC).isoformat(timespec="seconds")
 
 
 def now() -> str:
-    """Return the time, ISO 8601 in UTC, to the second."""
+    """Return the current time, ISO 8601 in UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,4 +1,4 @@
-"""What a worker may use: the keys of ``[limits]`` in ``course.toml``."""
+"""The limits of a worker: the keys of ``[limits]`` in ``course.toml``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one worker. What a program sees when it hits one stands with each."""
+    """The limits of one worker. The comment at each says what a program sees when it exceeds it."""
 
     call_seconds: float = 10.0
     """Wall clock of one call; the worker is killed and the check ends as ``timeout``."""
     lesson_seconds: float = 60.0
-    """Wall clock of a whole lesson; the checks that are left end as ``timeout``."""
+    """Wall clock of a whole lesson; the remaining checks end as ``timeout``."""
     cpu_seconds: int = 60
     """Processor time of one worker; it is killed by SIGXCPU and the check ends as ``crashed``."""
     memory_bytes: int = 2048 * MIB
@@ -26,15 +26,15 @@ class Limits:
     file_bytes: int = 16 * MIB
     """Size of one file; writes fail with EFBIG."""
     scratch_bytes: int = 64 * MIB
-    """Size of all files in the scratch folder; the worker is killed, soon after."""
+    """Size of all files in the scratch folder; the worker is killed soon after."""
     scratch_files: int = 256
-    """Number of files and folders there; the worker is killed, soon after."""
+    """Number of files and folders there; the worker is killed soon after."""
     threads: int = 64
-    """Threads of the worker; it is killed, soon after."""
+    """Threads of the worker; it is killed soon after."""
     open_files: int = 64
     """Open descriptors; opening more fails with EMFILE."""
     output_bytes: int = 16 << 10
-    """What is kept of a check's output; the rest is counted and dropped."""
+    """The output that is kept of a check; the rest is counted and dropped."""
 
     def lower_than(self, others: Limits) -> dict[str, int]:
         """Return the limits here that are lower than the others, by name."""
@@ -47,7 +47,7 @@ class Limits:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Limits:
-        """Limits from plain data; raises ValueError that names an unknown or impossible one."""
+        """Read limits from plain data; raise ValueError that names an unknown or impossible one."""
         kinds = {f.name: float if f.type == "float" else int for f in fields(cls)}
         values: dict[str, Any] = {}
         for name, value in data.items():

@@ -1,4 +1,4 @@
-"""Where the package lies, and what lies in it or, in a checkout, beside it."""
+"""Find the package, and files in it or, in a checkout, beside it."""
 
 from __future__ import annotations
 

@@ -22,11 +22,11 @@ MAX_CAPTION = 200
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values over x. ``role`` says whose they are, ``form`` how to draw them; ``given`` is what the
-    check began with.
+    """Values over x.
 
-    A y of None is a point that there is no value for. Where ``label`` is empty, the role names it.
-    Of bars, x is the place: 0, 1, 2, …
+    ``role`` says whose they are, ``form`` how to draw them; the role ``given`` is the check's
+    input. A y of None marks a point without a value. If ``label`` is empty, the role is the name.
+    For bars, x is the position: 0, 1, 2, …
     """
 
     label: str
@@ -47,7 +47,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What stands below or beside a drawing, and its scale."""
+    """The name and the scale of an axis."""
 
     label: str = ""
     log: bool = False
@@ -83,7 +83,7 @@ class Plot:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Plot:
-        """Read a figure. Raise ValueError for what is not a plot."""
+        """Read a figure. Raise ValueError if it is not a plot."""
         try:
             panels = tuple(_panel(one) for one in data["panels"])
             if not 0 < len(panels) <= MAX_PANELS:

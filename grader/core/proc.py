@@ -1,4 +1,4 @@
-"""What Linux says about processes and memory in ``/proc``. Elsewhere nothing is known."""
+"""Read facts about processes and memory from Linux' ``/proc``. Other systems give none."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ OUT_OF_MEMORY = (
     "the host ran out of memory, so the kernel killed a process of the grader. Free some memory or"
     " grade fewer submissions at once (--workers), and grade again"
 )
-"""What to say if ``oom_kills`` has grown since a process was started that is gone now."""
+"""The message if ``oom_kills`` has grown since the start of a process that is gone now."""
 
 
 def oom_kills() -> int:
-    """Return how many processes this kernel has killed for lack of memory; 0 if unknown."""
+    """Return how many processes this kernel has killed because memory ran out; 0 if unknown."""
     try:
         with open("/proc/vmstat", "rb") as vmstat:
             counts = dict(line.split() for line in vmstat)

@@ -1,4 +1,4 @@
-"""What the engine's processes send each other, one record a message.
+"""The messages between the engine's processes, one record type each.
 
 ::
 
@@ -10,7 +10,8 @@
     grade graph  ── TraceRequest ────────────────▶  a process that calls the user's function
                  ◀─ Traced, TraceProblem ────────
 
-What a judge asks a worker once a student's code may run in it is not a record: see ``worker.wire``.
+Requests of a judge to a worker in which a student's code may run are not records; see
+``worker.wire``.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ class WorkerHello(Record):
 
 @dataclass(frozen=True, slots=True)
 class LessonSpec(Record):
-    """What judging a lesson takes, whoever the submission is from.
+    """Everything about a lesson that judging needs, for any submission.
 
     Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle. ``names`` are what the student writes, bonus included. ``mistakes``,
-    ``near_misses`` and ``accepted`` are the paths of the catalogues of answers, which such a bundle
-    does not have. ``diagnosis`` is the path of the texts; the rules are beside it.
+    in a students' bundle. ``names`` are the definitions that the student writes, bonus included.
+    ``mistakes``, ``near_misses`` and ``accepted`` are the paths of the catalogues of answers, which
+    such a bundle does not have. ``diagnosis`` is the path of the texts; the rules are beside it.
     """
 
     lesson: str
@@ -91,15 +92,15 @@ class FileProblem(Record):
 
 @dataclass(frozen=True, slots=True)
 class Task(Record):
-    """What judging one submission takes beside the lesson's spec.
+    """Everything about one submission that judging needs, beside the lesson's spec.
 
-    ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
-    A check's seed is in ``seeds`` or else derived from ``seed``. ``recorded`` is the id of the
-    check whose script is wanted. With ``unnamed``, the ids of failed checks without a name by
-    function, only repairs are searched: the checks have been judged. A repair may break none of
-    those that ``passed``. ``unnamed_by`` leaves out ways to name a mistake (``NAMING``). With
-    ``signed``, failures without a name get a signature. The result repeats the ``nonce``, which
-    no worker can know.
+    ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging. A
+    check's seed is in ``seeds``, or else derived from ``seed``. ``recorded`` is the id of the check
+    whose script was requested. ``unnamed`` has, by function, the ids of failed checks without a
+    name. If it is set, the checks have been judged already, and only repairs are searched. A repair
+    may not break any check in ``passed``. ``unnamed_by`` leaves out ways to name a mistake
+    (``NAMING``). With ``signed``, failures without a name get a signature. The result repeats the
+    ``nonce``, which no worker can know.
     """
 
     source: str
@@ -119,10 +120,10 @@ class Task(Record):
 
 @dataclass(frozen=True, slots=True)
 class Repair(Record):
-    """What the search in one function came to.
+    """The result of the search in one function.
 
-    ``wrong`` is the expression to change, None if there is no repair or no single place. ``new``
-    is what to write instead: a hint's last step, and no part of a report. ``tried`` counts
+    ``wrong`` is the expression to change, None if there is no repair or no single place. ``new`` is
+    what to write instead: it becomes the last hint and is not part of a report. ``tried`` counts
     candidates.
     """
 
@@ -137,8 +138,8 @@ class Repair(Record):
 class Envelope(Record):
     """What the fork server itself reads of a job.
 
-    ``lesson`` is the key under which it has the lesson's spec. If it is ``new``, the spec follows.
-    ``lazy_imports`` says whether the submission needs what torch imports late.
+    ``lesson`` is the key under which it has the lesson's spec. If the lesson is ``new`` to it, the
+    spec follows. ``lazy_imports`` says whether the submission needs what torch imports late.
     """
 
     options: WorkerOptions
@@ -149,13 +150,13 @@ class Envelope(Record):
 
 @dataclass(frozen=True, slots=True)
 class JudgeResult(Record):
-    """What became of a submission's checks.
+    """The outcomes of a submission's checks.
 
     ``invalid`` says why the file could not be loaded. ``guarantees`` and ``missing`` are the
     sandbox's. ``flags`` are for a person to look at. ``untranslated`` are texts that the lesson's
     catalogue lacks. ``script`` has the recorded check's lines, or says why there are none.
-    ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` were asked for.
-    ``nonce`` is the task's.
+    ``catalogue`` names the lesson's mistakes and what each is about. ``repairs`` are there if they
+    were requested. ``nonce`` is the task's.
     """
 
     checks: tuple[CheckResult, ...]
@@ -173,7 +174,7 @@ class JudgeResult(Record):
 
 @dataclass(frozen=True, slots=True)
 class Refused(Record):
-    """In a result's place: the judge may not run here (``errors.SandboxRefused``)."""
+    """Sent instead of a result: the judge may not run here (``errors.SandboxRefused``)."""
 
     template: str
     facts: dict[str, str]
@@ -181,7 +182,7 @@ class Refused(Record):
 
 @dataclass(frozen=True, slots=True)
 class Fault(Record):
-    """In a result's place: the traceback of the engine's own fault."""
+    """Sent instead of a result: the traceback of a grader fault."""
 
     text: str
 
@@ -206,8 +207,9 @@ def answer_from_json(data: object) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class BrokerRequest(Record):
-    """What a judge asks of the fork server: ``start`` a worker, ``end`` one, or nothing any more
-    (``done``). ``died`` says that the worker ended by itself, which is answered with a WorkerEnd.
+    """A judge's request to the fork server: ``start`` a worker, ``end`` one, or expect no more
+    requests (``done``). ``died`` says that the worker ended by itself; the fork server answers with
+    a WorkerEnd.
     """
 
     do: str
@@ -225,7 +227,7 @@ class WorkerEnd(Record):
 
 @dataclass(frozen=True, slots=True)
 class DebugRequest(Record):
-    """What ``grade replay --pdb`` has its child process do: run ``check`` on a submission that lies
+    """What the child process of ``grade replay --pdb`` has to do: run ``check`` on the submission
     in ``file``, and ``stop`` at the function's first line or only where it raises.
     """
 
@@ -238,8 +240,9 @@ class DebugRequest(Record):
 
 @dataclass(frozen=True, slots=True)
 class TraceRequest(Record):
-    """What ``grade graph`` has its child process do: call a function of ``file`` with these inputs
-    (none: an example) and trace the graph behind the result, after ``backward`` if that is set.
+    """What the child process of ``grade graph`` has to do: call a function of ``file`` with these
+    inputs (none: an example) and trace the graph behind the result, after ``backward`` if that is
+    set.
     """
 
     file: str
@@ -258,7 +261,7 @@ class Traced(Record):
 
 @dataclass(frozen=True, slots=True)
 class TraceProblem(Record):
-    """In a graph's place: why there is none, as a template and its facts."""
+    """Sent instead of a graph: why there is none, as a template and its facts."""
 
     template: str
     facts: dict[str, str]

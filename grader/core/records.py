@@ -1,4 +1,4 @@
-"""Records as JSON data and back: what processes send each other is checked when it is read."""
+"""Convert records to JSON data and back, and check them when they are read."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Record:
 
 
 def read(cls: type[T], data: object) -> T:
-    """Return what JSON data is as this dataclass; raise ValueError if it is something else."""
+    """Return JSON data as this dataclass; raise ValueError if it does not fit."""
     try:
         return msgspec.convert(data, cls)
     except msgspec.ValidationError as error:

@@ -1,4 +1,4 @@
-"""What a grading comes to: outcomes, results of checks and lessons, the report.
+"""The result of a grading: outcomes, results of checks and lessons, the report.
 
 Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys
 are those of ``report.schema.json``, which lies beside this module.
@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 
 
 class Outcome(enum.StrEnum):
-    """What became of one check."""
+    """The outcome of one check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -24,24 +24,24 @@ class Outcome(enum.StrEnum):
     """The student's code raised."""
     TIMEOUT = "timeout"
     CRASHED = "crashed"
-    """The worker died, or answered with something that is not an answer."""
+    """The worker died, or sent a malformed answer."""
     SKIPPED = "skipped"
     """A check that it depends on did not pass."""
     NOT_STARTED = "not_started"
     GRADER_ERROR = "grader_error"
-    """The grader's own fault."""
+    """A grader fault."""
 
 
 class LessonStatus(enum.StrEnum):
-    """What became of one lesson."""
+    """The status of one lesson."""
 
     PASSED = "passed"
     FAILED = "failed"
     NOT_STARTED = "not_started"
     MISSING = "missing"
-    """The submission holds no such file."""
+    """The submission has no such file."""
     INVALID = "invalid"
-    """The file could not be loaded: no Python, or it raised while being imported."""
+    """The file could not be loaded: not Python, or it raised while it was imported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class WrongExpression(Record):
     """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
     first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
 
-    ``other_lines`` have to change with it. If something is ``missing``, it is missing beside this
-    statement, which is right.
+    ``other_lines`` have to change with it. With ``missing``, this statement is right and something
+    is missing next to it.
     """
 
     line: int
@@ -90,9 +90,9 @@ class CheckResult(Record):
     seed: int = 0
     seconds: float = 0.0
     note: str | None = None
-    """For the grader's author: the traceback of a grader's fault, or of a diagnosis that raised."""
+    """For the grader's author: the traceback of a grader fault, or of a rule that raised."""
     figures: list[dict[str, Any]] = field(default_factory=list)
-    """What can be drawn of the failure: plain data, as ``figures`` makes it."""
+    """Figures of the failure as plain data, made by ``figures``."""
     cell: int | None = None
     """The notebook's cell in which ``source_line`` is a line."""
     source_column: int | None = None
@@ -100,11 +100,11 @@ class CheckResult(Record):
     call: str | None = None
     """The call that failed, as Python to paste."""
     diagnosed_by: str | None = None
-    """What says what is wrong: ``rule``, ``engine``, ``example``, ``repair`` or None."""
+    """How the mistake was named: ``rule``, ``engine``, ``example``, ``repair`` or None."""
     wrong_expression: WrongExpression | None = None
-    """The expression that alone is wrong: changing it makes every check of ``function`` pass."""
+    """The only wrong expression: changing it makes every check of ``function`` pass."""
     signature: str | None = None
-    """In a batch, of a failure without a name: equal for answers that fail alike."""
+    """In a batch, for a failure without a name: equal for answers that fail alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class LessonResult(Record):
     seconds: float = 0.0
     checks: tuple[CheckResult, ...] = ()
     held_checks: int = 0
-    """How many checks a students' bundle does not hold; a lesson with any is never ``passed``."""
+    """How many checks a students' bundle holds back; a lesson with any is never ``passed``."""
     held_points: int | float = 0.0
-    """What those are worth; they are part of ``max_score``."""
+    """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
 
@@ -141,8 +141,8 @@ class CourseIdentity:
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """Under which guarantees the student's code ran. ``lowered`` has the limits, by their names in
-    ``course.toml``, that the host sets lower than the course.
+    """Under which guarantees the student's code ran. ``lowered`` has the limits that the host sets
+    lower than the course, by their names in ``course.toml``.
     """
 
     mode: str
@@ -164,7 +164,7 @@ class Report(Record):
     grader_version: str
     sandbox: SandboxReport
     engine_hash: str = ""
-    """Which code graded, as ``engine.engine_hash`` has it; empty in a report from before that."""
+    """A hash of the code that graded (``engine_identity.engine_hash``); empty in older reports."""
     torch_version: str = ""
     lang: str = "en"
     flags: tuple[str, ...] = ()
@@ -186,7 +186,9 @@ class Report(Record):
 
     @property
     def right_so_far(self) -> bool:
-        """Whether every point was earned that could be earned here (held back checks apart)."""
+        """Whether every point was earned that can be earned here, without checks that are held
+        back.
+        """
         return self.score + self.held_points >= self.max_score
 
     @property

@@ -1,4 +1,4 @@
-"""Text from a student's code made harmless: control characters, surrogates, length."""
+"""Make text from a student's code harmless: control characters, surrogates, length."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ KEPT = frozenset("\n\t")
 
 
 def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
-    """Return the text without control characters, cut visibly at ``limit``."""
+    """Return the text without control characters; if it is cut at ``limit``, that is visible."""
     cut = f"… [{len(text) - limit:,} more characters]" if len(text) > limit else ""
     return "".join(_shown(c) for c in text[:limit]) + cut
 

@@ -1,4 +1,4 @@
-"""From outcomes to points: pure arithmetic, in one place."""
+"""Compute points from outcomes: pure arithmetic, in one place."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ FULL_LESSON = 10.0
 
 
 def points_for(outcome: Outcome, max_points: float) -> float:
-    """A check is right or it is not: all of its points, or none."""
+    """Return the points for an outcome: all of the check's points, or none."""
     return max_points if outcome is Outcome.PASSED else 0.0
 
 
 def add_up(points: Iterable[float]) -> float:
-    """A sum of points, without the dust of binary fractions."""
+    """Return a sum of points, rounded to remove binary fraction errors."""
     return round(sum(points), 4)
 
 
 def lesson_score(checks: Iterable[CheckResult]) -> tuple[float, float, float, float]:
-    """``(score, max_score, bonus, max_bonus)`` of a lesson's checks."""
+    """Return ``(score, max_score, bonus, max_bonus)`` of a lesson's checks."""
     plain = [c for c in checks if not c.bonus]
     bonus = [c for c in checks if c.bonus]
     return (

@@ -1,4 +1,4 @@
-"""A SQLite file whose commits survive process and power: a gradebook, or kept verdicts.
+"""Open SQLite files whose commits survive a crash or a power failure: gradebooks and kept verdicts.
 
 A rollback journal with ``synchronous=FULL`` also works on network drives, and the one file can be
 copied, unlike with a write-ahead log.
@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.core.errors import UsageError
 
 WAIT_SECONDS = 30.0
-"""How long one who writes waits for another, or for a reader such as an export, to be done."""
+"""How long a writer waits for another writer, or for a reader such as an export."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -31,7 +31,9 @@ def connect(path: Path) -> sqlite3.Connection:
 
 @contextlib.contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """Commit what is written within, or nothing of it; one inside another is part of that."""
+    """Commit what the block writes, or nothing of it; an inner transaction is part of the outer
+    one.
+    """
     if db.in_transaction:
         yield db
         return
@@ -46,10 +48,10 @@ def transaction(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
 
 
 def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str) -> UsageError:
-    """Return what to say if such a file can't be used; what was committed stays.
+    """Return the message for a file that can't be used; committed data stays.
 
-    ``kind`` is what the file should be, ``other`` what to name instead: "another folder with
-    --out".
+    ``kind`` is what the file should be, ``other`` what the user can name instead: "another folder
+    with --out".
     """
     reason = " ".join(str(error.strerror if isinstance(error, OSError) else error).split())
 

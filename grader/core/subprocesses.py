@@ -1,4 +1,4 @@
-"""How the engine's other processes are started: with which environment and command line."""
+"""The environment and the command line of the engine's other processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ALLOWED_ENVIRONMENT = (
     "SYSTEMROOT",
     "WINDIR",
 )
-"""What a fork server or a worker keeps of the environment; the rest is dropped."""
+"""The environment variables that a fork server or a worker keeps; others are dropped."""
 
 
 def scrubbed_environment() -> dict[str, str]:
@@ -35,7 +35,7 @@ def scrubbed_environment() -> dict[str, str]:
 def users_environment() -> dict[str, str]:
     """Return the environment for a file that users run with their own rights.
 
-    It is theirs, except that characters which their terminal can't show are replaced.
+    It is their environment, except that characters which their terminal can't show are replaced.
     """
     encoding = os.environ.get("PYTHONIOENCODING", "").partition(":")[0]
     return {**os.environ, "PYTHONIOENCODING": f"{encoding}:replace"}

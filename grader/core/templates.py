@@ -1,6 +1,6 @@
 """Render what the engine writes from a template: scripts, workflows, front pages, new lessons.
 
-Pages have an environment of their own, with escaping (``render/html.py``).
+Pages have a separate environment with escaping (``render/html.py``).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.core.paths import templates
 def _environment() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
-        autoescape=False,  # plain text; no page is made here
+        autoescape=False,  # plain text, so no escaping
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
         trim_blocks=True,

@@ -10,7 +10,7 @@ from grader.core.errors import CourseError
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """A TOML file's data; raises CourseError with the file and the line."""
+    """Return a TOML file's data; raise CourseError with the file and the line."""
     try:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

@@ -1,4 +1,4 @@
-"""Described values as one line of text, with as many digits as it takes to see a difference."""
+"""Write described values as one line of text, with enough digits to show a difference."""
 
 from __future__ import annotations
 
@@ -51,7 +51,9 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """A float with at most ``digits`` significant digits, and a point where it is whole."""
+    """Return a float with at most ``digits`` significant
+    digits, and with a point if it is whole.
+    """
     short = f"{value:.{digits}g}"
     return (
         short
@@ -63,7 +65,7 @@ def number(value: float, digits: int) -> str:
 
 
 def pair(expected: Any, actual: Any) -> tuple[str, str]:
-    """Both values as text, with as many digits as show a difference, where there is one."""
+    """Return both values as text, with enough digits to show a difference, if there is one."""
     for digits in range(SHORTEST, LONGEST + 1, 2):
         left, right = text(expected, digits), text(actual, digits)
         if left != right or expected == actual:

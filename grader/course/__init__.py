@@ -1,1 +1,1 @@
-"""A course and a submission as files, and the records made of them. No torch."""
+"""Read a course and a submission from files into records. No torch."""

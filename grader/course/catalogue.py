@@ -1,4 +1,5 @@
-"""Catalogues of answers whose verdict is known: one file a lesson and kind, one cell an answer.
+"""Read catalogues of answers whose verdict is known: one file for each lesson and kind, one cell
+for each answer.
 
 ::
 
@@ -13,7 +14,7 @@ A cell begins with ``# %%`` and its name. The comment below says what is wrong o
 The rest is a fragment: the definitions that differ from the solution (``stubs.compose``). A wrong
 answer and a near miss are named after a mistake; several may have the same name.
 
-A cell whose verdict depends on the version of torch says for which it holds::
+If a cell's verdict depends on the version of torch, its head says for which versions it holds::
 
     # %% clamped_at_its_bounds [torch>=2.14]
 """
@@ -39,8 +40,8 @@ HEADER = re.compile(r"(\w+)(?: \[(.+)\])?")
 
 @dataclass(frozen=True, slots=True)
 class CatalogueCell:
-    """One answer. ``name`` is the mistake's or the answer's own, ``number`` counts cells of one
-    name from 1, ``line`` is that of the cell's first line in ``path``. ``holds_for`` is the
+    """One answer. ``name`` is the mistake's name or the answer's own, ``number`` counts cells of
+    one name from 1, ``line`` is that of the cell's first line in ``path``. ``holds_for`` is the
     condition in brackets.
     """
 
@@ -92,7 +93,7 @@ def read_catalogue(path: Path, *, unique: bool = False) -> tuple[CatalogueCell, 
 
 
 def _check_head(path: Path, head: list[str]) -> None:
-    """Raise CourseError where there is code before the first cell, which belongs to no answer."""
+    """Raise CourseError if there is code before the first cell, because it belongs to no answer."""
     try:
         body = ast.parse("\n".join(head)).body
     except SyntaxError as error:

@@ -1,4 +1,4 @@
-"""A lesson's contract: what stub and README promise, sentence by sentence, and what holds each.
+"""Read a lesson's contract: what stub and README promise, sentence by sentence, and the checks.
 
 ``tests/checks/<lesson>/contract.toml`` has a table for each promise, below the definition that it
 is about::
@@ -37,7 +37,7 @@ BULLET = re.compile(r"\s*[*-] ")
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What ``contract.toml`` says of one promise."""
+    """What ``contract.toml`` says about one promise."""
 
     says: tuple[str, ...]
     checks: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ def read_contract(path: Path) -> tuple[Promise, ...]:
 
 
 def plain(sentence: str) -> str:
-    """Return a sentence as it is compared: without Markdown's marks, on one line."""
+    """Return a sentence in the form in which it is compared: without Markdown, on one line."""
     return " ".join(re.sub(r"[*`]", "", sentence).split())
 
 

@@ -1,4 +1,4 @@
-"""A course on disk: ``exercises/course.toml`` and the files that it stands for, as typed records.
+"""A course on disk as typed records: ``exercises/course.toml`` and the files that belong to it.
 
 ::
 
@@ -30,8 +30,7 @@ from grader.course.catalogue import CatalogueCell, read_catalogue
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
-"""What makes a course a students' bundle: the lessons that are in it, each with what it holds back.
-"""
+"""The file that makes a course a students' bundle: its lessons, and what is held back of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,10 @@ class HeldBack:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One lesson. ``names`` are what the student writes, ``bonus`` those beyond full marks.
+    """One lesson.
 
-    ``held`` is what a students' bundle, which has no solution, holds back; else None.
+    ``names`` are the definitions that the student writes, ``bonus`` those beyond full marks.
+    ``held`` is what a students' bundle holds back; None outside of a bundle.
     """
 
     root: Path
@@ -100,7 +100,7 @@ class Lesson:
 
     @property
     def scenarios(self) -> Path:
-        """The scenarios, the one file of ours that goes into the sandbox."""
+        """The file of scenarios, the only file of the course that goes into the sandbox."""
         return self.checks / "scenarios.py"
 
     @property
@@ -123,7 +123,9 @@ class Lesson:
 
     @property
     def near_misses(self) -> tuple[CatalogueCell, ...]:
-        """Wrong answers, each named after a mistake that it resembles and does not make."""
+        """The catalogue of wrong answers, each named after a mistake that it resembles but does not
+        make.
+        """
         return read_catalogue(self.near_misses_file)
 
     @property
@@ -138,7 +140,7 @@ class Lesson:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
     def hints(self) -> dict[str, list[str]]:
-        """Return three steps of hints by name; raises CourseError for a bad ``hints.toml``."""
+        """Return three steps of hints by name; raise CourseError for a bad ``hints.toml``."""
         path = self.folder / "hints.toml"
         if not path.exists():
             return {}
@@ -164,7 +166,7 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """Return a lesson by id; raises UsageError that suggests the nearest name."""
+        """Return a lesson by id; raise UsageError that suggests the nearest name."""
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
@@ -181,14 +183,14 @@ class Course:
 
     @functools.cached_property
     def hash(self) -> str:
-        """The hash of all files that decide a verdict or what is said of it, when first asked for.
+        """A hash of all files that decide a verdict or its wording, computed when first needed.
 
-        Wrong and accepted answers are not among them: they are graded, and grade nothing.
+        Wrong and accepted answers are excluded, because they do not affect grading.
         """
         return self.hash_now()
 
     def hash_now(self) -> str:
-        """Return the same hash of the files as they are at this moment."""
+        """Return the same hash for the current state of the files."""
         files = [self.root / "exercises" / "course.toml"]
         for lesson in self.lessons:
             files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]

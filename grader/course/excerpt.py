@@ -1,4 +1,4 @@
-"""The part of a student's file that one definition rests on."""
+"""Cut out the part of a student's file that one definition depends on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files that lie in a folder or a zip, named but not read, and those in the zips among them."""
+"""List the files in a folder or a zip without reading them, including those in zips inside."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.course.zips import MAX_MEMBERS, is_link, lay_open, member_path, open
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 MAX_NESTING = 2
-"""A zip in what was handed in, and a zip in that."""
+"""A zip in a submission may contain a zip, and no deeper ones."""
 MAX_ARCHIVES = 50
 ZIP_SUFFIX = ".zip"
 CLOSED = "{path} can't be read: {reason}. Check its permissions"
@@ -44,13 +44,15 @@ class FileEntry:
         return self.path.count("/")
 
     def within(self, folder: str) -> FileEntry:
-        """The same file with a path that begins in ``folder``; unchanged where that is empty."""
+        """Return the same file with ``folder`` before its path;
+        unchanged if ``folder`` is empty.
+        """
         if folder:
             return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
         return self
 
     def read(self, limit: int) -> bytes | None:
-        """Its first bytes, ``limit`` at most; None where they can't be read."""
+        """Return the first ``limit`` bytes; None if the file can't be read."""
         try:
             with self.open() as stream:
                 return stream.read(limit)
@@ -59,12 +61,12 @@ class FileEntry:
 
 
 def is_skipped(folder: str) -> bool:
-    """Whether a folder of this name holds nobody's work."""
+    """Return whether a folder of this name never contains submissions."""
     return folder in SKIPPED_FOLDERS or folder.startswith(".")
 
 
 def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """Return all files below a folder, sorted; links are not followed. Raises SubmissionError.
+    """Yield all files below a folder, sorted, without following links; raise SubmissionError.
 
     Folders may be nested as deeply as the system allows, so this does not recurse.
     """
@@ -104,7 +106,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def open_inside(path: Path, root: Path) -> IO[bytes]:
-    """Open a plain file; raises OSError for links out of ``root`` and special files."""
+    """Open a plain file; raise OSError for links out of ``root`` and special files."""
     try:
         inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
     except RuntimeError:  # before Python 3.13, a link to itself
@@ -138,9 +140,9 @@ def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
 
 
 class Unzipped:
-    """Files together with those in zips among them; a context manager.
+    """Files, including those inside zips among them; a context manager.
 
-    ``unread`` has the zips that stayed shut, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
+    ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
     def __init__(self, leaves: Iterable[FileEntry]) -> None:

@@ -1,4 +1,4 @@
-"""One file of a submission, as text."""
+"""A file of a submission, as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTHING: Mapping[str, str] = {}
 
 @dataclass(frozen=True, slots=True)
 class LessonFile(Record):
-    """One lesson's file: its path, its text, or what is wrong with it and on which line.
+    """One lesson's file: its path, and its text or the problem with it and the problem's line.
 
     ``problem`` is ``template`` filled with ``facts``; ``others`` are paths it mentions. A
     notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the

@@ -1,4 +1,4 @@
-"""Read course.toml: where the course lies, its lessons, what is wrong with it."""
+"""Read course.toml: the course's location, its lessons, and its problems."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ NO_COURSE = (
 def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Path:
     """Return the course's root: ``explicit``, else the checkout's, else the wheel's.
 
-    The engine of a students' bundle has none and takes the bundle's around ``here``. That comes
-    last, so that grading others' folders does not run checks that lie in them.
+    The engine of a students' bundle contains no course and uses the bundle's, around ``here``. This
+    comes last, so that grading somebody else's folder does not run checks from there.
     """
     for root in (explicit,) if explicit else (CHECKOUT, PACKAGED_COURSE):
         if root and (root / "exercises" / "course.toml").is_file():
@@ -34,7 +34,7 @@ def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Pa
 
 
 def load_course(root: Path) -> Course:
-    """Read ``course.toml``; raises CourseError that names the file and the entry."""
+    """Read ``course.toml``; raise CourseError that names the file and the entry."""
     path = root / "exercises" / "course.toml"
     data = read_toml(path)
     _only(path, data, {"id", "title", "version", "limits", "lesson"}, "the course")
@@ -69,7 +69,9 @@ def load_course(root: Path) -> Course:
 
 
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
-    """In a students' bundle those lessons that are in it, which build on no other; else all."""
+    """In a students' bundle, return the lessons it contains, without dependencies on others; else
+    all.
+    """
     if not path.exists():
         return lessons
     data = read_toml(path)

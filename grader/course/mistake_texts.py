@@ -1,4 +1,4 @@
-"""``diagnosis.toml``: the texts of a lesson's mistakes, and the lesson's own repairs."""
+"""Read ``diagnosis.toml``: the texts of a lesson's mistakes, and the lesson's own repairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.core.toml_file import read_toml
 
 @dataclass(frozen=True, slots=True)
 class MistakeText:
-    """One mistake. ``about``: the definitions in which it can be made; empty for all of the
+    """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
     lesson's. Texts are templates: ``{name}`` is filled from the failure.
     """
 

@@ -18,12 +18,14 @@ LAST_STEP = 3
 COUNT = msgspec.Meta(ge=0)
 STEP = msgspec.Meta(ge=0, le=LAST_STEP)
 WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-"""Outcomes of a check that is right, waits for another, or for something to be written."""
+"""Outcomes of checks that pass, wait for another check, or wait for code."""
 
 
 @dataclass(frozen=True, slots=True)
 class MistakeRecord:
-    """A mistake that was met: its check and name, when it was met and cleared (ISO 8601, UTC)."""
+    """A mistake that was made: its check and name, when it was first seen and fixed (ISO 8601,
+    UTC).
+    """
 
     check: str
     seen_at: str
@@ -32,7 +34,7 @@ class MistakeRecord:
 
 
 class ScorePoint(NamedTuple):
-    """A lesson's score from some time on."""
+    """A lesson's score from a certain time on."""
 
     at: str
     score: float
@@ -42,8 +44,8 @@ class ScorePoint(NamedTuple):
 class LessonProgress:
     """What is known of one lesson.
 
-    ``stuck_on`` is the function that the last run was about; ``wrong`` the checks that were wrong
-    in it, each with its own seed. ``repairs`` has what to write instead of a function's wrong
+    ``stuck_on`` is the function that the last run was about; ``wrong`` has the checks that failed
+    in it, each with its seed. ``repairs`` has what to write instead of a function's wrong
     expression, which only the last hint shows.
     """
 
@@ -70,7 +72,7 @@ class LessonProgress:
 
     def graded(self, result: LessonResult, at: str) -> LessonProgress:
         if result.status is LessonStatus.NOT_STARTED and not self.attempts:
-            return self  # grading all that is here begins no lesson
+            return self  # grading all lessons does not begin one
         judged = result.status not in (LessonStatus.MISSING, LessonStatus.INVALID)
         if not judged or any(check.outcome is Outcome.GRADER_ERROR for check in result.checks):
             return replace(self, attempts=self.attempts + (result.status is LessonStatus.INVALID))
@@ -108,14 +110,14 @@ class Progress(Record):
 
 
 def all_right(result: LessonResult) -> bool:
-    """Return whether nothing is left to do here (held back checks apart)."""
+    """Return whether nothing is left to do here, without checks that are held back."""
     plain = [check for check in result.checks if not check.bonus]
     shown = bool(plain) and all(check.outcome is Outcome.PASSED for check in plain)
     return result.status is LessonStatus.PASSED or (result.held_checks > 0 and shown)
 
 
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
-    """Return the function of the first wrong or not started check; None if all is right."""
+    """Return the function of the first wrong or not started check; None if all are right."""
     plain = [check for check in checks if not check.bonus]
     wrong = [check.function for check in plain if check.outcome not in WAITS]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]
@@ -125,7 +127,9 @@ def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
 def with_sightings(
     known: dict[str, MistakeRecord], checks: tuple[CheckResult, ...], at: str
 ) -> dict[str, MistakeRecord]:
-    """Mistakes after one more run: those met now, and those whose check passes cleared."""
+    """Return the mistakes after one more run: those seen now, and those whose check passes as
+    cleared.
+    """
     met = {
         check.diagnosis: MistakeRecord(check.id, at, title=check.diagnosis_title)
         for check in reversed(checks)

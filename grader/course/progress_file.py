@@ -1,4 +1,4 @@
-"""The file that keeps a learner's progress: read with care, written whole or not at all."""
+"""Read and write the file with a learner's progress, as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_BYTES = 1 << 20
 
 
 class Header(msgspec.Struct):
-    """What every version of the file has."""
+    """The fields that every version of the file has."""
 
     version: int = VERSION
 
@@ -34,12 +34,12 @@ def find_workspace(place: Path) -> Path | None:
 
 
 def read_progress(workspace: Path) -> Progress:
-    """Return what the workspace's file says; nothing if it is missing or damaged."""
+    """Return the contents of the workspace's file; nothing if it is missing or damaged."""
     return _read(workspace / FILE, Progress) or Progress()
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
-    """Change the file; raises OSError. A damaged one is kept as ``.damaged``.
+    """Change the file; raise OSError. A damaged one is kept as ``.damaged``.
 
     A file of a newer version is left as it is.
     """

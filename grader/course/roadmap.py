@@ -1,4 +1,4 @@
-"""Where a learner stands at each lesson, which one comes next, and the totals.
+"""A learner's status in each lesson, the next lesson, and the totals.
 
 Nothing is locked: a lesson that builds on others can be graded at any time.
 """
@@ -14,7 +14,7 @@ from grader.course.progress import Progress
 
 
 class LessonState(enum.Enum):
-    """Where a learner stands at a lesson."""
+    """A learner's status in a lesson."""
 
     COMPLETE = "complete"
     BEGUN = "in progress"
@@ -37,7 +37,7 @@ def standing(lesson: Lesson, progress: Progress) -> LessonState:
 
 
 def next_lesson(course: Course, progress: Progress) -> Lesson | None:
-    """The first lesson that is not complete and waits for none; None where all are complete."""
+    """Return the first incomplete lesson that waits for no other; None if all are complete."""
     unfinished = [lesson for lesson in course.lessons if not progress.of(lesson.id).complete]
     return next(
         (lesson for lesson in unfinished if not needs(lesson, progress)),
@@ -46,7 +46,7 @@ def next_lesson(course: Course, progress: Progress) -> Lesson | None:
 
 
 def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesson, ...]:
-    """The lessons for which this one is the last that they wait for, or was."""
+    """Return the lessons that waited only for this one."""
     return tuple(
         other
         for other in course.lessons
@@ -58,7 +58,7 @@ def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesso
 
 @dataclass(frozen=True, slots=True)
 class Achievement:
-    """Totals of a learner's way: days as ISO 8601; ``hints`` counts steps."""
+    """A learner's totals. Days are ISO 8601; ``hints`` counts steps."""
 
     complete: int
     lessons: int

@@ -1,4 +1,4 @@
-"""The files of a new lesson: small, complete, and to be replaced piece by piece.
+"""Make the files of a new lesson, which works and is to be replaced piece by piece.
 
 What only a person can write is marked ``TO WRITE: …``. ``grade verify`` lists every such place.
 """
@@ -12,7 +12,7 @@ from grader.core.templates import render_text
 from grader.course.stubs import stub_of
 
 MARK = "TO WRITE:"
-"""What stands wherever a person has something to write."""
+"""The mark at every place where a person has to write something."""
 
 FILES = {
     "solution.py": "solutions/{lesson}.py",
@@ -27,7 +27,7 @@ FILES = {
     "mistakes.py": "tests/mistakes/{lesson}.py",
     "accepted.py": "tests/accepted/{lesson}.py",
 }
-"""Where the files of ``templates/lesson/`` go, below the course's root."""
+"""The paths of the files of ``templates/lesson/`` below the course's root."""
 
 LEARNERS_TEXTS = (
     "$name(x) is twice x",

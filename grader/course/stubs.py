@@ -1,4 +1,4 @@
-"""From a solution to its stub, and from a solution and a fragment to a variant of it.
+"""Make the stub of a solution, and variants of a solution from fragments.
 
 A solution marks what the student is to write::
 
@@ -9,12 +9,12 @@ A solution marks what the student is to write::
         # end solution
 
 The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:``
-lines, the text of those; or nothing, where the region is at the top level and has none (helpers of
-the solution's own).
+lines, the text of those; or nothing, if the region is at the top level and has no such lines
+(helpers of the solution).
 
-A *fragment* (a cell of a catalogue of answers) holds only the
-definitions in which it differs; ``compose`` puts them in place of the solution's, so that what a
-file shows is what it is about. Of a class it may hold a part, after ``...``::
+A *fragment* (a cell of a catalogue of answers) contains only the definitions in which it differs
+from the solution; ``compose`` puts them in place of the solution's. It may contain a part of a
+class, after ``...``::
 
     class Value:
         ...
@@ -34,7 +34,7 @@ BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 
 
 def stub_of(solution: str, *, name: str) -> str:
-    """Return the stub for a solution; raises CourseError for unpaired markers."""
+    """Return the stub for a solution; raise CourseError for unpaired markers."""
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
@@ -91,7 +91,8 @@ def compose(solution: str, fragment: str, *, name: str) -> str:
     """Return the solution with a fragment's top-level definitions in place of its own.
 
     What else the fragment has (imports, helpers) goes before the first definition. A class whose
-    body begins with ``...`` keeps the rest of the solution's. Raises CourseError for bad Python.
+    body begins with ``...`` keeps the rest of the solution's. Raise CourseError if it is not valid
+    Python.
     """
     try:
         old, new = ast.parse(solution), ast.parse(fragment)

@@ -1,6 +1,6 @@
-"""One student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
+"""Read one student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
 
-What is wrong with a file is a value (``LessonFile.problem``) of that lesson alone.
+A problem with a file (``LessonFile.problem``) affects only that lesson.
 """
 
 from __future__ import annotations
@@ -35,29 +35,29 @@ from grader.course.text_encoding import MAX_FILE_BYTES, decode, writable
 from grader.course.zips import open_zip
 
 SUFFIXES = (".py", SUFFIX)
-"""What a lesson's file may end with."""
+"""The suffixes of a lesson's file."""
 NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in under that name"
 RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
-"""What a copy's name has beside the file's, in small letters."""
+"""What a copy's name has in addition to the file's, in lower case."""
 NEARLY_ALIKE = 0.9
-"""From which ratio on difflib's comparison takes a name for a slip in typing another."""
+"""From this ratio of difflib's comparison on, a name counts as a mistyped one."""
 
 
 def lesson_names(lessons: Iterable[str]) -> dict[str, str]:
-    """By file name, which lesson it is: the one place that says so."""
+    """Return the lessons by file name. Only this function decides which name is which lesson."""
     return {f"{lesson}{suffix}": lesson for lesson in lessons for suffix in SUFFIXES}
 
 
 def read_submission(
     place: Path, lessons: Iterable[str], *, below: str = ""
 ) -> dict[str, LessonFile]:
-    """Return the lessons' files; raises SubmissionError if ``place`` is not a folder, zip or
+    """Return the lessons' files; raise SubmissionError if ``place`` is not a folder, zip or
     lesson.
 
-    Of several of one name the least deep counts; two at one depth are a problem that names both.
-    Of a folder, a file with almost a missing lesson's name is that lesson, ignored, with the
-    command that renames it. Paths begin at ``place``, or with ``below``.
+    Of several files with one name, the least deep counts; two at the same depth are a problem that
+    names both. In a folder, a file with almost the name of a missing lesson is reported as that
+    lesson, ignored, with the command that renames it. Paths begin at ``place``, or with ``below``.
     """
     names = lesson_names(lessons)
     if place.is_dir():
@@ -82,7 +82,7 @@ def read_submission(
 
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
-    """Why a file that is there is no lesson's: what it would have to be called."""
+    """Return why an existing file is not a lesson's, and what it has to be called."""
     own = PurePath(path).name
     if meant := meant_name(own, names) or mistyped_name(own, names):
         return SubmissionError(RENAME, path=path, name=meant, command=renaming(path, meant))
@@ -100,11 +100,11 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
 def read_leaves(
     leaves: Iterable[FileEntry], lessons: Iterable[str], *, accept_near_names: bool = False
 ) -> dict[str, LessonFile]:
-    """Return the lessons' files among files from anywhere; those in zips count one folder deeper.
+    """Return the lessons' files among files from any source; files in zips count one folder deeper.
 
-    A missing lesson gets the problem of an unreadable zip, or a file with almost its name: read if
-    such names are accepted and it is the only one, else ignored. Raises SubmissionError if nothing
-    is found.
+    A missing lesson gets the problem of an unreadable zip, or a file with almost its name. That
+    file is read if such names are accepted and it is the only one; otherwise it is ignored. Raises
+    SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
     with Unzipped(leaves) as opened:
@@ -151,7 +151,7 @@ def _to_rename(
     found: Collection[str],
     below: str,
 ) -> dict[str, LessonFile]:
-    """Return the files of a folder with almost the name of a lesson that was not found there."""
+    """Return a folder's files with almost the name of a lesson that was not found there."""
     files: dict[str, LessonFile] = {}
     for leaf in sorted(leaves, key=lambda leaf: (leaf.depth, leaf.path)):
         name = meant_name(leaf.name, names) or mistyped_name(leaf.name, names)
@@ -165,7 +165,7 @@ def _to_rename(
 
 
 def renaming(path: str, name: str) -> str:
-    """Return the command that gives a file another name in its folder, from where one is."""
+    """Return the command that renames a file in its folder, as typed from the current folder."""
     with contextlib.suppress(ValueError):  # Windows: it is on another drive
         path = os.path.relpath(path)
     if sys.platform == "win32":
@@ -174,7 +174,9 @@ def renaming(path: str, name: str) -> str:
 
 
 def mistyped_name(name: str, names: Iterable[str]) -> str | None:
-    """Return the lesson's file name that was mistyped: ``custom-sigmoid.py``, ``hook.py.txt``."""
+    """Return the lesson's file name that was probably meant: ``custom-sigmoid.py``,
+    ``hook.py.txt``.
+    """
     plain = re.sub(r"[\s-]+", "_", name.casefold().removesuffix(".txt"))
     plain = plain if plain.endswith(SUFFIXES) else f"{plain}.py"
     near = difflib.get_close_matches(plain, list(names), n=1, cutoff=NEARLY_ALIKE)
@@ -182,14 +184,16 @@ def mistyped_name(name: str, names: Iterable[str]) -> str | None:
 
 
 def meant_name(name: str, names: Container[str]) -> str | None:
-    """Return the lesson's file name that a copy's name means: ``Tiny (1).py``."""
+    """Return the lesson's file name behind a copy's name: ``Tiny (1).py``."""
     stem, dot, suffix = name.casefold().rpartition(".")
     plain = COPY.sub("", stem) + dot + suffix
     return plain if plain in names and plain != name else None
 
 
 def digest(files: dict[str, LessonFile]) -> str:
-    """Return the SHA-256 (hex) of lessons, texts, cells and problems, wherever they lie."""
+    """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
+    location.
+    """
     lessons = [
         [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file)]
         for lesson, file in sorted(files.items())
@@ -198,7 +202,7 @@ def digest(files: dict[str, LessonFile]) -> str:
 
 
 def _of_a_notebook(file: LessonFile) -> list[object]:
-    """Return what a notebook's report depends on beside its text; nothing for a ``.py``."""
+    """Return what a notebook's report depends on besides its text; nothing for a ``.py``."""
     return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
 
 

@@ -1,4 +1,4 @@
-"""Bytes of a lesson file as text: encodings, notebooks, and what can't be read."""
+"""Decode a lesson file: encodings, notebooks, and what can't be read."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ENCODINGS = frozenset(
     cp949 euc_kr johab euc_jp shift_jis cp932 gbk gb2312 gb18030 big5
     """.split()
 )
-"""What a file may declare itself to be in: text encodings that people use. Others (punycode, utf-7)
-are slow, or hide what they say.
+"""The encodings that a file may declare: text encodings in common use. Others (punycode, utf-7) are
+slow or hide the text.
 """
 
 
@@ -79,7 +79,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
             return LessonFile.wrong(lesson, path, message, facts, line=line)
         encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
-        text.encode("utf-8")  # some codecs make surrogates, which no file can be written with
+        text.encode("utf-8")  # some codecs make surrogates, which can't be written to a file
     except (SyntaxError, UnicodeError, LookupError) as error:
         line = _bad_line(data)
         if _is_cp949(data):
@@ -96,7 +96,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
 def _declared_encoding(data: bytes) -> tuple[str, int]:
     """Return the encoding that one of the first two lines declares, and that line's number.
 
-    It has to be known before ``tokenize.detect_encoding``, which decodes with it.
+    It has to be known before ``tokenize.detect_encoding``, which already decodes with it.
     """
     for number, line in enumerate(data.removeprefix(codecs.BOM_UTF8).splitlines()[:2], start=1):
         found = DECLARATION.match(line)
@@ -108,7 +108,7 @@ def _declared_encoding(data: bytes) -> tuple[str, int]:
 
 
 def read_cell(lesson: str, code: str) -> LessonFile:
-    """Read the cell under ``%%grade`` as a lesson; its first line is the magic's."""
+    """Read the cell below ``%%grade`` as a lesson; its first line is the magic."""
     path = f"%%grade {lesson}"
     return _from_notebook(lesson, path, lambda: read_code(path, code, code_bytes=MAX_FILE_BYTES))
 

@@ -1,4 +1,4 @@
-"""Zips from strangers: opened within bounds, names decoded; nothing is unpacked to a path."""
+"""Open zips from strangers within bounds, and decode names; nothing is unpacked to a path."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ MAX_MEMBERS = 10_000
 MAX_CLASS_MEMBERS = 500_000
 """Entries of the zip of a whole class."""
 MAX_INNER_BYTES = 256 << 20
-"""A zip within a zip, laid open on disk while it is read."""
+"""The size limit for a zip within a zip, which is copied to disk while it is read."""
 FREE_BYTES = 8 << 20
 MAX_RATIO = 40
-"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: zips hardly
-shrink, so more is a bomb.
+"""Beyond FREE_BYTES, how much larger than its packed form a zip within a zip may be: a zip hardly
+shrinks, so a larger ratio means a bomb.
 """
 CHUNK_BYTES = 1 << 18
 NO_ZIP = "{path} is not a readable zip: {reason}. Make it again, or unpack it into a folder"
 
 ENTRY_BYTES = 400
-"""What an entry of a zip's directory takes, generously: a fixed part of 46 and a path."""
+"""An upper estimate for an entry of a zip's directory: a fixed part of 46 bytes and a path."""
 END, END64, LOCATOR64 = b"PK\x05\x06", b"PK\x06\x06", b"PK\x06\x07"
 ELSEWHERE = 0xFFFFFFFF
-"""In the old record: see the one of the 64-bit form."""
+"""In the old record, this value refers to the 64-bit record."""
 TAIL_BYTES = 22 + 0xFFFF + 20 + 56
-"""Where the records that end a zip lie: one of 22 bytes, a comment, and the two of the 64-bit form.
+"""The bytes at a zip's end that contain its end records: one of 22 bytes, a comment, and the two of
+the 64-bit form.
 """
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:
-    """Open a zip; raises SubmissionError with its name if it is bad or too large."""
+    """Open a zip; raise SubmissionError with its name if it is bad or too large."""
     try:
         with file.open("rb") if isinstance(file, Path) else contextlib.nullcontext(file) as stream:
             if _directory_bytes(stream) > members * ENTRY_BYTES:
@@ -50,7 +51,7 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
         archive = zipfile.ZipFile(file)
     except SubmissionError:
         raise
-    except Exception as error:  # zipfile raises whatever a damaged directory leads to
+    except Exception as error:  # zipfile raises various errors for a damaged directory
         raise SubmissionError(NO_ZIP, path=name, reason=str(error)) from None
     count = len(archive.infolist())
     if count > members:
@@ -61,10 +62,11 @@ def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -
 
 
 def _directory_bytes(stream: IO[bytes]) -> int:
-    """Return the length of a zip's directory, which zipfile reads at once at tenfold size.
+    """Return the length of a zip's directory, which zipfile reads at once and which then takes ten
+    times the memory.
 
-    Versions of zipfile differ in which end record counts, so the largest claim does. (Format:
-    PKWARE's APPNOTE.TXT, 4.3.14 to 4.3.16.)
+    Versions of zipfile use different end records, so the largest claim counts. (Format: PKWARE's
+    APPNOTE.TXT, 4.3.14 to 4.3.16.)
     """
     stream.seek(max(0, stream.seek(0, 2) - TAIL_BYTES))
     tail = stream.read()
@@ -78,7 +80,7 @@ def _directory_bytes(stream: IO[bytes]) -> int:
 
 
 def _numbers(data: bytes, signature: bytes, form: str, offset: int) -> list[int]:
-    """Yield the number at ``offset`` of each record with that signature."""
+    """Return the number at ``offset`` of each record with that signature."""
     starts = (found.start() + offset for found in re.finditer(re.escape(signature), data))
     return [
         struct.unpack_from(form, data, start)[0]
@@ -91,7 +93,7 @@ def member_path(entry: zipfile.ZipInfo) -> str:
     """Return a member's path with slashes.
 
     Names not marked as UTF-8 are decoded by zipfile as code page 437. macOS writes UTF-8 and Korean
-    Windows CP949 without saying so; both are tried.
+    Windows CP949 without marking it; both are tried.
     """
     path = entry.filename
     if not entry.flag_bits & 0x800 and not path.isascii():
@@ -114,7 +116,7 @@ def _as_meant(path: str) -> str:
         return path
     foreign = [letter for letter in korean if not letter.isascii()]
     common = sum(_is_common_korean(letter) for letter in foreign)
-    # An accented name can be read as rare syllables, never as common ones.
+    # An accented name could be decoded as rare syllables, but not as common ones.
     return korean if 2 * common >= len(foreign) else path
 
 
@@ -126,12 +128,14 @@ def _is_common_korean(letter: str) -> bool:
 
 
 def is_link(entry: zipfile.ZipInfo) -> bool:
-    """Whether a member is a symbolic link: its contents are a path, no text of the student's."""
+    """Return whether a member is a symbolic link, so that its contents are a path and not the
+    student's text.
+    """
     return stat.S_ISLNK(entry.external_attr >> 16)
 
 
 def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
-    """Open a zip within a zip, on disk if large; raises SubmissionError if too large."""
+    """Open a zip within a zip, on disk if large; raise SubmissionError if it is too large."""
     opened: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=FREE_BYTES)  # noqa: SIM115 - the caller closes it
     limit = min(MAX_INNER_BYTES, max(FREE_BYTES, MAX_RATIO * packed_bytes))
     written = 0

@@ -1,5 +1,7 @@
-"""What decides: checks, the remote student, outcomes, diagnosis, replay."""
+"""Run checks, decide outcomes and name mistakes; replay checks."""
 
 COMPAT_CHECK = f"{__name__}.compat_check"
 DEBUGGER = f"{__name__}.debugger"
-"""The main modules of two processes; named here, so that who starts one need not import it."""
+"""The main modules of two processes; named here so that they
+can be started without importing them.
+"""

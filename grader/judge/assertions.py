@@ -1,4 +1,4 @@
-"""What a check asserts: values, gradients, exceptions, names that are not used."""
+"""Assertions of a check: values, gradients, exceptions, names that must not be used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLERANCES = {
     torch.bfloat16: (2e-2, 1e-2),
     torch.float16: (1e-2, 1e-3),
 }
-"""Relative and absolute tolerance by dtype: what any sensible order of operations stays within."""
+"""Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
 
 
 def type_name(value: Any) -> str:
@@ -76,7 +76,7 @@ def assert_tensor(
     atol: float | None = None,
     **details: Any,
 ) -> None:
-    """Require the expected shape, dtype and values, within the dtype's tolerance or that given."""
+    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one."""
     actual = fetch(actual)
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
@@ -149,8 +149,8 @@ def assert_hands_on(
     """Require that ``name(x)`` is what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for
     a v, the gradient.
 
-    A mistake in ``of`` itself is no matter of this check. If it raises or gives no tensor, there is
-    nothing to compare with.
+    A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
+    there is nothing to compare with.
     """
     with student.writing_allowed():
         _assert_hands_on(student, name, of, x, v)

@@ -1,6 +1,6 @@
-"""What an answer does in a check that it fails, as plain data: to be compared with other answers.
+"""Describe an answer's behavior in a failed check as plain data, to compare it with other answers.
 
-Two answers behave the same in a check if outcome, message and values agree, for the same seed.
+Two answers behave the same in a check if, for the same seed, outcome, message and values agree.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHARE = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Behavior:
-    """A failure: message and facts without line numbers, values as a report shows them."""
+    """A failure: message and facts without line numbers, values as in a report."""
 
     outcome: str
     message: str
@@ -58,7 +58,7 @@ class Behavior:
         )
 
     def _as_wrong(self, other: Behavior) -> bool:
-        """Return whether the errors agree too: a step size shows in the last digits only."""
+        """Return whether the errors agree too: a wrong step size changes only the last digits."""
         mine, theirs, right = (
             list(numbers(value)) for value in (self.actual, other.actual, self.expected)
         )
@@ -120,9 +120,10 @@ def run_check(
     reference: LocalStudent | MissingReference,
     seed: int,
 ) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed. Return None if that ended in no verdict.
+    """Run a collected check once more, from a seed.
 
-    It is not a grading: points, results and what the student sees do not change.
+    Return None if it ended without a verdict. This is not a grading: points, results and what the
+    student sees do not change.
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)

@@ -21,8 +21,8 @@ Text = str | Phrase
 def curve(role: str, xs: Any, ys: Any, label: Text = "", *, form: str = "line") -> dict[str, Any]:
     """Return values over x. Without ``xs`` the places are 0, 1, 2, …
 
-    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". What is
-    not finite is left out.
+    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". Values
+    that are not finite are left out.
     """
     values = [rounded(y) for y in _floats(ys)]
     places = [float(x) for x in (range(len(values)) if xs is None else _floats(xs))]
@@ -42,8 +42,8 @@ def panel(
 ) -> dict[str, Any]:
     """Return one drawing of a plot.
 
-    ``log`` makes both scales logarithmic; what has no logarithm is left out. ``mark`` is the point
-    that the check is about. ``names`` are those of bars, at 0, 1, 2, …
+    ``log`` makes both scales logarithmic; values without a logarithm are left out. ``mark`` is the
+    point that the check is about. ``names`` are the names of bars, at 0, 1, 2, …
     """
     shown = [_with_logarithm(one) for one in curves] if log else list(curves)
     marks = (
@@ -75,7 +75,7 @@ def bar_values(tensor: Any) -> list[float]:
 
 
 def rounded(value: Any) -> float | None:
-    """Return a number in as many digits as a drawing shows; None for what is not finite."""
+    """Return a number with as many digits as a drawing shows; None if it is not finite."""
     if value is None or not math.isfinite(value):
         return None
     return float(f"{float(value):.{DIGITS}g}")
@@ -101,5 +101,5 @@ def element_name(name: str, tensor: Tensor, at: int) -> str:
 
 
 def index_of(tensor: Tensor, at: int) -> tuple[int, ...]:
-    """Return the index of an element that is counted row by row."""
+    """Return the index of an element, given its number in row-major order."""
     return tuple(int(k) for k in torch.unravel_index(torch.tensor(at), tensor.shape))

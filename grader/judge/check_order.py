@@ -1,4 +1,4 @@
-"""The order in which a lesson's checks run."""
+"""Order a lesson's checks."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def spec_of(item: pytest.Item) -> CheckSpec:
 def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
     """Put each check after those that it needs, whichever file they are in, and bonus checks last.
 
-    Raise EngineFault if one needs itself or a check that is not there. With ``withheld``, some
-    checks are held back, and needing one of those is fine.
+    Raise EngineFault if a check needs itself or a check that does not exist. With ``withheld``,
+    some checks are held back, and needing one of those is fine.
     """
     by_name = {item.name: item for item in items}
     ordered: dict[str, pytest.Item] = {}

@@ -1,4 +1,5 @@
-"""The author's API: what a check file imports.
+"""Declare checks, and define what they use besides assertions. (Check files import it from
+``grader.authoring``.)
 
 A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is
 the title that people see::
@@ -38,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """What a check's decorator says."""
+    """The arguments of a check's decorator."""
 
     points: float
     about: str
@@ -84,7 +85,7 @@ def import_helpers(file: str) -> types.ModuleType:
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
     """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
-    if one is missing or no bool.
+    if one is missing or not a bool.
     """
     found = getattr(student, name)
     if not isinstance(found, dict):

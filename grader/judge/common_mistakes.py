@@ -1,8 +1,8 @@
-"""Mistakes that all lessons share. The engine recognizes them, after a lesson's own rules.
+"""Rules for mistakes that can occur in every lesson.
 
-Each reproduces the failure: it compares the value that came back with the expected one, knows what
-Python's or torch's message means, or finds the one place that does what was measured. Otherwise
-nothing is named.
+They are tried after a lesson's own rules. Each rule needs evidence: it compares the returned value
+with the expected one, knows the meaning of Python's or torch's message, or finds the one place in
+the code that has the measured effect. Without evidence, it names nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ SETTERS = ("requires_grad_", "detach_", "share_memory_")
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of the definition that the check is about, a student's or ours."""
+    """Return the syntax tree of the definition that the check is about, from the student's file or
+    from ours.
+    """
     return next(
         (
             node
@@ -41,7 +43,7 @@ def definition(failure: Failure, student: Student) -> ast.AST | None:
 
 
 def gives_a_value(node: ast.FunctionDef) -> bool:
-    """Return whether a function has a return with a value, or yields."""
+    """Return whether a function yields, or has a return with a value."""
     return any(
         isinstance(one, ast.Yield | ast.YieldFrom)
         or (isinstance(one, ast.Return) and one.value is not None)
@@ -59,7 +61,7 @@ def gives_a_value(node: ast.FunctionDef) -> bool:
     ),
 )
 def no_return(failure: Failure, student: Student) -> Facts | None:
-    """None came back from a function in which no return has a value, as ours has."""
+    """Recognize None from a function without a returned value, where ours returns one."""
     if failure.error is not None or failure.actual is not None or failure.expected is None:
         return None
     mine, ours = (definition(failure, one) for one in (student, failure.reference))
@@ -86,7 +88,7 @@ def no_return(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
-    """A write that was noticed, at the one place in the function where a parameter is changed."""
+    """Recognize a write into an argument, if only one place in the function changes a parameter."""
     node = definition(failure, student)
     if failure.message != WROTE or node is None:
         return None
@@ -99,8 +101,8 @@ def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
 
 
 def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield each write into an argument, or into a variable that shares its memory: the argument's
-    name and the line.
+    """Yield the argument's name and the line for each write into an argument, or into a variable
+    that shares its memory.
     """
     shared = {one.arg: one.arg for one in arguments_of(function.args)}
     own: set[str] = set()
@@ -110,7 +112,7 @@ def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
                 source = shared_with(value)
                 if source in shared and name not in own:
                     shared.setdefault(name, shared[source])
-                else:  # it has memory of its own, at least on some way
+                else:  # it has its own memory, at least in some branches
                     own.add(name)
     for node in ast.walk(function):
         for name, line in written_names(node):
@@ -119,7 +121,7 @@ def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def shared_with(value: ast.expr) -> str | None:
-    """Return the variable whose memory a value certainly shares."""
+    """Return the variable that a value certainly shares memory with."""
     match value:
         case ast.Name(id=name):
             return name
@@ -168,7 +170,7 @@ def written_names(node: ast.AST) -> Iterator[tuple[str, int]]:
     ),
 )
 def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
-    """Nothing was raised, and the one except of the function would catch what was wanted."""
+    """Recognize a missing exception that the function's only except clause would catch."""
     node = definition(failure, student)
     if failure.error is not None or node is None or not isinstance(failure.expected, Opaque):
         return None
@@ -193,7 +195,7 @@ def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
     explanation="The task asks for {wanted} here, but line {line} raises {got}.",
 )
 def other_exception(failure: Failure, student: Student) -> Facts | None:
-    """A raise of the student's own, of another class than the check wants."""
+    """Recognize the student's own raise of a class that the check does not expect."""
     error = failure.error
     if error is None or error.wanted is None or error.line is None:
         return None

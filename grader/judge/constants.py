@@ -1,5 +1,5 @@
-"""Tensors that a lesson's own modules hold: what a rule wrote into one is undone before the next
-submission, so that no verdict hangs on who came before.
+"""Restore the tensors in a lesson's modules. If a rule wrote into one, that is undone before the
+next submission, so that no verdict depends on earlier submissions.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 
 HELPERS = "_helpers"
-"""How the name ends that ``checks.import_helpers`` gives a lesson's helpers."""
+"""The end of the names that ``checks.import_helpers`` gives to lessons' helpers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A tensor of a module and what it held when the module was loaded."""
+    """A tensor of a module and its value when the module was loaded."""
 
     tensor: Tensor
     value: Tensor
@@ -33,7 +33,9 @@ class Kept:
 
 
 class Constants:
-    """The leaves in the namespaces of modules, also those in lists and dictionaries there."""
+    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
+    there.
+    """
 
     def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
@@ -51,13 +53,13 @@ class Constants:
         return len(self._kept)
 
     def put_back(self) -> None:
-        """Have each tensor hold again what it held at first, and no other gradient."""
+        """Restore the value and the gradient that each tensor had at first."""
         for kept in self._kept:
             kept.put_back()
 
 
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the namespaces that functions were defined in, and those of the lesson's helpers
+    """Yield the namespaces in which functions were defined, and those of the lesson's helpers
     there.
     """
     for function in functions:
@@ -69,7 +71,7 @@ def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str,
 
 
 def tensors_in(value: object) -> Iterable[Tensor]:
-    """Yield the tensors in a container, however deep."""
+    """Yield the tensors in a container, at any depth."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, dict):

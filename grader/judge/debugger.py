@@ -1,5 +1,5 @@
-"""The child process of ``grade replay --pdb``: run one check here, with a debugger in the student's
-code.
+"""Run one check with a debugger in the student's code, as the child process of ``grade replay
+--pdb``.
 
 The file is the user's own and runs with the user's own rights: no sandbox, no judge, no verdict.
 The check asks a ``LocalStudent`` instead of a worker. A notebook runs cell by cell.
@@ -34,7 +34,7 @@ from grader.judge.seeds import Seeds
 
 
 def main() -> None:
-    """Debug what the request, a JSON file that ``commands.replay`` has written, names."""
+    """Debug as the request says: a JSON file that ``commands.replay_debug`` wrote."""
     request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
     tr = load(request.spec.lang, [Path(path) for path in request.spec.texts])
     with contextlib.suppress(bdb.BdbQuit):
@@ -42,8 +42,8 @@ def main() -> None:
 
 
 def debug(request: DebugRequest, tr: Catalogue) -> None:
-    """Run the check. Stop where the student's code raises; if it is only wrong, or with ``stop``,
-    at the first line of the function.
+    """Run the check and stop where the student's code raises. If the code is wrong without raising,
+    or with ``stop``, stop at the first line of the function.
     """
     path, spec, task = request.file, request.spec, request.task
     check = the_check([Path(file) for file in spec.check_files], request.check)
@@ -89,7 +89,7 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
 
 
 def error_text(error: Exception, source: Source, tr: Catalogue) -> str:
-    """Return what was raised, in words: a check's message filled as in a report."""
+    """Return the exception as text; a check's message is filled as in a report."""
     if isinstance(error, CheckFailure):
         return fill_text(error.message, {**error.inputs, **in_cells(error.facts, source)}, tr)
     return f"{type(error).__name__}: {error}"
@@ -115,8 +115,8 @@ def the_check(files: list[Path], name: str) -> Callable[..., Any]:
 
 
 def executed(source: Source, path: str) -> types.ModuleType:
-    """Return the student's module, under the names by which a debugger finds its lines: the file's,
-    or one for each cell of a notebook.
+    """Execute and return the student's module, with file names by which a debugger finds its lines:
+    the file's name, or one for each cell of a notebook.
     """
     if source.cells:
         return execute_cells(cells_of(source.text, source.cells), source.module, path)
@@ -140,8 +140,8 @@ def trim_traceback(
 
 
 def first_lines(source: Source, path: str) -> list[int]:
-    """Return the first line of a function's body; for a class, those of its methods, or of the one
-    that ``path`` names.
+    """Return the first line of a function's body; for a class, of each method, or of the one in
+    ``path``.
     """
     head, _, member = path.partition(".")
     node: ast.AST | None = source.definitions.get(head)

@@ -1,4 +1,4 @@
-"""Values as a report holds them: plain JSON data, cut where long, NaN and infinities as strings.
+"""Describe values for a report: plain JSON data, cut if long, NaN and infinities as strings.
 
 ==========================  ======================================================================
 a number, str, bool, None    itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
@@ -11,7 +11,7 @@ a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set"
 anything else                ``{"other": text}``
 ==========================  ======================================================================
 
-``core.format`` makes text of it.
+``core.value_text`` turns it into text.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ MAX_ITEMS = 40
 MAX_TEXT = 2000
 MAX_DEPTH = 6
 MAX_VALUES = 200
-"""How many values a list and the lists in it may show together."""
+"""How many values a list and the lists inside it may show together."""
 MAX_TEXTS = 4000
 """How many characters all texts in a value may show together."""
 MAX_BITS = 10_000
-"""Python refuses to write an integer of more than 4,300 digits, which has some 14,000 bits."""
+"""Python refuses to write an integer of more than 4,300 digits, which has about 14,000 bits."""
 
 
 class _Room:
-    """What may still be shown of one value."""
+    """How much of one value may still be shown."""
 
     def __init__(self) -> None:
         self.values = MAX_VALUES
         self.characters = MAX_TEXTS
 
     def text(self, value: str) -> str:
-        """Return as much of a text as there is room for; say how much was cut."""
+        """Return as much of a text as may be shown; say how much was cut."""
         shown = value[: min(MAX_TEXT, self.characters)]
         self.characters -= len(shown)
         cut = len(value) - len(shown)
@@ -89,7 +89,7 @@ def _describe(value: Any, depth: int, room: _Room) -> Any:
 
 
 def _shown(items: Iterable[Any], depth: int, room: _Room) -> list[Any]:
-    """Describe the first items, as many as there is room for."""
+    """Describe the first items, as many as may be shown."""
     described: list[Any] = []
     for item in itertools.islice(items, MAX_ITEMS):
         if room.values <= 0:
@@ -104,7 +104,7 @@ def _integer(value: int) -> str:
 
 
 def describe_pair(expected: Any, actual: Any) -> tuple[Any, Any]:
-    """Describe both values; of two long tensors the same part, where they first differ."""
+    """Describe both values; of two long tensors, the same part, from where they first differ."""
     start = 0
     if (
         isinstance(expected, Tensor)
@@ -141,7 +141,7 @@ def _text(value: Any) -> str:
 
 
 def number(value: float) -> float | str:
-    """Return a float as JSON has it: itself, or its name."""
+    """Return a float as JSON: itself, or its name."""
     if math.isfinite(value):
         return float(value)
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
@@ -161,7 +161,7 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
         part = _numbers(plain.flatten()[start : start + MAX_ELEMENTS].tolist())
         before = {"before": start} if start else {}
         return {"tensor": part, **data, **before, "cut": plain.numel() - MAX_ELEMENTS - start}
-    # a tensor of shape (60000, 0) has no number, but as many brackets
+    # a tensor of shape (60000, 0) has no numbers, but that many brackets
     brackets = math.prod(size for size in plain.shape if size)
     short = plain.numel() or brackets <= MAX_ELEMENTS
     return {"tensor": _numbers(plain.tolist()) if short else [], **data}

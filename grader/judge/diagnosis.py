@@ -7,19 +7,19 @@ A lesson's ``diagnosis.toml`` says what its mistakes are::
     title = "grad_output is not used"
     explanation = "For v = {v} your backward returned {actual}; that is s(1 - s) for every v."
 
-Its ``diagnosis.py`` holds the rules, called as the mistakes are::
+Its ``diagnosis.py`` contains the rules, under the mistakes' names::
 
     @rule
     def ignores_grad_output(failure, student):
         local = local_derivative(failure.inputs.get("x"))
         return {} if same(failure.actual, local) else None
 
-A rule gets the failure and the student, whom it may ask more. It returns the facts that its
-explanation shows, or None if it does not recognize its mistake. The fact ``line`` is also the line
-that the report shows; without it, that is the last return. Rules are tried in the order of the
-file and the first match wins, so narrow rules come first. A rule that raises because of the
-student's answers recognizes nothing. A mistake without a rule is recognized by its example in the
-catalogue alone.
+A rule gets the failure and the student, whose functions it may call again. It returns the facts
+that its explanation shows, or None if it does not recognize its mistake. If there is a fact
+``line``, the report shows that line; otherwise it shows the last return. Rules are tried in the
+order of the file and the first match wins, so narrow rules come first. A rule that raises because
+of the student's answers recognizes nothing. A mistake without a rule is recognized only by its
+examples in the catalogue.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ if TYPE_CHECKING:
     from grader.judge.submission_run import CheckRun
 
 MAX_FACT = 5000
-"""How many characters of a text are filled in: an exception's message of 4,000, and its type."""
+"""How many characters of a text are filled in: enough for an exception's message of 4,000, and its
+type.
+"""
 Rule = Callable[["Failure", Student], dict[str, Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
     """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised,
-    ``call`` its last call, None where there is none that could be repeated.
+    ``call`` its last call, None if no call can be repeated.
     """
 
     check: str
@@ -90,15 +92,15 @@ class Failure:
         )
 
     def raised(self, *fragments: str) -> bool:
-        """Return whether the student's code raised, with each of these in ``Type: message``."""
+        """Return whether the student's code raised and ``Type: message`` contains each of these."""
         return self.error is not None and all(fragment in str(self.error) for fragment in fragments)
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception. ``about``: the functions in which it can be made; a solution that
-    shows it loses marks in no other. Without a rule it is recognized by its example in the
-    catalogue alone.
+    """A named misconception. ``about`` has the functions in which it can occur; an answer that has
+    it loses marks in no other. Without a rule, it is recognized only by its examples in the
+    catalogue.
     """
 
     id: str
@@ -110,8 +112,8 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognised, its explanation filled with the evidence. ``by`` says what
-    recognized it; ``line`` is the wrong line, if the rule's facts name one.
+    """A mistake that was recognised, its explanation filled with the evidence. ``by`` says how it
+    was recognized; ``line`` is the wrong line, if the rule's facts name one.
     """
 
     id: str
@@ -124,26 +126,26 @@ class Diagnosis:
 def mistake(
     id: str, *, about: str | Sequence[str], title: str, explanation: str
 ) -> Callable[[Rule], Mistake]:
-    """Make a mistake that the engine itself recognizes of a rule."""
+    """Make a mistake that the engine itself recognizes from a rule."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
 
 
 @dataclass(frozen=True, slots=True)
 class LessonRule:
-    """A rule of a lesson's ``diagnosis.py``. It has the name of the variable that holds it."""
+    """A rule of a lesson's ``diagnosis.py``. Its name is the name of the variable that holds it."""
 
     recognize: Rule
 
 
 def rule(recognize: Rule) -> LessonRule:
-    """Make a rule of a function; see the module's docstring."""
+    """Turn a function into a rule; see the module's docstring."""
     return LessonRule(recognize)
 
 
 def raises(*fragments: str, unless: Sequence[str] = ()) -> LessonRule:
-    """Return a rule that recognizes an exception by ``Type: message``: it has all fragments and
-    none of ``unless``. The explanation may show ``{said}``, the message.
+    """Return a rule that recognizes an exception whose ``Type: message`` has all fragments and none
+    of ``unless``. The explanation may show ``{said}``, the message.
     """
 
     def recognize(failure: Failure, student: Student) -> dict[str, Any] | None:
@@ -159,7 +161,7 @@ def lesson_mistakes(
     texts: Sequence[MistakeText], namespace: dict[str, Any], names: Sequence[str]
 ) -> list[Mistake]:
     """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
-    others. A mistake that does not say what it is about is about all of ``names``.
+    others. A mistake without ``about`` is about all of ``names``.
 
     Raise EngineFault for a rule without texts.
     """
@@ -179,8 +181,8 @@ def lesson_mistakes(
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """Return the first mistake whose rule recognises the failure, worded by ``tr``; and for the
-    author the traceback of a rule that broke.
+    """Return the first mistake whose rule recognizes the failure, worded by ``tr``, and for the
+    author the traceback of a rule that raised.
     """
     trouble = None
     for candidate in mistakes:
@@ -206,7 +208,7 @@ def diagnose(
 
 
 def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
-    """Return facts with ``line``, a line of a notebook, as people see it: "2 of cell 4"."""
+    """Return facts in which a notebook's ``line`` is as people see it: "2 of cell 4"."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
     if cell is None:
@@ -220,8 +222,9 @@ class _Facts(dict[str, str]):
 
 
 def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
-    """Translate a template and replace its ``{names}``: translate texts of ours, fill phrases in
-    turn, show other values as the report does.
+    """Translate a template and fill its ``{names}``.
+
+    Translate known texts, fill phrases recursively, and show other values as the report does.
     """
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
     return string.Formatter().vformat(tr(template), (), shown)

@@ -1,14 +1,13 @@
 """Name a mistake by example: find the known wrong answer that behaves as the student's does.
 
-It is asked after all checks have run, for a function none of whose failures a rule named. Known
-wrong answers about that function run the failed checks from the same seed. Those that agree in all
-failures run them once more, from a second seed, as the student's file does. If what is left makes
-one mistake only, and that has no rule, it is the name. A mistake with a rule has its name from the
-rule alone, which looks closer: two answers may fail alike for different reasons. For the same
-reason a near miss that behaves the same vetoes the name.
-
-The answers are the course's own, but they may hang and break what they run in. So they run in a
-worker, not in the judge, and never in the worker of a student.
+This happens after all checks have run, for each function whose failures no rule named. Known wrong
+answers about that function run the failed checks from the same seed. Those that agree in all
+failures run them once more, from a second seed, as the student's file does. If all remaining
+answers make the same mistake, and that has no rule, it is the name. A mistake with a rule is named
+only by its rule, which is more exact: two answers may fail alike for different reasons. For the
+same reason, a near miss that behaves the same vetoes the name. The answers belong to the course,
+but they may hang or damage their process. So they run in a worker of their own, not in the judge
+and not in a student's worker.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ KEPT = 20_000
 
 
 class Examples:
-    """A lesson's known wrong answers. They are read when they are first needed."""
+    """A lesson's known wrong answers, read when they are first needed."""
 
     def __init__(
         self,
@@ -59,8 +58,8 @@ class Examples:
         self._known: dict[tuple[str, str, int], Behavior | None] = {}
 
     def nameable(self, run: SubmissionRun) -> frozenset[str]:
-        """Return the mistakes that have their name from here: those without a rule, or all while
-        rules are switched off.
+        """Return the mistakes that examples can name: those without a rule, or all while rules are
+        switched off.
         """
         return frozenset(self.mistakes) if "rule" in run.unnamed_by else self.ruleless
 
@@ -88,7 +87,7 @@ class Examples:
     def name(
         self, run: SubmissionRun, checks: tuple[CheckResult, ...], workers: WorkerSource
     ) -> tuple[CheckResult, ...]:
-        """Return the results, with a name by example for each function without one by a rule."""
+        """Return the results with names by example for functions that no rule named."""
         named: dict[str, CheckResult] = {}
         if not self.nameable(run):
             return checks
@@ -158,7 +157,7 @@ class Examples:
     def behavior(
         self, cell: CatalogueCell, check: CheckRun, seed: int, session: StudentSession
     ) -> Behavior | None:
-        """Return what a known answer does in a check, None if it passes or gives no verdict."""
+        """Return a known answer's behavior in a check; None if it passes or gives no verdict."""
         key = (f"{cell.path}:{cell.line}", check.id, seed)
         if cell in self._endless:
             return None
@@ -167,7 +166,7 @@ class Examples:
                 self._known.clear()
             with contextlib.suppress(StudentCodeError, WorkerLost, MissingName):
                 session.reload(self.source(cell))
-            # a worker that tells its own limits brings the longer ones of a submission
+            # a worker that reports its own limits has a submission's, which are longer
             session.limits = replace(session.limits, call_seconds=CALL_SECONDS)
             verdict = run_check(check.item, session, self.reference, seed)
             if verdict and verdict.outcome is Outcome.TIMEOUT:
@@ -178,8 +177,9 @@ class Examples:
     def _explained(
         self, name: str, run: SubmissionRun, failures: list[KnownFailure]
     ) -> Diagnosis | None:
-        """Return the mistake, its explanation filled from the first failure that has the facts.
-        Without such a failure an explanation of ours would not be about this one.
+        """Return the mistake, its explanation filled from the first failure that has all the facts.
+
+        If no failure has them, the explanation would not fit this submission, so return None.
         """
         mistake = self.mistakes[name]
         wanted = _fields(mistake.title) | _fields(mistake.explanation)
@@ -194,7 +194,7 @@ class Examples:
 
 
 class _Matching:
-    """Looks for the cells that behave as one submission does in its failures."""
+    """Finds the cells that behave like one submission in its failures."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _Matching:
 
     @functools.cached_property
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
-        """What the student's file does in the same checks from a second seed."""
+        """The behavior of the student's file in the same checks, from a second seed."""
         found = []
         for check in (failure.check for failure in self.failures):
             seed = check_seed(check.seed, "second")

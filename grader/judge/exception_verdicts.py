@@ -1,4 +1,4 @@
-"""What an exception that ended a check means: an outcome, and the words for it."""
+"""Turn an exception that ended a check into an outcome and a message."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ WROTE = "your code wrote into a tensor that it was given: work on a copy, or out
 
 
 class DependencyFailed(Exception):
-    """A check is skipped, since one that it needs did not pass."""
+    """A check is skipped because one that it needs did not pass."""
 
 
 @dataclass(slots=True)
 class CheckVerdict:
-    """The outcome of a check, and what is known about it."""
+    """The outcome of a check, and everything that is known about it."""
 
     outcome: Outcome
     message: str | None = None
@@ -54,8 +54,8 @@ LIMITS_HIT: tuple[tuple[str, str, str, Callable[[Limits], int]], ...] = (
     ("OSError", "[Errno 27]", FILE_HIT, lambda limits: limits.file_bytes // MIB),
     ("OSError", "[Errno 24]", OPEN_FILES_HIT, lambda limits: limits.open_files),
 )
-"""The signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its
-message; what to say; the limit.
+"""Signs of a kernel limit (ENOMEM, EFBIG, EMFILE): an exception's class and a part of its message;
+our message; the limit.
 """
 
 
@@ -67,14 +67,15 @@ FULL_DISK = (
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
-    """Judge a check that raised nothing. If the student's code wrote into its inputs, what was
-    compared with them proves nothing.
+    """Judge a check that raised nothing.
+
+    If the student's code wrote into its inputs, the check's comparison with them proves nothing.
     """
     return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 
 def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVerdict | None:
-    """Return what an exception means; None for one that no check means to raise."""
+    """Return the verdict that an exception stands for; None for an unexpected exception."""
     match error:
         case CheckFailure():
             return CheckVerdict(
@@ -113,13 +114,13 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
 
 
 def missing(error: MissingName, filename: str) -> CheckVerdict:
-    """Judge a missing name; if another is almost the same, it is likely to be misspelt."""
+    """Judge a missing name; a name that is almost the same is probably the misspelt one."""
     facts = {
         "file": filename,
         "name": error.name,
         "present": ", ".join(error.present) or "no public name",
     }
-    # A stub may hold both sigmoid and Sigmoid: who has one of them has not misspelt the other.
+    # A stub may have both sigmoid and Sigmoid: a file with one of them has not misspelt the other.
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
@@ -129,7 +130,7 @@ def missing(error: MissingName, filename: str) -> CheckVerdict:
 
 
 def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerdict:
-    """Judge what the student's code raised: its stub's NotImplementedError, or anything else."""
+    """Judge what the student's code raised: the stub's NotImplementedError, or anything else."""
     details: dict[str, Any] = {"error": error, "line": error.line}
     if error.type_name == "NotImplementedError" and error.raised_here:
         if error.line is None or source.is_bare_raise(error.line):
@@ -147,7 +148,7 @@ def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerd
 
 
 def full_disk(limits: Limits) -> str | None:
-    """Return what to say if the host has less space left than the student's code may use."""
+    """Return a message if the host has less free space than the student's code may use."""
     folder = tempfile.gettempdir()
     if shutil.disk_usage(folder).free >= limits.scratch_bytes:
         return None

@@ -1,11 +1,11 @@
 """Figures of a failed check, as plain data.
 
-A check hands ``CheckFailure`` functions that make its figures; the judge calls them once the check
-has failed, so one that passes costs nothing. If a figure can't be made, there is none, and the
-verdict stands.
+A check gives ``CheckFailure`` functions that make its figures. The judge calls them after the check
+has failed, so a passing check costs nothing. If a figure can't be made, it is left out; the verdict
+stays.
 
 ======================  ==========================================================================
-``kind: "graph"``       ``expected`` and ``actual``, each a picture (``graph.picture``) or None;
+``kind: "graph"``       ``expected`` and ``actual``, each a picture (``core.graph_data``) or None;
                         ``first_difference`` and ``actual_difference``, the ids of the nodes where
                         they differ first
 ``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
@@ -32,7 +32,7 @@ from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
 MAX_FIGURE_NODES = 60
-"""What a report draws of a graph; ``grade graph`` draws more."""
+"""How many nodes of a graph a report draws; ``grade graph`` draws more."""
 MAX_NOTED = 40
 MAX_SHORT = 4
 
@@ -40,16 +40,17 @@ Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
-"""What a figure may raise because of what the student's code did."""
+"""Exceptions that the student's code may cause while a figure is made."""
 
 
 def render_figures(
     makers: Sequence[FigureMaker], problems: list[str] | None = None
 ) -> list[Figure]:
-    """Return the figures that can be made. No figure changes a verdict.
+    """Return the figures that can be made.
 
-    Making one may ask the student's code, which may raise or lie: such a figure is left out. A
-    figure that fails in any other way is its author's mistake; ``problems`` gets the traceback.
+    No figure changes a verdict. Making a figure may call the student's code; if that raises or
+    gives nonsense, the figure is left out. Any other failure is the author's mistake; ``problems``
+    gets the traceback.
     """
     found = []
     for make in makers[:MAX_FIGURES]:
@@ -68,8 +69,8 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """Have a block of a check whose failure or student's exception brings these figures too, after
-    a failure's own.
+    """Add these figures to a failure, or to an exception of the student's code, that ends the
+    block.
     """
     try:
         yield
@@ -77,25 +78,25 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
         failure.figures = (*failure.figures, *makers)
         raise
     except StudentCodeError as error:
-        # not added: the error of a file that can't be loaded is raised again for every check
+        # not appended: the error of a file that can't be loaded is raised again for every check
         error.figures = makers
         raise
 
 
 def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
-    """Return the picture of a graph that was built here."""
+    """Return the picture of a graph that was built in this process."""
     return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
 
 
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> Figure:
-    """Return the graph that a student was asked about, marked at the place ``at`` which the answer
-    was wrong.
+    """Return the graph that a student was asked about, with the place ``at`` marked at which the
+    answer was wrong.
 
-    ``("entry", 3)`` is the third node of the walk, depth-first and in pre-order; every node has the
-    numbers of its visits. ``("edge", 2)`` is where the second edge of the root leads, ``("leaf",
-    "x")`` the leaf x, ``("tensor", "y")`` whatever is called y.
+    ``("entry", 3)`` is the third node of the depth-first, pre-order walk; every node shows the
+    numbers of its visits. ``("edge", 2)`` is the node at the end of the root's second edge,
+    ``("leaf", "x")`` the leaf x, ``("tensor", "y")`` the tensor with the name y.
     """
     picture = trace_graph(root, names)
     kind, place = at or ("", None)
@@ -123,8 +124,8 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """Return the ids of the nodes, depth-first and in pre-order, without constants, up to a node
-    that is cut.
+    """Return the ids of the nodes, depth-first and in pre-order, without constants, ending before a
+    node that is left out.
     """
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []
@@ -141,7 +142,7 @@ def walk(picture: GraphPicture, most: int = 400) -> list[str]:
 
 
 def visits(picture: GraphPicture) -> dict[str, str]:
-    """Return for each node the numbers of its visits: ``1``, ``3, 7``."""
+    """Return the numbers of the visits to each node: ``1``, ``3, 7``."""
     found: dict[str, list[str]] = {}
     for visit, id in enumerate(walk(picture)[:MAX_NOTED], 1):
         found.setdefault(id, []).append(str(visit))
@@ -155,11 +156,11 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> Figure:
-    """Return two graphs, as ``wire.trace`` gives them, and where they first differ. Raise
-    ValueError for what is none.
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
 
-    ``actual`` may be None. ``notes`` are shown at each graph's tensors, by their names. ``at`` is
-    the name of the tensor to mark instead, for graphs that may well differ in shape.
+    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
+    tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
+    instead.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -176,7 +177,7 @@ def graphs_figure(
 
 
 def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
-    """Return a graph, cut to what is drawn, with notes at the tensors of those names."""
+    """Return a graph, cut to what is drawn, with notes at the named tensors."""
     picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
     found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
     return picture.annotated(found)
@@ -203,5 +204,5 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 
 
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
-    """Return predictions beside what happened: what, predicted, outcome, why."""
+    """Return a figure of predictions: what was predicted, the prediction, the outcome, why."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}

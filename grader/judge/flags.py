@@ -1,8 +1,8 @@
-"""What looks like tampering, for a person to look at. A flag never changes points.
+"""Flag what looks like tampering, for a person to check. A flag never changes points.
 
 There are two sources, and neither is proof: the text of the file, read here without executing it
-(``flags_in``), and what was replaced in torch and in the builtins while the file was loaded. The
-worker reports that (``Worker.do_load``), and the file could hide it.
+(``flags_in``), and names that were replaced in torch and in the builtins while the file was loaded.
+The worker reports these (``Worker.do_load``), so the file could hide them.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ REACHING_OUT = {
     "threading.Thread": "starts threads",
 }
 TAILS = {name.rpartition(".")[2] for name in REACHING_OUT}
-"""What an attribute is called that may be one of those."""
+"""The last parts of those names, for a quick check of attributes."""
 MODULES = {
     "subprocess": "starts programs",
     "socket": "opens connections",
@@ -62,7 +62,9 @@ BUILTINS = {
 
 
 def flags_in(source: Source) -> list[str]:
-    """Return one line for each thing that a person should look at, with the line of the file."""
+    """Return a line of text, with the file's line number, for each thing that a person should
+    check.
+    """
     found: dict[str, int] = {}
     for node in source.nodes:
         for text in _flags_of(node, source):

@@ -1,6 +1,6 @@
-"""torch's gradcheck and gradgradcheck as assertions, which show the Jacobians that disagree.
+"""Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree.
 
-For a function across the border, their requests cross in one frame.
+All requests to a function in the worker cross in one frame.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 
 MAX_JACOBIAN = 1 << 23
-"""How many elements the Jacobians of a function may have that gradcheck compares one by one."""
+"""How many elements the Jacobians may have that gradcheck compares one by one."""
 TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
 
 
@@ -45,7 +45,9 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require torch.autograd.gradgradcheck: backward can itself be differentiated, rightly."""
+    """Require torch.autograd.gradgradcheck: backward itself can be differentiated, with the right
+    values.
+    """
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
@@ -81,7 +83,7 @@ def _gradcheck(
 
 
 def _bounded(function: Any, details: dict[str, Any]) -> Callable[..., Any]:
-    """Return the function, which fails the check once a Jacobian would be too large to compare."""
+    """Return the function; it fails the check if a Jacobian would be too large to compare."""
     elements = sum(x.numel() for x in details["inputs"].values())
 
     def called(*args: Any) -> Any:
@@ -102,7 +104,7 @@ def _disagreement(
     names: Sequence[str],
     options: dict[str, Any],
 ) -> Figure | None:
-    """Return the two Jacobians that a checker compared: of the function, or of its gradient."""
+    """Return the two Jacobians that a checker compared, of the function or of its gradient."""
     tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:
         return jacobian_figure(function, inputs, names, **tolerances)

@@ -1,4 +1,4 @@
-"""Mistakes that show in what a function does with its inputs and with what was there before."""
+"""Rules for mistakes in how a function uses its inputs and earlier state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEWEST = 2
 
 
 def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the values that have the shape of a tensor and are not zero."""
+    """Yield the tensors of the same shape as ``like`` that are not all zero."""
     for name, value in values.items():
         if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
             yield name, value.detach()
@@ -32,7 +32,7 @@ def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
     explanation="Your result is {name} itself, {value}; expected {expected}.",
 )
 def input_returned(failure: Failure, student: Student) -> Facts | None:
-    """The values of one input, and of no other, in place of the truth."""
+    """Recognize the values of exactly one input instead of the expected ones."""
     both = pair(failure)
     if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
         return None
@@ -52,7 +52,7 @@ def input_returned(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def input_added(failure: Failure, student: Student) -> Facts | None:
-    """The truth plus one input, or plus what .grad held before."""
+    """Recognize the expected values plus one input, or plus the old .grad."""
     both = pair(failure)
     if both is None or both[0].shape != both[1].shape or both[1].numel() < FEWEST:
         return None
@@ -78,7 +78,7 @@ def input_added(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
-    """A difference of 0 to a .grad that was kept before a backward, without a copy."""
+    """Recognize a difference of 0 from a .grad that was kept without a copy before a backward."""
     both = pair(failure)
     if both is None or not both[0].numel() or both[0].any() or not both[1].any():
         return None
@@ -90,7 +90,9 @@ def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names that are .grad, without a copy, before a backward, and subtracted after it."""
+    """Yield names that refer to .grad without a copy before a backward, and are subtracted after
+    it.
+    """
     nodes = list(ast.walk(function))
     backwards = [
         node.lineno
@@ -127,7 +129,7 @@ def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     ),
 )
 def calls_disagree(failure: Failure, student: Student) -> Facts | None:
-    """Two equal calls of which only the solution gives the same twice."""
+    """Recognize that two equal calls disagree, although the solution's agree."""
     call = failure.call
     if call is None or failure.error is not None or call.path.partition(".")[0] != failure.about:
         return None
@@ -142,7 +144,7 @@ def calls_disagree(failure: Failure, student: Student) -> Facts | None:
 
 
 def _called(student: Student, path: str, args: tuple[Any, ...], kwargs: Facts) -> Tensor | None:
-    """Return what a call gives as a tensor, None if it gives anything else."""
+    """Return a call's result if it is a tensor, else None."""
     function: Any = student
     for name in path.split("."):
         function = getattr(function, name)

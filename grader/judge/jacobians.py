@@ -1,4 +1,4 @@
-"""Figures of gradcheck: the analytic Jacobian beside the numeric one."""
+"""Make the figure of a failed gradcheck: the analytic Jacobian beside the numeric one."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def rows_of(matrix: Tensor) -> list[list[float | str]]:
 def both_jacobians(
     function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
 ) -> tuple[Tensor, Tensor, list[int]]:
-    """Return ∂y/∂x by backward and by central differences, and how much is cut. Rows are outputs,
-    columns elements of the input.
+    """Return ∂y/∂x by backward and by central differences, and how many rows and columns are cut.
+    Rows are outputs, columns elements of the input.
     """
 
     def value(x: Tensor) -> Tensor:

@@ -1,6 +1,7 @@
-"""A student in this very process: for the references, which we trust, and for benchmarks.
+"""Run a student's module in this process: for references, which we trust, and for benchmarks.
 
-It looks like ``proxies.RemoteStudent``. Never use it for a submission: the module's code runs here.
+It has the interface of ``proxies.RemoteStudent``. Never use it for a submission: the module's code
+runs here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from grader.worker.wire.values import round_trip
 
 
 class MissingReference:
-    """In the solution's place in a students' bundle: whatever it is asked for is missing."""
+    """Stands for the solution in a students' bundle: every name is missing."""
 
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         raise MissingName(scenario)
@@ -39,7 +40,7 @@ class LocalStudent:
     def __init__(
         self, source: Source, scenarios: str, *, module: types.ModuleType | None = None
     ) -> None:
-        """``module`` is the source's, if it was executed already."""
+        """Use ``module`` if the source was executed already."""
         self.source = source
         self._module = module or execute(source.text, source.module, source.filename)
         self._scenarios = execute(scenarios, "scenarios", "<scenarios>")
@@ -50,11 +51,11 @@ class LocalStudent:
         return round_trip(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block, as ``RemoteStudent`` does; here nobody checks what is written."""
+        """Return a block, like ``RemoteStudent``; here nothing checks what is written."""
         return contextlib.nullcontext()
 
     def put(self, tensor: Tensor) -> Any:
-        """Return a copy, as ``RemoteStudent`` does."""
+        """Return a copy, like ``RemoteStudent``."""
         return round_trip(tensor)
 
     def __getattr__(self, name: str) -> Any:

@@ -1,8 +1,8 @@
-"""The judge's own memory limit: values of a student's can't take more of the host than this.
+"""Limit the judge's own memory, so that a student's values can't exhaust the host's.
 
-A worker's messages are capped, but what a check computes from them may be far larger, as an outer
-product is. Beyond the limit an allocation fails in the judge. That ends the check, and a new judge
-takes over after the submission.
+A worker's messages are capped, but what a check computes from them may be far larger, such as an
+outer product. Beyond the limit an allocation fails in the judge. That ends the check, and a new
+judge takes over after the submission.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class JudgeMemory:
 
     @property
     def crowded(self) -> bool:
-        """Whether half of it is used while nothing is judged."""
+        """Whether half of the limit is used while nothing is judged."""
         return self.limited and address_space_bytes() - self._baseline > JUDGE_BYTES // 2
 
 
@@ -45,14 +45,16 @@ OF_THIS_PROCESS = JudgeMemory()
 
 
 def is_shortage(error: BaseException) -> bool:
-    """Return whether an allocation in this process failed, in Python or in torch."""
+    """Return whether an exception says that memory ran out in
+    this process, in Python or in torch.
+    """
     if isinstance(error, MemoryError):
         return True
     return isinstance(error, RuntimeError) and CANNOT_ALLOCATE in str(error)
 
 
 def release(error: BaseException) -> None:
-    """Let go of the values in the frames that an exception passed through."""
+    """Release the values in the frames that an exception passed through."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]
     while todo:

@@ -1,7 +1,7 @@
-"""Plots of a student's function over the true one, made after a check has failed.
+"""Plot a student's function over the true one, after a check has failed.
 
-All points cross the border in one frame. A point that the student's function can't give is left
-out, and a note says so. The plot is data as ``charts`` makes it.
+All points cross the border in one frame. Points at which the student's function raises are left
+out, and a note says so. The plot is data in the form that ``charts`` makes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from grader.judge.remote.proxies import RemoteCallable
 from grader.worker.wire.batching import MAX_QUESTIONS, call_question, product_question
 
 POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
-"""How often the student's function and the true one are asked, and below how many there is no plot.
+"""How many points of the student's function and of the true one are computed, and the fewest for a
+plot.
 """
 SECONDS, TRIALS = 2.0, 3
-"""What the points may take together, and how often a call is timed. A slow function gets fewer
+"""The time for all points together, and how often a call is timed. A slow function gets fewer
 points.
 """
 RAISED = "it raised {error}"
@@ -39,8 +40,8 @@ CONSTANT = "the result is a constant: it has no grad_fn"
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what a student's function gives for each of these arguments, in one frame. None stands
-    where it raises, and at the end for what there is no time for.
+    """Return what a student's function gives for each of these arguments, in one frame. A result is
+    None if the function raises; at the end, None stands for calls without time left.
     """
     shown = calls[: affordable(function, calls[0])]
     found: list[Any] = []
@@ -54,8 +55,9 @@ def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> l
 
 
 def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int = 1) -> int:
-    """Return how many points there is time for, by calling the function. Each takes as long as
-    ``steps`` calls. A first call is often slow, and the host may be busy, so the fastest counts.
+    """Return how many points there is time for, by timing calls of the function. Each point takes
+    as long as ``steps`` calls. A first call is often slow and the host may be busy, so the fastest
+    call counts.
     """
     fastest = SECONDS
     for _ in range(TRIALS):
@@ -73,8 +75,8 @@ def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int =
 def answered(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
 ) -> Iterator[None]:
-    """Have a block in which the answers to these calls are there and, with ``v``, the products of
-    their Jacobians with v.
+    """Prefetch the answers to these calls for a block and, with ``v``, the products of their
+    Jacobians with v.
     """
     if not isinstance(function, RemoteCallable):
         yield
@@ -92,7 +94,7 @@ def answered(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a function gave at one point, or why there is nothing."""
+    """A function's result at one point, or why there is none."""
 
     value: Tensor | None = None
     gradient: Tensor | None = None
@@ -139,13 +141,13 @@ def plot_figure(
     incoming: Tensor | None = None,
     gradient: bool = True,
 ) -> Figure | None:
-    """Return the value and the gradient of an elementwise function of the student's over the true
-    ones, with the failing point marked.
+    """Plot the value and the gradient of a student's elementwise function over the true ones, with
+    the failing point marked.
 
-    ``inputs`` are those of the call that failed. One element of one of them, the tensor at place
-    ``vary``, is moved across ``over``: the element for which the answer is most wrong. All others
-    keep their values. The gradient is that for ``incoming``, by default ones. None if the function
-    gives too few points.
+    ``inputs`` are those of the failed call. In the tensor at place ``vary``, the element with the
+    greatest error moves across ``over``; all others keep their values. The gradient is for the
+    incoming gradient ``incoming``, by default ones. Return None if the function gives too few
+    points.
     """
     args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     x: Tensor = args[vary]
@@ -183,7 +185,7 @@ def plot_figure(
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """Arguments of which one element is moved."""
+    """Arguments of which one element moves."""
 
     args: tuple[Any, ...]
     vary: int
@@ -222,7 +224,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """What the student's function and the true one gave, point by point."""
+    """The results of the student's function and of the true one, point by point."""
 
     places: Sequence[float]
     found: Sequence[Reading]
@@ -273,5 +275,5 @@ class Drawing:
 
 
 def spread(low: float, high: float, count: int, here: float) -> list[float]:
-    """Return ``count`` places from low to high, and ``here``."""
+    """Return ``count`` evenly spaced places from low to high, and ``here``."""
     return sorted({*torch.linspace(low, high, count, dtype=torch.float64).tolist(), here})

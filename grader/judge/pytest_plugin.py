@@ -1,7 +1,7 @@
-"""The pytest plugin that judges a lesson's checks.
+"""Judge a lesson's checks, as a pytest plugin.
 
-pytest collects and runs them. This plugin provides their fixtures, decides before each whether it
-can be asked at all, and afterwards what its outcome is. The result (``results``) travels in
+pytest collects and runs them. This plugin provides their fixtures, decides before each check
+whether it can run at all, and afterwards what its outcome is. The result (``results``) travels in
 pytest-json-report's metadata.
 """
 
@@ -53,7 +53,7 @@ TOO_LARGE = "checking what your code returned takes more than {limit} MB of memo
 class LessonPlugin:
     """Judges one lesson's submissions, one after another.
 
-    It holds what is the same for all, and refers to the ``run`` of the one that is judged.
+    It holds what all submissions share, and refers to the ``run`` of the current one.
     """
 
     def __init__(self, spec: LessonSpec) -> None:
@@ -71,8 +71,8 @@ class LessonPlugin:
 
     @contextlib.contextmanager
     def judging(self, run: SubmissionRun) -> Iterator[None]:
-        """Have a block in which the collected checks are run on one submission. What the last one
-        left in a constant of the lesson's is gone.
+        """Judge one submission with the collected checks during a block. Changes that the last
+        submission caused in the lesson's constants are undone.
         """
         self.constants.put_back()
         self._run = run
@@ -115,13 +115,13 @@ class LessonPlugin:
         return f"{self.lesson}.{item.name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Begin a check, unless the module does not load, the function is not begun, or a check
-        that it needs has not passed.
+        """Begin a check, unless the module does not load, the function has not been started, or a
+        needed check has not passed.
         """
         run = self.run
         check = run.begin(self.id_of(item), item, spec_of(item))
         run.session.load()
-        # for what draws by itself, as gradgradcheck does
+        # for code that draws its own random numbers, such as gradgradcheck
         torch.default_generator.manual_seed(check.seed)
         if run.untouched(check.spec.about, self.stub):
             raise NotStarted(check.spec.about)
@@ -134,8 +134,8 @@ class LessonPlugin:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_pyfunc_call(self) -> Iterator[None]:
-        """Record the check, if it is the one to record. Steps on the student's objects that are
-        still pending at its end belong to it.
+        """Run the check, and record it if a script of it was requested. Steps on the student's
+        objects that are pending at its end belong to it.
         """
         with self.run.recording():
             result = yield
@@ -146,7 +146,7 @@ class LessonPlugin:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[Any]
     ) -> pytest.TestReport:
-        """Report a stage briefly. pytest's own report parses the source of every frame."""
+        """Report a stage briefly, because pytest's own report parses the source of every frame."""
         return pytest.TestReport(
             item.nodeid,
             item.location,
@@ -160,7 +160,7 @@ class LessonPlugin:
         )
 
     def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
-        """Report a stage without what nobody reads and what takes time to format."""
+        """Report a stage without the parts that nobody reads and that take time to format."""
         data = {"duration": report.duration, "outcome": report.outcome}
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
@@ -187,7 +187,7 @@ class LessonPlugin:
             return self.results.of(run, bare, seconds)
 
     def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
-        """Return the verdict on a check, from what ended it, if anything did."""
+        """Return the verdict on a check, given the exception that ended it, if any."""
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
@@ -203,13 +203,17 @@ class LessonPlugin:
 
     @staticmethod
     def left_out(spec: CheckSpec, error: MissingName) -> bool:
-        """Return whether a bonus part was deleted, not misspelt: then it was not started."""
+        """Return whether a bonus part was deleted rather than misspelt; then it counts as not
+        started.
+        """
         about = error.name.partition(".")[0] == spec.about
         return spec.bonus and about and "near" not in missing(error, "").facts
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
-        """Judge an unexpected exception: it is our fault if the reference raises too, or if the
-        host has less memory than the judge may use.
+        """Judge an unexpected exception.
+
+        It is a grader fault if the reference raises too, or if the host has less memory than the
+        judge may use.
         """
         note = "".join(traceback.format_exception(error))
         shortage = is_shortage(error)
@@ -234,9 +238,10 @@ class LessonPlugin:
         )
 
     def breaks_on_the_reference(self, check: CheckRun) -> bool:
-        """Return whether a check raises there too, or asks for nothing that could differ there.
+        """Return whether a check raises on the reference too.
 
-        A students' bundle was proved with the reference when it was made, so there it is not tried.
+        A check that uses nothing of the student also counts. A students' bundle was proved with the
+        reference when it was made, so it is not tried there.
         """
         given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
         asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
@@ -252,7 +257,7 @@ class LessonPlugin:
     def script_for(
         self, run: SubmissionRun, recorder: Recorder, verdict: CheckVerdict
     ) -> tuple[str, ...] | str | None:
-        """Return the script behind a check that did not pass, or why there is none."""
+        """Return the script of a check that did not pass, or why there is none."""
         if verdict.outcome not in DIAGNOSED:
             return None
         try:

@@ -1,4 +1,4 @@
-"""What an exception of Python or torch says about a mistake, whatever the lesson."""
+"""Rules for exceptions of Python or torch whose message shows the mistake, in any lesson."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from grader.judge.remote.session import Student
 
 
 def raised(id: str, title: str, explanation: str, patterns: Sequence[str]) -> Mistake:
-    """Make a mistake that is recognized by what was raised; groups of a pattern are its facts."""
+    """Make a mistake that is recognized by an exception's
+    text; a pattern's groups are its facts.
+    """
 
     def rule(failure: Failure, student: Student) -> dict[str, Any] | None:
         if failure.error is None:

@@ -1,4 +1,4 @@
-"""Random inputs of a check: everything from one seed, nothing from torch's global generator.
+"""Draw a check's random inputs: everything from one seed, nothing from torch's global generator.
 
 Numbers have two decimals and stay away from zero, so that messages are short and no kink is hit by
 accident; ``digits=None`` gives all decimals.
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 BEYOND = 0.07
-"""How far beyond ``avoid`` a number lies that was too close to zero."""
+"""How far beyond ``avoid`` a number is moved that was too close to zero."""
 
 
 class RandomInputs:
@@ -56,7 +56,7 @@ class RandomInputs:
         avoid: float = 0.1,
     ) -> Tensor:
         """Return a tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each
-        element at least ``avoid`` from zero. Raises ValueError where there is no room for that.
+        element at least ``avoid`` from zero. Raise ValueError if the range has no room for that.
         """
         refuse_without_room(low, high, avoid, digits)
         values = (
@@ -68,7 +68,7 @@ class RandomInputs:
             near = values.abs() < avoid
             if bool(near.any()):
                 away = torch.full_like(values, avoid + BEYOND)
-                if digits is None:  # no two alike by chance
+                if digits is None:  # no two elements are equal by chance
                     away = values.abs() + avoid
                 if low < 0:
                     away[values < 0 if high > avoid else ...] *= -1
@@ -79,12 +79,12 @@ class RandomInputs:
         return torch.randint(low, high + 1, shape, generator=self._generator)
 
     def shape(self, *, dims: int | None = None, most: int = 4) -> tuple[int, ...]:
-        """Return a shape of one to three dimensions, each from 2 to ``most``."""
+        """Return a shape of one to three dimensions, each between 2 and ``most``."""
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def shapes(self) -> list[tuple[int, ...]]:
         """Return shapes for a contract that says "any": 0-d, one element, a matrix, three
-        dimensions, and five with some thousand elements; the sizes are drawn.
+        dimensions, and five dimensions with a few thousand elements; the sizes are random.
         """
         five = self.sample([1, 2, 2, 3, self.integer(60, 200)], 5)
         return [(), (1,), self.shape(dims=2, most=9), self.shape(dims=3), tuple(five)]
@@ -126,7 +126,7 @@ class RandomInputs:
 
 
 def refuse_without_room(low: float, high: float, avoid: float, digits: int | None) -> None:
-    """Raise ValueError if what is moved away from zero would leave the range."""
+    """Raise ValueError if values that are moved away from zero would leave the range."""
     if not (avoid and low < avoid and high > -avoid):
         return
     least = avoid + (avoid if digits is None else BEYOND)

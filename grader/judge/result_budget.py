@@ -1,8 +1,9 @@
-"""How large results may become, so that no answer fills reports and gradebooks.
+"""Limit the size of results, so that no answer fills reports and gradebooks.
 
-``describe`` bounds each value. A check's result takes ``CHECK_BYTES`` of JSON at most, and those of
-a lesson ``LESSON_BYTES`` together, beside what every result has. Wrong answers that people make
-take a quarter of that. What is over the budget is left out: figures first, the message last.
+``describe`` bounds each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a
+lesson's results together ``LESSON_BYTES``, not counting the fields that every result has. Real
+wrong answers take about a quarter of that. Over the budget, parts are left out: figures first, the
+message last.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from grader.core.report import CheckResult
 CHECK_BYTES = 64 << 10
 LESSON_BYTES = 256 << 10
 SHORT = 1000
-"""How many characters of a text are left in a result that is over its budget."""
+"""How many characters of a text remain in a result that is over its budget."""
 LEFT_OUT = {"other": "…"}
 
 
@@ -26,12 +27,13 @@ def size_of(result: CheckResult) -> int:
     """Return how many bytes of JSON a result takes."""
     try:
         return len(msgspec.json.encode(result))
-    except UnicodeEncodeError:  # a text holds a lone surrogate, which is not UTF-8
+    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
         return len(json.dumps(result.as_json()))
 
 
 def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
-    """Return the result with as little left out as makes it fit into ``room`` bytes, and its size.
+    """Return the result and its size, after leaving out as little as makes it fit into ``room``
+    bytes.
 
     Outcome, points, titles and the beginning of each text always stay.
     """
@@ -59,4 +61,4 @@ SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
     ),
     lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
 )
-"""What is left out, in this order."""
+"""The parts to leave out, in this order."""

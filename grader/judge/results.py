@@ -1,4 +1,4 @@
-"""A check's result, made from the verdict, the lesson's texts and the student's file."""
+"""Make a check's result from the verdict, the lesson's texts and the student's file."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Results:
         self.mistakes = load_mistakes(spec.diagnosis, spec.names)
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
-        """Return the result of the check that was just run, which took so many seconds."""
+        """Return the result of the check that just ran, given its time in seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
         call = snippet_for(run, verdict)
@@ -68,7 +68,7 @@ class Results:
         with session.off_the_clock():
             made = render_figures(verdict.figures, problems)
         figures = [translate_figure(figure, tr) for figure in made]
-        session.take_output()  # what was printed for a figure is no part of the check
+        session.take_output()  # output that a figure caused is not the check's
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
         )
@@ -113,7 +113,7 @@ class Results:
     def diagnose(
         self, run: SubmissionRun, verdict: CheckVerdict
     ) -> tuple[Diagnosis | None, str | None]:
-        """Return the mistake behind a failure, and the traceback of a rule that broke."""
+        """Return the mistake behind a failure, and the traceback of a rule that raised."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
         failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
@@ -128,7 +128,7 @@ class Results:
 
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
-    """Return the call that failed, to paste; None if a tensor changed after it was handed over."""
+    """Return the failed call, ready to paste; None if a tensor changed after it was passed."""
     traffic = run.check.traffic
     if verdict.outcome in WITHOUT_CALL or traffic.wrote:
         return None
@@ -142,7 +142,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
-    """Return the line to show: where it was raised; the definition's header if it could not be
+    """Return the line to show: where the code raised; the header of a definition that could not be
     called; else its last return.
     """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
@@ -151,13 +151,13 @@ def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | Non
 
 
 def column_of(line: int | None, source: Source) -> int | None:
-    """Return where in a line's text the file's syntax error is."""
+    """Return the column of the file's syntax error in its line's text."""
     found = source.error_column
     return found[1] if found and found[0] == line and found[1] <= MAX_SOURCE_LINE else None
 
 
 def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
-    """Translate the texts of a figure's rows, and of a plot all phrases."""
+    """Translate the texts in a figure's rows, and all phrases of a plot."""
     if figure.get("kind") == "plot":
         return {key: translate_phrases(value, tr) for key, value in figure.items()}
     if "rows" not in figure:
@@ -194,7 +194,7 @@ def title(item: pytest.Item) -> str:
 
 
 def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
-    """Yield the results that a pytest-json-report carries, in the order of the run."""
+    """Yield the results in a pytest-json-report, in the order of the run."""
     for test in report.get("tests", ()):
         if "check" in test.get("metadata", {}):
             yield CheckResult.from_json(test["metadata"]["check"])

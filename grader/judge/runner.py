@@ -1,7 +1,7 @@
-"""The judge: run one lesson's checks against one submission and decide the outcome of each.
+"""Run one lesson's checks against one submission and decide the outcome of each: the judge.
 
-It holds the checks, the solution and the truth. It has the student's file as text, and asks a
-worker for whatever that text does. pytest is its engine.
+It holds the checks, the solution and the expected values. It has the student's file only as text,
+and a worker runs it. pytest runs the checks.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PYTEST_OPTIONS = (
     "--json-report-omit",
     *("log", "keywords", "streams", "warnings", "collectors", "traceback"),
 )
-"""pytest as an engine: it prints, captures and rewrites nothing, and reads no settings."""
+"""pytest's options: it prints, captures and rewrites nothing, and reads no settings."""
 
 CHECK_FILES = ("test_visible", "test_hidden")
 UNREADABLE = (
@@ -56,7 +56,7 @@ UNREADABLE = (
 
 
 class Judge:
-    """One lesson's checks, collected once, and what is needed to judge submissions by them."""
+    """One lesson's checks, collected once, and everything needed to judge submissions by them."""
 
     def __init__(self, spec: LessonSpec) -> None:
         self.spec = spec
@@ -65,7 +65,7 @@ class Judge:
     def run(self, serve: Callable[[Judging], None]) -> None:
         """Collect the checks, then call ``serve`` with a function that judges a submission.
 
-        Raise EngineFault if the checks can't be collected, and what ``serve`` raises.
+        Raise EngineFault if the checks can't be collected, and pass on what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         run_pytest(self.spec.check_files, engine, self.plugin)
@@ -110,7 +110,7 @@ class Judge:
         )
 
     def session_for(self, task: Task, workers: WorkerSource) -> StudentSession:
-        """Return a session for a submission; no worker is started yet."""
+        """Return a session for a submission; it starts no worker yet."""
         problem = None
         if task.problem is not None:
             problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
@@ -128,7 +128,7 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
     session, tr = run.session, run.tr
     try:
         session.load()
-        if session.source.unreadable:  # rules that look at the source would look at nothing
+        if session.source.unreadable:  # rules that read the source would have nothing to read
             session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
             session.load()
     except StudentCodeError as error:
@@ -140,7 +140,7 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
 
 
 def told(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
-    """Return what loading a file raised, a syntax error after what it means."""
+    """Return the exception from loading a file; a syntax error with its explanation first."""
     raised = str(error)
     if not error.is_a("SyntaxError"):
         return raised
@@ -156,11 +156,11 @@ def judge_once(spec: LessonSpec, task: Task, workers: WorkerSource) -> Answer:
 
 
 Judging = Callable[[Task, WorkerSource], Answer]
-"""Judges one submission: a task and where to get workers."""
+"""Judges one submission, given a task and a source of workers."""
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """pytest-json-report's report, started again for each submission; the engine has its hooks."""
+    """A pytest-json-report that starts again for each submission; the engine has its hooks."""
 
     pytest_addhooks = None
 
@@ -170,7 +170,7 @@ class SubmissionReport(JSONReport):  # type: ignore[misc]
 
 
 class _Engine:
-    """Hooks that let pytest collect, and leave the loop over submissions to ``serve``."""
+    """Hooks that let pytest collect and then leave the loop over submissions to ``serve``."""
 
     def __init__(self, serve: Callable[[pytest.Session], None]) -> None:
         self._serve = serve
@@ -187,7 +187,7 @@ class _Engine:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
-        """Serve submissions once all is collected. Keep errors from pytest and raise them later."""
+        """Serve submissions after collection. Keep errors away from pytest and raise them later."""
         if session.testsfailed:
             return None
         self.served = True
@@ -204,7 +204,7 @@ class _Engine:
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
     ) -> tuple[str, str, str]:
-        """Answer for pytest's terminal, which is not there."""
+        """Answer the hook that pytest's terminal plugin, which is not loaded, would answer."""
         return report.outcome, "", ""
 
 
@@ -228,13 +228,15 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
 
 
 def forget_check_files() -> None:
-    """Forget them: without fork one process collects the files of several lessons."""
+    """Forget the check files' modules: without fork, one
+    process collects several lessons' files.
+    """
     for name in CHECK_FILES:
         sys.modules.pop(name, None)
 
 
 def run_checks(checks: pytest.Session) -> dict[str, Any]:
-    """Run what was collected, once; return pytest-json-report's report."""
+    """Run the collected checks once; return the report of pytest-json-report."""
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
@@ -244,7 +246,7 @@ def run_checks(checks: pytest.Session) -> dict[str, Any]:
 
 
 def warm_up() -> None:
-    """Have pytest load now what it loads when it first runs, so that forks have it."""
+    """Make pytest load now what it loads at its first run, so that forks have it."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         pytest.main(

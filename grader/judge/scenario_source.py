@@ -1,7 +1,7 @@
-"""A lesson's scenarios one by one: each with what it uses, as a text of its own.
+"""Split a lesson's scenarios into separate texts, each with the definitions that it uses.
 
-So a worker gets a scenario with the first question that needs it and knows none of the others, and
-a script shows one scenario without the rest of the file.
+So a worker gets a scenario with the first question that needs it and never sees the others, and a
+script shows one scenario without the rest of the file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.worker.loading import WATCHED, words_in
 
 
 def scenario_names(scenarios: str) -> set[str]:
-    """Return what a scenarios file defines or imports at its top level."""
+    """Return the names that a scenarios file defines or imports at its top level."""
     names: set[str] = set()
     for node in ast.parse(scenarios).body:
         names.update(defined_names(node))
@@ -52,14 +52,14 @@ def reached_by(scenarios: str, name: str) -> str:
 
 
 def without_torch(source: str) -> str:
-    """Return a scenario's text for a script that imports torch already."""
+    """Return a scenario's text for a script that already imports torch."""
     return source.replace("import torch\n", "", 1).lstrip("\n")
 
 
 @functools.lru_cache(maxsize=32)
 def watched_words(scenarios: str) -> tuple[str, ...]:
-    """Return the names of torch and Python that any scenario uses: a student's file may replace
-    them (``worker.loading``).
+    """Return the names of torch and Python that any scenario uses, because a student's file might
+    replace them (``worker.loading``).
     """
     words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
     return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))

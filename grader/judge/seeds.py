@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """The seed of a run, from which each check's is derived unless it is among ``by_check``."""
+    """The seed of a run. A check's seed is in ``by_check``, or else derived from it."""
 
     run: int
     by_check: Mapping[str, int] = field(default_factory=dict)

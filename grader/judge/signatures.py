@@ -1,7 +1,8 @@
-"""How a wrong answer without a name behaves, as a short text: equal for answers that fail alike.
+"""Describe the behavior of an unnamed wrong answer by a short text, equal for answers that fail
+alike.
 
-The failed checks of a function are run once more, from a seed that is the same for every
-submission. So the same mistake gives the same messages and numbers, in every submission.
+A function's failed checks run once more, from a seed that all submissions share. So the same
+mistake gives the same messages and numbers in every submission.
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ SEED = 1
 SLOW = 2.0
 """A check that took a student this many seconds is not run again."""
 DIGITS = 4
-"""How many digits of a number count: two ways to write one formula differ in the last ones."""
+"""How many digits of a number count, because two ways to
+write one formula differ in the last ones.
+"""
 LENGTH = 8
 
 
 def with_signatures(
     run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
 ) -> tuple[CheckResult, ...]:
-    """Return the results; failed checks of a function without any name have its signature."""
+    """Return the results with signatures for failed checks of functions without any name."""
     signed: dict[str, str] = {}
     for function in dict.fromkeys(check.function for check in checks):
         failed = [one for one in checks if one.function == function and one.id in run.failures]

@@ -20,7 +20,7 @@ from grader.judge.seeds import Seeds
 
 @dataclass(frozen=True, slots=True)
 class CheckRun:
-    """One check, run on one submission; ``traffic`` is what crosses the border meanwhile."""
+    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
 
     id: str
     item: pytest.Item
@@ -34,7 +34,7 @@ class SubmissionRun:
     """One submission, judged check by check.
 
     ``tr`` notes which of this submission's messages have no translation. ``recorded`` is the id of
-    the check whose script is wanted; ``script`` has its lines, or says why there are none.
+    the check whose script was requested; ``script`` has its lines, or says why there are none.
     """
 
     session: StudentSession
@@ -44,25 +44,25 @@ class SubmissionRun:
     recorded: str | None = None
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
-    """By the name of a check's function."""
+    """The outcomes, by the name of a check's function."""
     unnamed_by: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
-    """By the id of a check."""
+    """The failures, by the id of a check."""
     reported_bytes: int = 0
-    """How much JSON the results so far take."""
+    """How many bytes of JSON the results take so far."""
     check: CheckRun = field(init=False)
-    """The check that is run, or was run last."""
+    """The check that is running, or ran last."""
     _recorder: Recorder | None = None
     _untouched: dict[str, bool] = field(default_factory=dict)
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
-        """Begin a check and forget what the last one did at the border."""
+        """Begin a check, and forget what the last one did at the border."""
         seed, traffic = self.seeds.of(check_id), self.session.begin_check()
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
 
     def student_for_check(self) -> RemoteStudent:
-        """Return the student to hand to the check: a recorder's, if it is to be recorded."""
+        """Return the student to pass to the check: a recorder's, if the check is recorded."""
         if self.check.id != self.recorded:
             return self.student
         self._recorder = Recorder(self.session)
@@ -70,16 +70,16 @@ class SubmissionRun:
 
     @property
     def recorder(self) -> Recorder | None:
-        """Return what recorded the check, if it is the one to record and asked the student."""
+        """Return the check's recorder, if the check is recorded and used the student."""
         return self._recorder if self.check.id == self.recorded else None
 
     def recording(self) -> contextlib.AbstractContextManager[object]:
-        """Return a block in which the check is recorded, if it is the one to record."""
+        """Return a block in which the check is recorded, if its script was requested."""
         return self.recorder or contextlib.nullcontext()
 
     def untouched(self, name: str, stub: Source) -> bool:
-        """Return whether a definition is the stub's and the file changes it nowhere else. One that
-        can't be compared is not the stub's.
+        """Return whether a definition is still the stub's and the file does not change it
+        elsewhere. If it can't be compared, it is not.
         """
         if name not in self._untouched:
             source = self.session.source

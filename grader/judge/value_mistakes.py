@@ -1,5 +1,5 @@
-"""Mistakes that the values of a failure show, whatever the lesson: what came back is the expected
-result in another dtype, shape or type, is not finite, or is a multiple of it.
+"""Rules for mistakes that show in the returned values, in any lesson: the expected result in
+another dtype, shape or type, a multiple of it, or values that are not finite.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from grader.worker.wire.placeholders import Opaque
 Facts = dict[str, Any]
 MOST_DIMENSIONS = 4
 FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
-"""Factors that are believed of a single number."""
+"""Factors that count as evidence even for a single number."""
 
 
 def pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
-    """Return the tensors that came back and were expected, if both are there."""
+    """Return the returned and the expected tensor, if both exist."""
     actual, expected = failure.actual, failure.expected
     if failure.error is None and isinstance(actual, Tensor) and isinstance(expected, Tensor):
         return actual.detach(), expected.detach()
@@ -45,7 +45,7 @@ def _dtype(tensor: Tensor) -> str:
     ),
 )
 def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
-    """The right values in another dtype."""
+    """Recognize the right values in another dtype."""
     both = pair(failure)
     if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
         return None
@@ -66,7 +66,7 @@ def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
-    """The expected values, transposed."""
+    """Recognize the expected values, transposed."""
     both = pair(failure)
     if both is None or not 1 < both[1].dim() <= MOST_DIMENSIONS or same(*both):
         return None
@@ -76,7 +76,7 @@ def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
 
 
 def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield ways in which the shape of the expected tensor may have gone wrong, and the result."""
+    """Yield wrong arrangements of the expected tensor's shape, each with its result."""
     if actual.numel() == expected.numel() and actual.shape != expected.shape:
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
@@ -99,7 +99,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
     explanation="{what}: the shape is {shape}, expected {wanted}.",
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
-    """The expected values, but transposed, squeezed, flattened, summed or averaged."""
+    """Recognize the expected values, but transposed, squeezed, flattened, summed or averaged."""
     both = pair(failure)
     if both is None or both[1].numel() < 2 or same(*both):
         return None
@@ -115,7 +115,7 @@ def wrong_shape(failure: Failure, student: Student) -> Facts | None:
 
 
 def plain(value: Any) -> Any:
-    """Return a value's numbers without what they are kept in; None for a value of another kind."""
+    """Return a value's numbers without their container; None for a value of another kind."""
     if isinstance(value, Tensor):
         return plain(value.detach().tolist())
     if isinstance(value, list | tuple):
@@ -138,7 +138,7 @@ def close(left: Any, right: Any) -> bool:
     explanation="Your result is of type {type}, expected {wanted}. The values in it are right.",
 )
 def wrong_type(failure: Failure, student: Student) -> Facts | None:
-    """A list for a tuple, a number for a tensor, a tensor for a number."""
+    """Recognize a list for a tuple, a number for a tensor, or a tensor for a number."""
     actual, expected = failure.actual, failure.expected
     if failure.error is not None or type(actual) is type(expected):
         return None
@@ -159,7 +159,7 @@ def wrong_type(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def numpy_array(failure: Failure, student: Student) -> Facts | None:
-    """An array or a scalar of NumPy in place of a tensor."""
+    """Recognize an array or a scalar of NumPy instead of a tensor."""
     actual, expected = failure.actual, failure.expected
     if not isinstance(actual, Opaque) or not isinstance(expected, Tensor):
         return None
@@ -177,7 +177,7 @@ def numpy_array(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def result_without_graph(failure: Failure, student: Student) -> Facts | None:
-    """The right values, cut from the graph that the expected tensor has."""
+    """Recognize the right values without the graph that the expected tensor has."""
     actual, expected = failure.actual, failure.expected
     if not isinstance(actual, Tensor) or not isinstance(expected, Tensor) or failure.error:
         return None
@@ -195,7 +195,7 @@ def result_without_graph(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
-    """Values that are wrong from the eighth digit on, and that float32 holds exactly."""
+    """Recognize values that float32 holds exactly and that are wrong from the eighth digit on."""
     both = pair(failure)
     if both is None or {t.dtype for t in both} != {torch.float64} or both[1].numel() < 2:
         return None
@@ -221,7 +221,7 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def not_finite(failure: Failure, student: Student) -> Facts | None:
-    """NaN or infinity at places where the truth is finite, and right values elsewhere."""
+    """Recognize NaN or infinity where the expected value is finite, with right values elsewhere."""
     both = pair(failure)
     if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
         return None
@@ -243,7 +243,7 @@ def not_finite(failure: Failure, student: Student) -> Facts | None:
     explanation="Each value that came back is the negative of the expected one.",
 )
 def wrong_sign(failure: Failure, student: Student) -> Facts | None:
-    """-1 times the truth."""
+    """Recognize -1 times the expected values."""
     return {} if factor_of(failure) == -1 else None
 
 
@@ -254,13 +254,13 @@ def wrong_sign(failure: Failure, student: Student) -> Facts | None:
     explanation="Each value that came back is {factor} times the expected one.",
 )
 def constant_factor(failure: Failure, student: Student) -> Facts | None:
-    """A multiple of the truth."""
+    """Recognize a multiple of the expected values."""
     factor = factor_of(failure)
     return None if factor is None else {"factor": f"{factor:.6g}"}
 
 
 def factor_of(failure: Failure) -> float | None:
-    """Return by what factor the result is off; None if the values are not multiples."""
+    """Return the factor between result and expected values; None if there is no common one."""
     actual, expected = failure.actual, failure.expected
     if isinstance(actual, float) and isinstance(expected, float):
         actual, expected = torch.tensor([actual]).double(), torch.tensor([expected]).double()

@@ -1,1 +1,1 @@
-"""From a report to what people and programs read. Nothing here changes a report."""
+"""Render a report for people and programs. Nothing here changes a report."""

@@ -1,4 +1,6 @@
-"""A learner's Python on a page: colored by Pygments, an excerpt, a comparison of two files."""
+"""Show a learner's Python on a page: colored by Pygments, as an excerpt, or compared with another
+file.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +18,14 @@ MAX_LINE = 400
 MAX_LINES = 3000
 """A longer file is shown without colour, and is not compared."""
 TEXTS_KEPT = 32
-"""How many coloured texts are remembered: a page shows each of its own several times, and a class
+"""How many colored texts are remembered: a page shows each of its texts several times, and a class
 has thousands of pages.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class CodeLine:
-    """A line of code: its number, its HTML, whether it is the one in question."""
+    """A line of code: its number, its HTML, whether it is the line in question."""
 
     number: int
     code: str
@@ -32,7 +34,7 @@ class CodeLine:
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """A row of two files: ``same``, ``changed``, or ``gap`` where rows that agree are left out."""
+    """A row of a comparison: ``same``, ``changed``, or ``gap`` for omitted equal rows."""
 
     kind: str
     mine: CodeLine | None = None
@@ -42,8 +44,8 @@ class DiffRow:
 @functools.lru_cache(TEXTS_KEPT)
 def coloured(text: str) -> tuple[str, ...]:
     """Return the lines of Python as HTML; spans have the style sheet's classes."""
-    # pygments.lexers replaces itself while it is imported: a thread that waited for that finds no
-    # lexer in what it waited for.
+    # pygments.lexers replaces itself during its import: a thread that waited for that import would
+    # find no lexer.
     from pygments import highlight
     from pygments.formatters.html import HtmlFormatter
     from pygments.lexers.python import PythonLexer
@@ -58,7 +60,7 @@ def coloured(text: str) -> tuple[str, ...]:
 
 
 def excerpt(text: str, number: int) -> list[CodeLine]:
-    """The line of that number with those around it, blank ones at the ends left away."""
+    """Return the line of that number with its neighbors, without blank lines at the ends."""
     lines, plain = coloured(text), text.split("\n")
     first, last = max(1, number - CONTEXT), min(len(lines), number + CONTEXT)
     while first < number and not plain[first - 1].strip():
@@ -69,7 +71,7 @@ def excerpt(text: str, number: int) -> list[CodeLine]:
 
 
 def beside(mine: str, reference: str) -> list[DiffRow]:
-    """Return both files row by row near differences; nothing if alike or too long."""
+    """Return both files row by row near differences; nothing if they are equal or too long."""
     left, right = mine.rstrip().split("\n"), reference.rstrip().split("\n")
     if left == right or max(len(left), len(right)) > MAX_LINES:
         return []

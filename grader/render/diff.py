@@ -1,4 +1,4 @@
-"""A learner's code and the reference, line against line, as wide as the terminal is."""
+"""Compare a learner's code with the reference line by line, as wide as the terminal is."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}
 
 
 def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
-    """Return ``-`` lines (learner's) and ``+`` lines (reference's); None if both agree."""
+    """Yield ``-`` lines (learner's) and ``+`` lines (reference's); None if they agree."""
     lines = list(
         difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm="")
     )
-    for line in lines[2:]:  # after the two that name files
+    for line in lines[2:]:  # skip the two lines that name files
         if line.startswith("@@"):
             yield Text("⋯", "cyan")
             continue

@@ -1,4 +1,4 @@
-"""Figures of a failed check, for terminal and page. Malformed figures are left out."""
+"""Prepare figures of a failed check for terminal and page. Malformed figures are left out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import TreeLine, tree_lines
 
 MOST_LINES = 12
-"""Of a tree in a terminal, under a failed check; the page has it all."""
+"""How many lines of a tree a terminal shows below a failed check; the page has all of it."""
 WORST = 5
 
 
@@ -83,7 +83,7 @@ def cards(figure: dict[str, Any]) -> list[Card]:
 def _graphs(
     figure: dict[str, Any], tr: Catalogue
 ) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
-    """The pictures of a figure, the expected one last: caption, picture, what is marked, tree."""
+    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
     alone = figure["actual"] is None
     captions = {
         "actual": tr("The graph, yours"),
@@ -115,7 +115,7 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
 
 
 def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
-    """The drawings of a plot: its caption is above the first, its notes are below the last."""
+    """Return a plot's drawings; its caption is above the first, its notes are below the last."""
     found = []
     for panel in plot.panels:
         heads = [plot.caption if panel is plot.panels[0] else "", panel.caption]
@@ -184,7 +184,7 @@ def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:
 
 
 def tree_line(line: TreeLine) -> Text:
-    """A line of a tree, its branch and its details faint, a marked one red."""
+    """Return a line of a tree, with branch and details faint, and a marked line red."""
     text = Text.assemble(
         (line.branch, "dim"),
         (line.label, "bold red" if line.marked else "dim" if line.faint else ""),

@@ -1,9 +1,9 @@
-"""A report for GitHub Actions: annotations at the lines that they are about, a summary of the run,
-and a terminal that obeys nobody else.
+"""Print a report for GitHub Actions: annotations of lines, a summary of the run, and output in
+which a student's code can't give workflow commands.
 
-The runner takes any printed line that begins with ``::`` (blanks before it don't count) for a
-command, so what a student's code printed or named must never be printed where commands are obeyed:
-``silenced`` turns them off around it. Format: GitHub's "Workflow commands for GitHub Actions".
+The runner takes any printed line that begins with ``::`` (after optional blanks) for a command. So
+text of a student's code must never be printed while commands are on; ``silenced`` turns them off
+around it. Format: GitHub's "Workflow commands for GitHub Actions".
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ MAX_ANNOTATIONS = 10
 
 @contextlib.contextmanager
 def silenced(write: Callable[[str], object]) -> Iterator[None]:
-    """A block in which printed lines are no commands; what ends it can't be guessed."""
+    """Turn workflow commands off during a block; the text that turns them on again can't be
+    guessed.
+    """
     token = secrets.token_hex(16)
     write(f"::stop-commands::{token}")
     try:
@@ -36,12 +38,14 @@ def silenced(write: Callable[[str], object]) -> Iterator[None]:
 
 
 def escaped(text: str) -> str:
-    """A command's message: percent signs and line ends as the runner decodes them."""
+    """Return a command's message, with percent signs and line
+    ends escaped as the runner expects.
+    """
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def escaped_property(text: str) -> str:
-    """A command's property, which ends at a colon or a comma."""
+    """Return a command's property, which would end at a colon or a comma."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
@@ -80,7 +84,7 @@ def in_cell(lesson: LessonResult, check: CheckResult | None, tr: Catalogue) -> s
 def command(
     lesson: LessonResult, folder: PurePosixPath, line: int | None, title: str, text: str
 ) -> str:
-    """``::error file=…,line=…,title=…::…``."""
+    """Return ``::error file=…,line=…,title=…::…``."""
     place = {
         "file": str(folder / lesson.file) if lesson.file else None,
         "line": str(line) if line else None,
@@ -107,7 +111,7 @@ def message(check: CheckResult, tr: Catalogue) -> str:
 
 
 def summary(report: Report, tr: Catalogue) -> str:
-    """The step's summary in Markdown: the points of each lesson, then what is not right."""
+    """Return the step's summary in Markdown: the points of each lesson, then what is not right."""
     lines = [f"## {markdown(report.submission)}: {report.score:g} / {report.max_score:g}", ""]
     if report.held_checks:
         lines += [tr(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
@@ -120,7 +124,7 @@ def summary(report: Report, tr: Catalogue) -> str:
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
-        # The table has its one reason, which no check could add to.
+        # The table has the only reason, to which no check could add anything.
         unread = lesson.status is LessonStatus.INVALID
         wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
         if wrong:
@@ -149,7 +153,7 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
 
 
 def markdown(text: str) -> str:
-    """Escape every character that Markdown or HTML gives a meaning."""
+    """Escape every character that has a meaning in Markdown or HTML."""
     shown = (f"&#{ord(c)};" if c in "\\`*_{}[]<>()#+-!|&~:@$\"'" else c for c in clean(text))
     return "".join(shown).replace("\n", "<br>")
 

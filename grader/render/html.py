@@ -1,7 +1,7 @@
-"""A report as one self-contained page, made by Jinja2 with autoescape.
+"""Render a report as one self-contained page, by Jinja2 with autoescape.
 
-Its policy allows only its own style sheet and script, by hash. The page is complete without the
-script, which copies, filters and jumps.
+Its Content Security Policy allows only its own style sheet and script, by hash. The page is
+complete without the script, which adds copying, filtering and jumping.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Our templates, every value escaped, an unknown name an error."""
+    """Return an environment for our templates in which every value is escaped and an unknown name
+    is an error.
+    """
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=True,
@@ -90,14 +92,14 @@ def environment() -> jinja2.Environment:
 
 @functools.cache
 def inlined(*names: str) -> str:
-    """Style sheets or scripts of ours, one after the other, which go into a page."""
+    """Return several style sheets or scripts as one text to put into a page."""
     env = environment()
     assert env.loader is not None
     return "".join(env.loader.get_source(env, name)[0] for name in names)
 
 
 def style() -> str:
-    """The style sheet of a report: what all pages share, its own, and that of drawings."""
+    """Return the style sheet of a report: what all pages share, its own, and that of drawings."""
     return inlined("theme.css", "report.css") + SHAPES + HEAT + PLOT
 
 
@@ -113,7 +115,7 @@ def anchor(check_id: str) -> str:
 
 
 def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
-    """Return ``6 right · 1 wrong``; the status of a lesson that was not judged or not begun."""
+    """Return ``6 right · 1 wrong``; for a lesson without judged or begun checks, its status."""
     if lesson.status is not LessonStatus.FAILED and lesson.status is not LessonStatus.PASSED:
         return tr(STATUS_WORDS[lesson.status])
     outcomes = [check.outcome for check in lesson.checks]
@@ -124,7 +126,7 @@ def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
 
 
 def scored(checks: Sequence[CheckResult], tr: Catalogue) -> str:
-    """Return ``1.5 / 2``, with what of it is bonus apart."""
+    """Return ``1.5 / 2``, with the bonus part shown separately."""
     score, most, bonus, most_bonus = lesson_score(checks)
     parts = [f"{score:g} / {most:g}"] if most or not most_bonus else []
     if most_bonus:
@@ -140,7 +142,7 @@ def next_lesson(lessons: Sequence[LessonResult], lesson: LessonResult) -> Lesson
 
 
 def marks_used(report: Report, parts: PageSections) -> list[tuple[str, str]]:
-    """Return the marks on a page, each with its meaning."""
+    """Return the marks that a page uses, each with its meaning."""
     shown = {STATUS_MARKS[lesson.status] for lesson in report.lessons}
     for lesson in (*parts.begun, *parts.complete):
         shown |= {MARKS[check.outcome] for check in lesson.checks}
@@ -150,7 +152,7 @@ def marks_used(report: Report, parts: PageSections) -> list[tuple[str, str]]:
 
 
 def counted_points(report: Report, personal: PersonalPart | None) -> float:
-    """Return the points that count: earned, less what lateness takes off, and adjusted."""
+    """Return the points that count: earned, minus the penalty for lateness, and adjusted."""
     if personal is None:
         return report.score
     late = personal.lateness
@@ -166,14 +168,14 @@ def comments_on(personal: PersonalPart | None, lessons: Collection[str | None]) 
 def comments_elsewhere(
     personal: PersonalPart | None, shown: Sequence[LessonResult]
 ) -> list[Comment]:
-    """Return the comments that are about no lesson, or about one that has no section."""
+    """Return the comments that are about no lesson, or about one without a section."""
     there = [lesson.id for lesson in shown]
     comments = personal.comments if personal else ()
     return [one for one in comments if one.lesson not in there]
 
 
 def warm_up() -> None:
-    """Compile templates and load what renders code and text, while there is time to wait."""
+    """Compile templates and load what renders code and text, while there is time."""
     for name in TEMPLATES:
         environment().get_template(name)
     style()
@@ -192,9 +194,9 @@ def render_page(
 ) -> str:
     """Render a submission's page.
 
-    ``personal`` is what a class's gradebook adds; ``keepsake`` is a learner's own part; ``inline``
-    is the magic that grades again, for a notebook's frame without script; ``places`` says where a
-    command finds a lesson, with ``--in``.
+    ``personal`` is what a class's gradebook adds, ``keepsake`` is a learner's own part. ``inline``
+    is the magic that grades again, for a notebook's frame without script. ``places`` has the
+    ``--in`` with which a command finds a lesson.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")

@@ -1,4 +1,4 @@
-"""The mark and the words for each outcome, one table for every renderer."""
+"""The mark and the word for each outcome, in one table for all renderers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ LEGEND = {
 }
 """What each mark means, as a page explains it."""
 QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
-"""Outcomes that need no explaining of their own."""
+"""Outcomes that need no explanation."""
 HELD_BACK = (
     "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
     " graded."
@@ -65,7 +65,7 @@ LIMITS = {
 }
 """The words for each limit that a host can lower, and its unit."""
 VERDICT = "verdict"
-"""The guarantee that no process of a worker can reach one that judges it."""
+"""The guarantee that no process of a worker can reach a process that judges it."""
 GUARANTEES = {
     "environment": "environment variables",
     "descriptors": "files that the grader has open",

@@ -1,4 +1,4 @@
-"""What a learner's own page adds to the report: code, progress, earned solutions."""
+"""Collect what a learner's own page adds to the report: code, progress, earned solutions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DAY = 10
 
 @dataclass(frozen=True, slots=True)
 class MistakeRow:
-    """A mistake that was met: its name, the day, and the day on which it was gone."""
+    """A mistake that was made: its name, the day it was seen, and the day it was fixed."""
 
     title: str
     seen: str
@@ -28,7 +28,9 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """A lesson's part: ``source`` as graded, ``solution`` if the learner may see it, its README."""
+    """A lesson's part: the ``source`` that was graded, ``solution`` if the learner may see it, the
+    README.
+    """
 
     source: str = ""
     solution: str | None = None
@@ -36,7 +38,7 @@ class LessonHistory:
     readme: Readme | None = None
 
     def excerpt(self, check: CheckResult) -> list[CodeLine]:
-        """The check's line with its neighbours; none if the file is gone or differs."""
+        """Return the check's line with its neighbors; none if the file is gone or has changed."""
         lines = self.source.split("\n")
         number = check.source_line or 0
         there = (
@@ -54,11 +56,11 @@ class LessonHistory:
 
     @property
     def spark(self) -> str:
-        """The scores so far as the points of an SVG line; empty where there is but one."""
+        """Return the scores so far as points of an SVG line; empty if there is only one."""
         return sparkline(self.progress.history)
 
     def met_before(self, lesson: LessonResult) -> list[MistakeRow]:
-        """Return the mistakes that no check shows now, those that are not cleared first."""
+        """Return the mistakes that no check shows now; those not yet fixed come first."""
         shown = {check.diagnosis for check in lesson.checks}
         found = [
             met(name, sighting)
@@ -74,9 +76,9 @@ class LessonHistory:
 
 @dataclass(frozen=True, slots=True)
 class LearnerExtras:
-    """A learner's part of a page: when (ISO 8601, local time), each lesson's, the totals.
+    """A learner's part of a page: the time (ISO 8601, local), a part for each lesson, the totals.
 
-    ``upcoming`` is the title of the lesson to go on with, once all on the page is right.
+    ``upcoming`` is the title of the next lesson, if everything on the page is right.
     """
 
     made_at: str = ""
@@ -88,12 +90,14 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes that no check of these lessons shows, the uncleared ones first."""
+        """Return the mistakes that no check of these lessons
+        shows; those not yet fixed come first.
+        """
         found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met_before(lesson)]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
 
     def best(self, lessons: Sequence[LessonResult]) -> float:
-        """Return the sum of the best scores, this run's included."""
+        """Return the sum of the best scores, including this run's."""
         return add_up(max(one.score, self.of(one).progress.best) for one in lessons)
 
     @property
@@ -102,12 +106,12 @@ class LearnerExtras:
 
     @property
     def day(self) -> str:
-        """``2026-03-01 14:05``."""
+        """Return ``2026-03-01 14:05``."""
         return self.made_at[:16].replace("T", " ")
 
 
 def met(name: str, sighting: MistakeRecord) -> MistakeRow:
-    """Return a mistake as shown; the id stands in for a name that was not kept."""
+    """Return a mistake for display; without a stored name, its id stands for it."""
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
     return MistakeRow(
         clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared

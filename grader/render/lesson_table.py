@@ -1,4 +1,4 @@
-"""A learner's lessons on the terminal: where they stand, the next one, the end."""
+"""Show a learner's lessons on the terminal: their status, the next one, the end."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def lesson_table(
     tr: Catalogue,
     own: Callable[[Lesson], Callable[[str], str]],
 ) -> RenderableType:
-    """Return the lessons, a line each; ``own`` gives a lesson's words in place of ours."""
+    """Return the lessons, a line each; ``own`` gives a lesson's text instead of ours."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(tr("lesson"), no_wrap=True)
@@ -95,7 +95,7 @@ def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
 
 
 def labelled(rows: list[tuple[str, str]]) -> Text:
-    """Lines of a label and a text, the texts below one another."""
+    """Return lines of a label and a text; a text's lines are aligned below each other."""
     width = max(cell_len(label) for label, _ in rows) + 3
     return Text("\n").join(
         [
@@ -136,7 +136,7 @@ def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: st
 
 
 def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
-    """The numbers of the end, each with what it counts; what is zero and no merit is left away."""
+    """Return the closing numbers, each with what it counts; zeros are left out."""
     rows = [
         (f"{points(reached.score)} / {points(reached.max_score)}", tr("points")),
         (f"+ {points(reached.bonus)}", tr("bonus")),

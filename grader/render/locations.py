@@ -1,4 +1,4 @@
-"""Where in a student's file something is, as people look for it."""
+"""Write positions in a student's file as people look for them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from grader.core.report import CheckResult, LessonResult, WrongExpression
 
 
 def place(lesson: LessonResult, check: CheckResult, tr: Catalogue) -> str:
-    """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+    """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
     return _place(lesson, check.cell, check.source_line, tr)
 
 
 def place_of(lesson: LessonResult, wrong: WrongExpression, tr: Catalogue) -> str:
-    """Return the place of a wrong expression, written like that of a failed check."""
+    """Return the place of a wrong expression, in the form used for a failed check."""
     return _place(lesson, wrong.cell, wrong.line, tr)
 
 

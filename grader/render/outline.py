@@ -1,6 +1,4 @@
-"""The order of a page: which lessons come first, a lesson's checks by function and cause, what to
-do next.
-"""
+"""Order a page: which lessons come first, checks by function and cause, what to do next."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ class Failure:
 
 @dataclass(slots=True)
 class FunctionGroup:
-    """A function's checks. ``waiting`` holds those that wait for no failure of this lesson."""
+    """A function's checks. ``waiting`` has those that wait for no failure of this lesson."""
 
     function: str
     checks: list[CheckResult] = field(default_factory=list)
@@ -62,7 +60,7 @@ class NextStep:
 
 
 def cause(check: CheckResult) -> tuple[object, ...] | None:
-    """Return what identifies the cause of a failure; None if it is not known."""
+    """Return a key that identifies the cause of a failure; None if the cause is unknown."""
     if check.diagnosis:
         return ("mistake", check.diagnosis)
     if check.wrong_expression:
@@ -73,7 +71,7 @@ def cause(check: CheckResult) -> tuple[object, ...] | None:
 
 
 def needed_failure(check: CheckResult, checks: Sequence[CheckResult]) -> CheckResult | None:
-    """Return the failed check that a waiting one waits for, over others that wait too.
+    """Return the failed check that a waiting one waits for, directly or through others.
 
     A waiting check's message ends with the title of the check that it needs.
     """
@@ -89,7 +87,9 @@ def needed_failure(check: CheckResult, checks: Sequence[CheckResult]) -> CheckRe
 
 
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
-    """Return a lesson's checks by function: those with failures first, those all right last."""
+    """Return a lesson's checks by function: those with failures
+    first, those without problems last.
+    """
     groups: dict[str, FunctionGroup] = {}
     failures: dict[str, Failure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
@@ -115,19 +115,19 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
 
 
 def to_do(lesson: LessonResult) -> int:
-    """Return how many places need attention: failed checks, or the file itself."""
+    """Return the number of places that need attention: failed checks, or the file itself."""
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
     return sum(check.outcome not in QUIET for check in lesson.checks)
 
 
 def is_complete(lesson: LessonResult) -> bool:
-    """Return whether nothing of a lesson is left to do; never where checks are held back."""
+    """Return whether nothing of a lesson is left to do; False if any check is held back."""
     return lesson.status is LessonStatus.PASSED and not to_do(lesson)
 
 
 def sections(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> PageSections:
-    """Return the lessons by what is left to do. A lesson alone always has a section of its own."""
+    """Return the lessons by what is left to do. A single lesson always has its own section."""
     alone = len(lessons) == 1
     absent = [one for one in lessons if one.status is LessonStatus.MISSING and not alone]
     complete = [one for one in lessons if is_complete(one)]
@@ -146,7 +146,7 @@ def sections(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> PageSe
 
 
 def next_step(parts: PageSections) -> NextStep | None:
-    """Return the next thing to do; None where nothing is left."""
+    """Return the next thing to do; None if nothing is left."""
     for lesson in parts.begun:
         if lesson.status in (LessonStatus.INVALID, LessonStatus.MISSING):
             return NextStep("file", lesson)

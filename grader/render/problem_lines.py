@@ -1,4 +1,4 @@
-"""A report as the lines that editors read: ``path:line:column: error: title: cause``.
+"""Print a report as lines that editors understand: ``path:line:column: error: title: cause``.
 
 Vim's quickfix, Emacs' compilation mode and VS Code's problem matchers know this form.
 """
@@ -16,7 +16,7 @@ from grader.render.labels import OWN_FAULT, QUIET, WORDS
 from grader.render.locations import place
 
 BEGIN, END = "grade: begin", "grade: end"
-"""How the lines begin that enclose what one run found."""
+"""The beginnings of the lines before and after the problems of one run."""
 PATTERN = r"^(.+?):(\d+):(\d+): error: (.*)$"
 """What a problem line looks like: path, line, column, text."""
 
@@ -36,7 +36,7 @@ def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
 
 
 def cause(check: CheckResult, tr: Catalogue) -> str:
-    """Return the name of the mistake if there is one, else what went wrong."""
+    """Return the name of the mistake if there is one, else the message."""
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
     return check.diagnosis_title or check.message or tr(WORDS[check.outcome])
@@ -65,7 +65,7 @@ def first_column(path: Path, line: int) -> int:
 
 
 def run_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
-    """Yield the problem lines between a line for the begin of a run and one for its end."""
+    """Yield the problem lines, after a line for the start of a run and before one for its end."""
     names = " ".join(lesson.id for lesson in report.lessons)
     yield f"{BEGIN} {names}"
     yield from problem_lines(report, folder, tr)

@@ -1,5 +1,5 @@
-"""A lesson's README as HTML inside a page: answers folded, pictures as data, headings below the
-lesson's.
+"""Render a lesson's README as HTML inside a page: answers folded, pictures as data, headings below
+the lesson's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDED = re.compile(
 )
 """The answers at the end of a section, under their heading."""
 LEVELS_DOWN = 2
-"""A README's sections are under the lesson, whose heading is of the third level."""
+"""How many levels a README's headings move down: the lesson's own heading has level three."""
 MAX_CHARACTERS, MAX_PICTURE = 100_000, 200_000
 
 
@@ -39,7 +39,7 @@ class Readme:
     lang: str = "en"
 
     def html(self) -> str:
-        """Return it without its title, which is the lesson's."""
+        """Return the HTML without the README's title, because the page shows the lesson's."""
         text = clean(self.text, MAX_CHARACTERS)
         parts, end = [], 0
         for found in FOLDED.finditer(text):
@@ -54,7 +54,7 @@ class Readme:
         tokens = parser.parse(text)
         titles = [k for k, token in enumerate(tokens) if token.tag == "h1"]
         for k in reversed(titles[::2]):
-            del tokens[k : k + 3]  # the heading's begin, its text, its end
+            del tokens[k : k + 3]  # the heading's start, its text, its end
         for token in tokens:
             if token.type.startswith("heading_"):
                 token.tag = f"h{min(6, int(token.tag[1]) + LEVELS_DOWN)}"
@@ -64,7 +64,7 @@ class Readme:
 
 @functools.cache
 def markdown() -> MarkdownIt:
-    """Return the parser: CommonMark with tables. HTML in the text stays text."""
+    """Return the parser: CommonMark with tables. HTML in the source is shown as text."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
@@ -80,7 +80,7 @@ def markdown() -> MarkdownIt:
 
 
 def _without_renderer(rule: Callable[..., str]) -> Callable[..., str]:
-    """Adapt a function to a method of the renderer, as markdown-it calls rules."""
+    """Turn a function into a renderer method with the arguments that markdown-it passes."""
 
     def method(renderer: Any, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return rule(tokens[index], env)
@@ -96,7 +96,7 @@ def _code(token: Token, env: object) -> str:
 
 
 def _link_open(token: Token, env: object) -> str:
-    """Return the tag of a link to the web, or of a text that leads nowhere on a page."""
+    """Return the tag of a link to the web; a link to anywhere else becomes plain text."""
     address = str(token.attrGet("href") or "")
     if not address.startswith("https://"):
         return "<a>"
@@ -104,7 +104,7 @@ def _link_open(token: Token, env: object) -> str:
 
 
 def _image(token: Token, env: MutableMapping[str, Any]) -> str:
-    """Return a picture that lies beside the README, as data; what it shows where there is none."""
+    """Return a picture that is beside the README, as data; if it is missing, its description."""
     said = escape(token.content)
     path = env["folder"] / Path(str(token.attrGet("src") or "")).name
     try:

@@ -1,4 +1,6 @@
-"""What is said where a repair shows which expression is wrong. The repair itself stays a hint."""
+"""Describe a repair: the sentence and the line that show the wrong expression. The repair itself
+stays a hint.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A report on the terminal, laid out by Rich. Control characters of students are removed."""
+"""Show a report on the terminal, laid out by Rich. Control characters from students' code are
+removed.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,18 @@ from grader.render.problem_lines import cause
 from grader.render.terminal_lines import INDENT, Lines, points
 
 WAITING_SHOWN = 3
-"""How many waiting checks, and lessons not started, are listed one by one; more are one line: what
-is wrong comes first.
+"""How many waiting checks, and lessons not started, are listed one by one; more take one line, so
+that what is wrong comes first.
 """
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """A console that takes nobody's text for markup."""
+    """Return a console that does not interpret text as markup."""
     return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
 
 
 def plain_text(report: Report, tr: Catalogue, *, columns: int) -> str:
-    """The whole report as text without colours, for where there is no terminal."""
+    """Return the whole report as text without colors, for output that is not a terminal."""
     console = Console(
         markup=False,
         highlight=False,
@@ -58,7 +60,7 @@ def show_report(
 ) -> None:
     """Show the report: each lesson, the total, what to do next.
 
-    ``places`` says where a command finds a lesson, with ``--in``.
+    ``places`` has the ``--in`` with which a command finds a lesson.
     """
     page = Page(console, report, tr or Catalogue(), places)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
@@ -99,7 +101,7 @@ def show_whole(
 
 
 def show_figures(console: Console, lessons: Iterable[LessonResult], tr: Catalogue) -> None:
-    """Show the graphs and plots of what is wrong, in full."""
+    """Show the graphs and plots of failures, in full."""
     lines = Lines(console, tr, whole=True)
     wrong = [check for lesson in lessons for check in lesson.checks if check.figures]
     for check in wrong:
@@ -158,7 +160,7 @@ class Page(Lines):
             self.console.print(Text(sentence, "yellow"))
 
     def show_lesson(self, lesson: LessonResult) -> None:
-        """One lesson: its score, then what is not right, the first in full."""
+        """Show one lesson: its score, then what is not right, the first in full."""
         head = Table.grid(padding=(0, 2))
         scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
         head.add_row(
@@ -198,12 +200,12 @@ class Page(Lines):
         self.show_notes(lesson)
 
     def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
-        """Return the cause of a further failure and its line; a cause is told once."""
+        """Return the cause of a further failure and its line; each cause is explained once."""
         where = place(lesson, check, self.tr) + "    " if check.source_line else ""
         return clean(cause(check, self.tr)), clean(f"{where}{check.source_text or ''}")
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
-        """Print the lessons that are not begun in one line."""
+        """Print the lessons that have not been begun in one line."""
         if lessons:
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
             self.show_line(
@@ -223,7 +225,7 @@ class Page(Lines):
         self.console.print()
 
     def summary(self, lesson: LessonResult) -> str:
-        """``6 right · 1 wrong``; for a lesson that was not judged, its status."""
+        """Return ``6 right · 1 wrong``; for a lesson that was not judged, its status."""
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             return self.tr(STATUS_WORDS[lesson.status])
         counts = [

@@ -1,4 +1,4 @@
-"""Checks on a terminal: titles and points, and what went wrong in each."""
+"""Show checks on a terminal: titles and points, and what went wrong in each."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def wrong_expression_text(check: CheckResult, lesson: LessonResult, tr: Catalogu
 
 
 class Lines:
-    """Checks on one console in one language; ``whole`` folds nothing of what they printed."""
+    """Checks on one console in one language; with ``whole``, their output is not folded."""
 
     def __init__(self, console: Console, tr: Catalogue, *, whole: bool = False) -> None:
         self.console = console
@@ -57,7 +57,7 @@ class Lines:
         self.whole = whole
 
     def why_not(self, lesson: LessonResult) -> Text:
-        """Why a lesson is missing or could not be loaded, with the line where there is one."""
+        """Return why a lesson is missing or could not be loaded, with the line if there is one."""
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
         if line is not None and line.source_line:
@@ -86,7 +86,7 @@ class Lines:
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
-        """Yield the cause, the line, what was expected, what the check drew: the cause first."""
+        """Yield the details of a failure: cause, line, expected value, figures."""
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
         if check.evidence:

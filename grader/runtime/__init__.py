@@ -1,4 +1,4 @@
-"""The processes: fork server, lesson server, workers; and grading one submission with them."""
+"""Start the processes (fork server, lesson server, workers), and grade one submission with them."""
 
 FORK_SERVER = f"{__name__}.fork_server"
 """The main module of a process; named here so that it can be started without importing it."""

@@ -1,4 +1,4 @@
-"""The supervisor's handle on a fork server: start it early, send it jobs, read results."""
+"""Control a fork server from the supervisor: start it early, send it jobs, read results."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from grader.worker.sandbox import hide
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
-"""What the log of a fork server says that could not get enough memory."""
+"""What the log of a fork server contains if memory ran out."""
 
 
 def default_mode() -> str:
@@ -57,10 +57,11 @@ def lesson_key(spec: LessonSpec) -> str:
 def started(
     mode: str, log: IO[bytes], *, own_session: bool
 ) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
-    """Start a fork server. Return its process, and where to write jobs and read results.
+    """Start a fork server.
 
-    Its input and output are one socket, which /proc can't open again as it can a pipe, except on
-    Windows, where a process can't be started on a socket.
+    Return its process, and the streams for jobs and results. Its input and output are one socket,
+    because a pipe could be opened again through /proc. On Windows they are pipes, because a process
+    can't be started on a socket there.
     """
     command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
 
@@ -79,8 +80,8 @@ def started(
 class ForkServerClient:
     """One fork server. It starts at once, imports torch meanwhile, and is replaced if it dies.
 
-    With ``own_session``, Ctrl-C on a terminal reaches only the caller, who decides what becomes of
-    a job under way.
+    With ``own_session``, Ctrl-C on a terminal reaches only the caller, which decides what to do
+    with a running job.
     """
 
     def __init__(self, mode: str | None = None, *, own_session: bool = False) -> None:
@@ -109,11 +110,11 @@ class ForkServerClient:
             )
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        """Have a task judged and return the result.
+        """Send a task and return its result.
 
         Raise EngineFault if there is none, SandboxRefused if the fork server may not judge. The
-        spec is sent only if this fork server has not had it. The fork server cleans up after the
-        result; before the next task ``settle`` reads whether it could.
+        spec is sent only once to each fork server. The fork server cleans up after the result;
+        before the next task, ``settle`` reads whether it succeeded.
         """
         self.settle()
         self.start()
@@ -143,8 +144,9 @@ class ForkServerClient:
         return answer
 
     def settle(self) -> None:
-        """Wait until nothing is left of the last task's processes; close a process that ended or is
-        out of step.
+        """Wait until all of the last task's processes are gone.
+
+        Close a fork server that ended or is out of step.
         """
         if self._process is None:
             return
@@ -159,7 +161,7 @@ class ForkServerClient:
             self.close()
 
     def _broken(self, reason: str) -> EngineFault:
-        """End a process that is gone or out of step; return the error to raise."""
+        """End a fork server that is gone or out of step; return the error to raise."""
         if oom_kills() > self._oom_kills:
             reason = f"{reason}. {OUT_OF_MEMORY[0].upper()}{OUT_OF_MEMORY[1:]}"
         if any(sign in self.log() for sign in LACKS_MEMORY):
@@ -170,7 +172,7 @@ class ForkServerClient:
 
     @property
     def judging(self) -> bool | None:
-        """Whether torch is imported and something is judged; None if unknown."""
+        """Whether torch is imported and a task is being judged; None if unknown."""
         process = self._process
         return has_children(process.pid) if process is not None else None
 
@@ -182,16 +184,18 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process and its job from another thread; ``judge`` raises in its own."""
+        """End the process and its job from another thread;
+        ``judge`` then raises in its own thread.
+        """
         process = self._process
         if process is not None and process.poll() is None:
-            if sys.platform == "win32":  # it has no such signal; the workers end with the process
+            if sys.platform == "win32":  # no such signal; workers end with it
                 process.terminate()
             else:
                 process.send_signal(signal.SIGINT)
 
     def abandon(self) -> None:
-        """Interrupt for good: no other process is started."""
+        """Interrupt for good: start no other process."""
         self._abandoned = True
         self.interrupt()
 
@@ -199,7 +203,7 @@ class ForkServerClient:
         process, self._process = self._process, None
         if process is not None:
             for stream in (self._jobs, self._results, self._log):
-                with contextlib.suppress(OSError):  # what a dead process can no longer take
+                with contextlib.suppress(OSError):  # data that a dead process did not read
                     if stream is not None:
                         stream.close()
             self._log = None

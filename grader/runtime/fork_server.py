@@ -1,4 +1,4 @@
-"""The fork server: the process that imports torch once, for all processes that come after.
+"""Run the fork server: the process that imports torch once, for all later processes.
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
 is a socket (a worker of the same user could open a pipe again through /proc). The
@@ -16,11 +16,11 @@ for workers, and writes its result to standard output itself::
 
 When nothing of the job is left, the fork server closes it with a frame of its own.
 
-So no check, no solution, no submission and no result is ever in the fork server's memory, and a
-worker, which is its copy, has none either. The fork server runs no torch operation: a fork of a
-process that ever ran a parallel region hangs, and autograd before a fork breaks children where
-there is an accelerator. What torch loads lazily is imported before the first fork; what it loads
-for function transforms and optimizers, before the first worker that needs it (``lazy_imports``).
+So the fork server never has a check, a solution, a submission or a result in memory. A worker is
+its copy and has none either. The fork server runs no torch operation: a fork of a process that ever
+ran a parallel region hangs, and autograd before a fork breaks children on systems with an
+accelerator. Modules that torch loads lazily are imported before the first fork; those for function
+transforms and optimizers, before the first worker that needs them (``lazy_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """
@@ -82,13 +82,14 @@ def main() -> NoReturn:
         serve_forks(jobs, results, prepare(mount=may_mount))
     else:
         serve_inline(jobs, results)
-    os._exit(0)  # taking torch apart takes longer than judging, and nothing is left to be saved
+    os._exit(0)  # tearing torch down takes longer than judging, and there is nothing left to save
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, gradcheck's lazy imports included.
+    """Import what judge and worker need, including gradcheck's lazy imports.
 
-    Garbage collection is off meanwhile; then ``gc.freeze`` keeps it all out of later collections.
+    Garbage collection is off during the imports; then ``gc.freeze`` keeps the objects out of later
+    collections.
     """
     gc.disable()
     import pytest  # noqa: F401
@@ -108,7 +109,7 @@ def warm_up() -> None:
 
 
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
-    """Judge here, with workers that are plain processes: for systems without fork."""
+    """Judge in this process, with workers that are plain processes, on systems without fork."""
     from grader.judge.remote.worker_sources import SpawnedWorkers
     from grader.judge.runner import judge_once
     from grader.runtime.lesson_server import answer_of
@@ -133,7 +134,9 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
-    """Serve one job after another; no process of a submission is left when the next begins."""
+    """Serve one job after another. All processes of a
+    submission are gone before the next begins.
+    """
     adopt_orphans()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}
@@ -148,7 +151,8 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
                 lazy_imports.load()
             lesson_pids = {lesson.pid for lesson in lessons.values()}
             if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers):
-                # The job may be half read, the result half written. A new process is in step.
+                # The job may be half read, or the result half written. Only a new process is in
+                # step.
                 sys.exit(70)
             write_frame(results, {"clean": True})
     finally:
@@ -165,7 +169,7 @@ def serve_job(
     options: WorkerOptions,
     workers: WorkerStarter,
 ) -> bool:
-    """Have a judge take the next task, and serve it; return whether it finished."""
+    """Let a judge take the next task, and serve it; return whether it finished."""
     ours, theirs = socket.socketpair()
     try:
         lesson.send_control(theirs)
@@ -196,7 +200,7 @@ class LessonServerHandle:
         theirs.close()
 
     def send_control(self, control: socket.socket) -> None:
-        """Have the judge read the next task. It asks for workers through ``control``."""
+        """Tell the judge to read the next task. It requests workers through ``control``."""
         socket.send_fds(self._control, [b"t"], [control.fileno()])
 
     def close(self) -> None:
@@ -220,9 +224,9 @@ class WorkerBroker:
         self.worker_pid: int | None = None
 
     def serve_until_done(self) -> bool:
-        """Serve a judge. Return True when it is done, False if it ends or hangs before."""
+        """Serve a judge. Return True when it is done, False if it ends or hangs first."""
         deadline = time.monotonic() + self.options.limits.lesson_seconds + GRACE_SECONDS
-        # unbuffered, since select sees nothing of what a buffer holds
+        # unbuffered, because select does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
                 if not select.select([self.control], [], [], monitor.SECONDS)[0]:
@@ -252,13 +256,13 @@ class WorkerBroker:
             os.kill(pid, signal.SIGKILL)
 
     def start_worker(self) -> None:
-        """Fork a worker and send the judge its line, its output and its pid."""
+        """Fork a worker and send the judge its connection, its output and its pid."""
         worker = self.workers.start(self.options)
         self.worker_pid = worker.pid
         socket.send_fds(self.control, [b"w"], [worker.line.fileno(), worker.output])
         self.control.sendall(pack(worker.pid))
         worker.close()
-        if self.options.prestart:  # while this one is busy
+        if self.options.prestart:  # while this one is judged
             self.workers.make_spare(self.options)
 
     def stop_worker(self, pid: int, *, died: bool) -> None:

@@ -1,7 +1,7 @@
-"""Workers that are forked from the fork server.
+"""Fork workers from the fork server.
 
-A worker is a copy of the fork server, so it holds no check, no solution and no submission. It
-confines itself, says under what it runs, and only then reads what it is sent.
+A worker is a copy of the fork server, so it has no check, no solution and no submission. It
+confines itself, reports its guarantees and limits, and only then reads requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from grader.worker.wire.frames import write_frame
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """The fork server's handle on a worker: its pid, the judge's ends of its line and output."""
+    """The fork server's handle on a worker: its pid, and the judge's ends of its connection and
+    output.
+    """
 
     pid: int
     line: socket.socket
@@ -45,7 +47,7 @@ def fork_worker(options: WorkerOptions, prepared: Prepared) -> ForkedWorker:
 
 
 def worker_process(line: int, output: int, options: WorkerOptions, prepared: Prepared) -> NoReturn:
-    """Be a forked worker: confine itself, say so, serve. Never returns."""
+    """Be a forked worker: confine this process, report that, serve. Never return."""
     from grader.worker.process import serve
 
     code = 70
@@ -72,9 +74,10 @@ def worker_process(line: int, output: int, options: WorkerOptions, prepared: Pre
 
 
 class WorkerStarter:
-    """Forks workers, and on request one ahead, which saves 20 to 30 ms of a save.
+    """Forks workers.
 
-    The spare worker is like any other: confined, and without check, solution or submission.
+    On request it forks one ahead, which saves 20 to 30 ms at a save. The spare worker is like any
+    other: confined, and without check, solution or submission.
     """
 
     def __init__(self, prepared: Prepared) -> None:
@@ -82,7 +85,7 @@ class WorkerStarter:
         self._spare: tuple[ForkedWorker, WorkerOptions] | None = None
 
     def start(self, options: WorkerOptions) -> ForkedWorker:
-        """Return the spare worker if it fits and lives, else a new one."""
+        """Return the spare worker if it fits and is alive, else a new one."""
         if self._spare is not None:
             worker, its_options = self._spare
             if its_options == options and os.waitpid(worker.pid, os.WNOHANG) == (0, 0):

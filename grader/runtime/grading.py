@@ -1,4 +1,4 @@
-"""Grade one submission: a task for each lesson, a fork server that has it judged, a report."""
+"""Grade one submission: send each lesson to a fork server as a task, and make a report."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ MAX_NOTES = 10
 class Settings(Record):
     """How to grade: seed, sandbox mode, limits, language.
 
-    ``seeds`` are those of single checks, by id; the others are derived from ``seed``. ``recorded``
-    is the check to write as a script. ``without`` leaves out layers of the sandbox, to see what a
-    weaker host would do; ``unnamed_by`` leaves out ways to name a mistake, to see what each is
-    worth. With ``prestart``, the next submission's worker is started while nobody waits. With
-    ``repair``, a batch searches the wrong expression of failures that nothing explains. With
-    ``signed``, failures without a name get a signature, by which a class's are grouped.
+    ``seeds`` are the seeds of single checks, by id; the others are derived from ``seed``.
+    ``recorded`` is the check to write as a script. ``without`` leaves out layers of the sandbox, to
+    simulate a weaker host. ``unnamed_by`` leaves out ways to name a mistake, to measure each. With
+    ``prestart``, the next submission's worker is started while nobody waits. With ``repair``, a
+    batch searches for the wrong expression behind unexplained failures. With ``signed``, failures
+    without a name get a signature, by which they are grouped.
     """
 
     seed: int
@@ -102,7 +102,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, and what the judge said; empty if it was not asked."""
+    """One lesson's result, and the judge's other answers; empty if it was not asked."""
 
     result: LessonResult
     judged: JudgeResult = field(default_factory=partial(JudgeResult, ()))
@@ -111,7 +111,7 @@ class LessonOutcome:
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson. A fault of the grader is a ``grader_error``, never a score of zero."""
+    """Grade one lesson. A grader fault becomes a ``grader_error``, never a score of zero."""
     tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None or file.ignored:
         return missing(lesson, file, tr)
@@ -146,7 +146,7 @@ def grade_lesson(
 
 
 def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
-    """Return the outcome of a lesson that was not handed in, or under another name only."""
+    """Return the outcome of a lesson that was not handed in, or only under another name."""
     message = tr("there is no {file}", file=lesson.filename)
     judged = JudgeResult(())
     if file is not None:
@@ -165,7 +165,7 @@ def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOut
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """Yield what a reader should know: the file's other name, what was left out of a notebook."""
+    """Yield notes for the reader: the file's other name, what was left out of a notebook."""
     if file.meant:
         yield tr("{path} was graded as {name}", path=file.path, name=file.meant)
     for one in file.left_out[:MAX_NOTES]:
@@ -180,7 +180,7 @@ def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
 
 
 def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
-    """Return the result of a lesson that our own fault kept from being judged."""
+    """Return the result of a lesson that a grader fault kept from being judged."""
     check = CheckResult(
         id=f"{lesson.id}.grader",
         title="the grader could not judge this lesson",

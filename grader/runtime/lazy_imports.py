@@ -1,7 +1,7 @@
-"""What torch imports at the first use of a function transform, an optimizer or a checkpoint.
+"""Import what torch imports at the first use of a function transform, an optimizer or a checkpoint.
 
-That takes a fresh process up to a second. So a fork server imports it once, before it forks the
-worker of the first submission that uses one.
+That takes up to a second in a new process. So a fork server imports it once, before it forks the
+worker of the first submission that needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ PACKAGES = ("torch.autograd.forward_ad.", "torch.optim.", "torch.utils.checkpoin
 SIGN = re.compile(
     r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b"
 )
-"""Without one of these words a file uses none, and need not be parsed to know it."""
+"""A file without one of these words uses none of them, and need not be parsed."""
 
 
 def needed(text: str) -> bool:
@@ -45,11 +45,13 @@ def loaded() -> bool:
 
 
 def load() -> None:
-    """Import it all and freeze it for the collector. No operation runs, no thread starts."""
+    """Import all of it and exclude it from garbage collection.
+    No operation runs, no thread starts.
+    """
     gc.disable()
     for name in LATE_IMPORTS:
         _tried.add(name)
-        # another torch may have it elsewhere; then each worker imports what it needs itself
+        # in another torch it may be elsewhere; then each worker imports what it needs itself
         with contextlib.suppress(Exception):
             importlib.import_module(name)
     gc.freeze()

@@ -1,11 +1,12 @@
-"""The lesson server: one lesson's checks, collected once, and a judge that serves many submissions.
+"""Run the lesson server: it collects one lesson's checks once, for a judge that serves many
+submissions.
 
-It is a fork of the fork server that has read a lesson's spec. It holds the checks, the solution,
-the mistakes and pytest's session, stopped between collecting and running. It forks a judge, which
-reads a task for each control socket, runs the checks, and writes the result. After
-``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing can pile up. A judge for each
-submission would copy the pages that it writes to each time, which takes a fifth longer. No
-student's code ever runs here or in a judge.
+It is forked from the fork server and reads a lesson's spec. It holds the checks, the solution, the
+mistakes and pytest's session, stopped between collecting and running. It forks a judge, which reads
+a task for each control socket, runs the checks, and writes the result. After ``TASKS_PER_JUDGE``
+tasks a new judge takes over, so that nothing accumulates. A new judge for each submission would
+take a fifth longer, because it copies the memory pages that it writes to. No student's code ever
+runs here or in a judge.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
 
 TASKS_PER_JUDGE = 256
 ENDED, RELIEVED, BROKEN = 0, 64, 70
-"""A judge's exit status: there are no more tasks, it has served enough, something went wrong."""
+"""A judge's exit status: no tasks are left, it has served enough, something went wrong."""
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:
-    """Return what ``judge`` returns, or the refusal or the fault that it raises."""
+    """Return the result of ``judge``, or the refusal or the fault that it raises."""
     try:
         return judge()
     except SandboxRefused as refusal:
@@ -55,7 +56,7 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
     try:
         server.run(Judge(LessonSpec.from_json(read_body(jobs))))
     except BaseException:
-        traceback.print_exc()  # to the fork server's log
+        traceback.print_exc()  # into the fork server's log
     finally:
         os._exit(BROKEN)
 
@@ -78,7 +79,7 @@ class LessonServer:
         os._exit(BROKEN)
 
     def supervise_judges(self, judge: Judging) -> NoReturn:
-        """Fork a judge, and the next one when it has served enough."""
+        """Fork a judge, and another when that one has served enough."""
         gc.collect()
         gc.freeze()
         code = RELIEVED
@@ -90,9 +91,7 @@ class LessonServer:
         os._exit(code if code >= 0 else BROKEN)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
-        """Be the judge: serve tasks until there are no more, or there were enough, or memory is
-        short.
-        """
+        """Be the judge: serve tasks until none is left, enough were served, or memory is short."""
         code = BROKEN
         try:
             OF_THIS_PROCESS.limit()
@@ -109,7 +108,7 @@ class LessonServer:
 
     def serve_task(self, judge: Judging) -> bool:
         """Wait for a control socket, judge a task, write the result, tell the fork server. Return
-        False if no socket will come.
+        False if no further socket will come.
         """
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
@@ -123,7 +122,7 @@ class LessonServer:
 
             try:
                 write_frame(self.results, answer_as_json(answer_of(judge_task)))
-            except BrokenFrame as error:  # over the cap: nothing has been written yet
+            except BrokenFrame as error:  # over the size limit; nothing has been written yet
                 fault = Fault(f"a result that can't be sent: {error}")
                 write_frame(self.results, answer_as_json(fault))
             with contextlib.suppress(BrokenPipeError):

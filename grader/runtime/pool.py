@@ -1,6 +1,6 @@
 """Map work over a few hosts, each driven by a thread of its own, with a bounded queue before them.
 
-A host grades one submission at a time: a fork server of this machine, or a slot in a cluster.
+A host is a fork server on this machine or a slot in a cluster; it grades one submission at a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Closeable(Protocol):
     def close(self) -> None: ...
 
     def abandon(self) -> None:
-        """End its job from another thread, in which the job raises, and take no more."""
+        """End its job from another thread, so that the job raises, and accept no further job."""
 
 
 Host = TypeVar("Host", bound=Closeable)
@@ -27,22 +27,22 @@ Result = TypeVar("Result")
 
 
 class Cancelled(Exception):
-    """A job that is no longer wanted."""
+    """A job that is no longer needed."""
 
 
 JOBS_PER_HOST = 2
-"""How many jobs each host has, under way or waiting. A bound keeps memory constant."""
+"""How many running or waiting jobs each host has. A bound keeps memory constant."""
 POLL_SECONDS = 0.1
-"""Polling interval while waiting for results. A signal that comes just before a thread begins to
-wait for a lock doesn't wake it, so a Ctrl-C would wait for the next result.
+"""Polling interval while waiting for results. A signal that arrives just before a thread begins to
+wait for a lock doesn't wake it, so without polling, Ctrl-C would wait for the next result.
 """
 
 
 class HostPool(Generic[Host]):
     """A number of hosts, each lent to one thread at a time and started when first needed.
 
-    ``finishing`` is set when no new job may begin; jobs under way still count. ``stopping`` is set
-    when these don't either.
+    ``finishing`` is set when no new job may begin, but running jobs still count. ``stopping`` is
+    set when running jobs do not count either.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class HostPool(Generic[Host]):
             self._free.put(None)
 
     def lend(self, work: Callable[[Host, Job], Result], job: Job) -> Result:
-        """Do a job with a host of its own; raise Cancelled where no new job is wanted."""
+        """Do a job with a host that no other job uses; raise Cancelled if no new job may begin."""
         host = self._free.get()
         try:
             if self.finishing.is_set() or self.stopping.is_set():
@@ -77,7 +77,7 @@ class HostPool(Generic[Host]):
         return len(self._lent)
 
     def abandon(self) -> None:
-        """End what is under way, as if it had never begun."""
+        """End running jobs as if they had never begun."""
         self.stopping.set()
         for host in tuple(self._lent):
             host.abandon()
@@ -96,11 +96,11 @@ def map_unordered(
     *,
     waiting: Callable[[], None] = lambda: None,
 ) -> Generator[Result, None, None]:
-    """Yield the results of ``work(host, job)`` as they come, in no order.
+    """Yield the results of ``work(host, job)`` as they arrive, in any order.
 
-    ``jobs`` is read as there is room, in the caller's thread. What ``work`` raises is raised here,
-    after the results that are there. No further job begins then, nor when the pool is finishing.
-    ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
+    ``jobs`` is read in the caller's thread, as the queue has room. An exception of ``work`` is
+    raised here, after the results that have arrived. After that, or when the pool is finishing, no
+    further job begins. ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
@@ -123,7 +123,7 @@ def map_unordered(
 def _wait_for_some(
     running: set[Future[Result]], waiting: Callable[[], None]
 ) -> tuple[list[Future[Result]], set[Future[Result]]]:
-    """Wait until some are done; return these, those that raised last, and the rest."""
+    """Wait until some are done; return these, with those that raised at the end, and the rest."""
     done: set[Future[Result]] = set()
     while not done:
         done, running = wait(running, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)

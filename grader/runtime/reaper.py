@@ -1,4 +1,4 @@
-"""Ending processes: a worker and all that it started. For the fork server."""
+"""End a worker and everything that it started, for the fork server."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pathlib import Path
 
 
 def end_worker(pid: int, *, died: bool) -> int | None:
-    """Kill a worker and its group; return the status with which it had ended by itself, or None.
+    """Kill a worker and its process group; return its exit status if it had already ended, else
+    None.
 
-    ``died`` says that its line had ended: then it gets a moment to become a status.
+    If ``died``, its connection had ended: wait a moment for the status.
     """
     until = time.monotonic() + (1.0 if died else 0.0)
     while (status := status_of(pid)) is None and time.monotonic() < until:
@@ -43,8 +44,8 @@ def children() -> list[int]:
 
 
 def kill_everything(*, spare: Collection[int] = ()) -> None:
-    """Kill and reap every child but those to spare. What forked twice or began a session of its own
-    has become our child.
+    """Kill and reap every child except those to spare. Processes that forked twice or started a
+    session have become our children.
     """
     while pids := [pid for pid in children() if pid not in spare]:
         for pid in pids:

@@ -1,4 +1,4 @@
-"""Ask for repairs where a check failed and nothing says why, after the verdict is known."""
+"""Request repairs for failed checks that nothing explains, after the verdict is known."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ UNNAMED = (None, "engine")
 
 def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
     """Return the failed checks that no mistake of the lesson explains: their ids, by the function
-    they are about. What the engine itself says of a value does not say which expression is wrong.
+    they are about. A mistake that the engine recognizes from a value does not count, because it
+    does not show which expression is wrong.
     """
     found: dict[str, tuple[str, ...]] = {}
     if lesson.status is LessonStatus.INVALID:
@@ -36,7 +37,9 @@ def find_repairs(
     settings: Settings,
     result: LessonResult,
 ) -> tuple[Repair, ...]:
-    """Search repairs of one lesson's functions. A fault of ours is not a repair, and no more."""
+    """Search for repairs of one lesson's functions. A grader
+    fault only means that there is none.
+    """
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)
     try:
@@ -71,7 +74,7 @@ def repaired(
 ) -> tuple[Report, dict[str, tuple[Repair, ...]]]:
     """Return a report with the wrong expressions that were found, and the repairs by lesson.
 
-    A lesson that could not be loaded, and one in which everything passed, costs nothing.
+    Lessons that could not be loaded or that passed are skipped.
     """
     found: dict[str, tuple[Repair, ...]] = {}
     by_id = {lesson.id: lesson for lesson in lessons}
@@ -94,7 +97,7 @@ def grade_and_repair(
     *,
     name: str,
 ) -> Report:
-    """Grade one submission. With ``settings.repair``, search its wrong expressions too."""
+    """Grade one submission. With ``settings.repair``, also search for its wrong expressions."""
     report = grade_submission(client, course, lessons, files, settings, name=name)
     if settings.repair:
         report, _ = repaired(client, report, lessons, files, settings)

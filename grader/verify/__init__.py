@@ -1,1 +1,3 @@
-"""What authors and CI do: references pass, stubs fail, mistakes are caught and named."""
+"""Verify a course, for authors and CI: references pass,
+stubs fail, mistakes are caught and named.
+"""

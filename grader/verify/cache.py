@@ -1,4 +1,4 @@
-"""The file of ``grade verify --keep``: verdicts, written at once so that a run can go on."""
+"""Keep verdicts in the file of ``grade verify --keep``, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.runtime.grading import Settings
 from grader.verify.case_result import Case, CaseResult
 
 APPLICATION = 0x67726C76
-"""``PRAGMA application_id``, by which a file is known as one of these: "grlv" in ASCII."""
+"""``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
 TABLES = f"""
     BEGIN IMMEDIATE;
     CREATE TABLE verdicts (
@@ -33,11 +33,11 @@ OTHER = "another file with --keep"
 class VerdictCache:
     """An open file of verdicts; those of another course, engine or torch are dropped.
 
-    Only verdicts without trouble are in it: whatever found a problem is graded again.
+    It contains only verdicts without problems; the others are graded again.
     """
 
     def __init__(self, path: Path, course: Course, settings: Settings) -> None:
-        """Open the file, or make it; raises UsageError for one that can't be used."""
+        """Open the file, or create it; raise UsageError if it can't be used."""
         self._path = path
         self._course = course
         self._grader = self._grader_now()
@@ -70,7 +70,7 @@ class VerdictCache:
             raise sqlite3.DatabaseError(f"malformed verdict: {error!r}") from None
 
     def add(self, case: Case, seed: int, result: CaseResult) -> None:
-        """Keep a verdict; raises UsageError if the grader has changed since the file was opened."""
+        """Store a verdict; raise UsageError if the grader has changed since the file was opened."""
         if self._grader_now() != self._grader:
             raise UsageError(
                 "A file of the course or of the engine was changed while this ran, so the rest"
@@ -108,5 +108,5 @@ class VerdictCache:
 
 @functools.cache
 def _result_from(text: str) -> CaseResult:
-    """Read a result; cached, so that equal ones are one object and memory hardly grows."""
+    """Read a result; cached, so that equal results are one object and memory hardly grows."""
     return CaseResult.from_json(json.loads(text))

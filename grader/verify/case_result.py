@@ -1,6 +1,7 @@
-"""What one grading of a case with a known verdict comes to: a small, plain ``CaseResult``.
+"""Reduce a grading of a case with a known verdict to a small ``CaseResult``.
 
-The result itself, with its checks, evidence and figures, is dropped: 20 seeds are 24,000 gradings.
+The result itself, with its checks, evidence and figures, is dropped, because 20 seeds make tens of
+thousands of gradings.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 ENGINE = "common_"
-"""What names of mistakes begin with that the engine recognizes in any lesson."""
+"""How the names of mistakes begin that the engine recognizes in any lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +37,11 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class CaseResult(Record):
-    """What a grading showed. ``about`` is the lesson's catalogue: its mistakes, with what each is
-    about.
+    """The outcome of a grading.
 
-    ``trouble`` is what should have come out otherwise; ``lost`` and ``named`` say of a mistake that
-    it cost marks and got its name. ``failed`` are the checks that did not pass, without those that
-    were skipped; ``points`` are those of each check.
+    ``about`` has the lesson's mistakes and what each is about. ``trouble`` lists problems; ``lost``
+    and ``named`` say whether a mistake cost marks and got its name. ``failed`` are the checks that
+    did not pass, without skipped ones; ``points`` are the points of each check.
     """
 
     trouble: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class CaseResult(Record):
 
 
 def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
-    """Hold a verdict against what is known of its case."""
+    """Compare a verdict with the expected one of its case."""
     checks = outcome.result.checks
     trouble = [
         *case_problems(case, outcome),
@@ -86,7 +86,9 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return failed checks that count: of bonus parts those that the mistake is about."""
+    """Return the failed checks that count; of bonus checks,
+    only those that the mistake is about.
+    """
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     bonus_parts = set(about) & set(case.lesson.bonus)
     return [
@@ -100,7 +102,7 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
 def is_named(case: Case, outcome: LessonOutcome) -> bool:
     """Return whether a mistake's first diagnosis is right; True for other kinds.
 
-    What the engine recognizes counts only for a cell that is named after one of its mistakes.
+    A mistake that the engine recognizes counts only if the cell is named after it.
     """
     by_engine = mistake_id(case.name).startswith(ENGINE)
     named = [
@@ -137,7 +139,9 @@ def case_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
 
 
 def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
-    """A mistake must cost marks on what it is about, nowhere else, and be named."""
+    """Yield problems of a mistake: it must cost marks on what it is about, nowhere else, and be
+    named.
+    """
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     failing = [check for check in outcome.result.checks if check.outcome is not Outcome.PASSED]
     if not lost(case, outcome):
@@ -154,7 +158,7 @@ def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
 
 
 def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
-    """Return problems of a near miss: it must lose marks and not get the mistake's name."""
+    """Yield problems of a near miss: it must lose marks and not get the mistake's name."""
     if all(check.outcome is Outcome.PASSED for check in outcome.result.checks):
         yield "loses no marks"
     for check in outcome.result.checks:
@@ -166,7 +170,7 @@ def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
 
 
 def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
-    """Ten points, at least two checks a name, titles that are there and differ."""
+    """Return problems of points and titles: ten points, two checks a name, distinct titles."""
     problems = []
     points = sum(check.max_points for check in checks if not check.bonus)
     if round(points, 4) != FULL_LESSON:

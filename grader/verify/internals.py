@@ -1,4 +1,4 @@
-"""What the installed versions of torch, pytest and pytest-json-report lack for the engine."""
+"""Find what the engine needs and the installed torch, pytest and pytest-json-report lack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.judge import COMPAT_CHECK
 def missing_internals() -> list[str]:
     """Return a sentence for each private name or message that is gone, and what breaks without it.
 
-    A process of its own tries them, which takes about two seconds: it loads torch.
+    A separate process tries them, which takes about two seconds because it loads torch.
     """
     done = subprocess.run(
         isolated_command(COMPAT_CHECK),
@@ -20,7 +20,7 @@ def missing_internals() -> list[str]:
         capture_output=True,
         encoding="utf-8",
         env=scrubbed_environment(),
-        start_new_session=True,  # a terminal's Ctrl-C would end it and look like a problem
+        start_new_session=True,  # a terminal's Ctrl-C would end it, which would look like a problem
         check=False,
     )
     if done.returncode:

@@ -1,8 +1,8 @@
-"""Hold a lesson's contract against its texts, its checks and its wrong answers.
+"""Check a lesson's contract against its texts, its checks and its wrong answers.
 
-Without grading: each sentence of stub and README belongs to a promise, and each promise to a
-sentence; each check holds a promise. With the gradings: some wrong answer breaks each promise
-alone, so all checks that it fails are the promise's own, from every seed.
+Without grading: each sentence of stub and README belongs to a promise, each promise to a sentence,
+and each check holds a promise. With gradings: each promise has a wrong answer that breaks it alone,
+which means that, from every seed, it fails only checks of that promise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def contract_of(lesson: Lesson) -> tuple[Promise, ...]:
 
 
 def contract_problems(lesson: Lesson) -> Iterator[str]:
-    """Yield what can be said without grading."""
+    """Yield the problems that can be found without grading."""
     promises = contract_of(lesson)
     if not promises:
         return
@@ -118,7 +118,9 @@ def unbroken_problems(
     held: Sequence[HeldPromise],
     found: Mapping[Case, Sequence[tuple[int, CaseResult]]],
 ) -> Iterator[str]:
-    """Yield the promises that no wrong answer breaks alone, with what else those named fail."""
+    """Yield the promises that no wrong answer breaks alone, with the other checks that those named
+    fail.
+    """
     failed = _failed_checks(found)
     named = {promise.name: promise.terms.broken_by for promise in contract_of(lesson)}
     for promise in (one for one in held if not one.shown_by):

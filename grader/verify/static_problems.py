@@ -1,4 +1,6 @@
-"""Problems of a lesson that no grading shows: files, hints, stub, placeholders, translations."""
+"""Find problems of a lesson that no grading shows: files,
+hints, stub, placeholders, translations.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ CHECK_FILES = {
 
 
 def static_problems(lesson: Lesson) -> list[str]:
-    """What can be said without grading: files, hints, the stub."""
+    """Return the problems that can be found without grading: files, hints, the stub."""
     problems: list[str] = []
 
     def require(condition: bool, text: str) -> None:
@@ -57,7 +59,7 @@ def static_problems(lesson: Lesson) -> list[str]:
 
 
 def unwritten(lesson: Lesson) -> list[str]:
-    """Return the places where ``grade new`` left something to write."""
+    """Return the places marked by ``grade new`` in which something is still to be written."""
     said = [
         f"course.toml still holds its placeholder: {text}"
         for text in (lesson.title, lesson.summary)
@@ -96,7 +98,7 @@ def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
 
 
 def placeholders(text: str) -> set[str]:
-    """The ``{names}`` in a text; of one that is not a template there are none."""
+    """Return the ``{names}`` in a text; none if it is not a template."""
     try:
         return {name for _, name, _, _ in string.Formatter().parse(text) if name}
     except ValueError:

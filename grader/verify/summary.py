@@ -1,4 +1,4 @@
-"""What the verdicts of one lesson's cases come to."""
+"""Sum up the verdicts of one lesson's cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.verify.promises import HeldPromise, held_promises, unbroken_problems
 
 @dataclass(frozen=True, slots=True)
 class LessonSummary:
-    """What was shown of one lesson, as the published table has it."""
+    """The results of one lesson, as in the published table."""
 
     lesson: str
     checks: int
@@ -28,14 +28,14 @@ class LessonSummary:
 
     @property
     def promises_shown(self) -> int:
-        """How many promises some wrong answer breaks alone."""
+        """How many promises are broken alone by some wrong answer."""
         return sum(bool(promise.shown_by) for promise in self.promises)
 
 
 def judge_lesson(
     lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
 ) -> tuple[LessonSummary, list[str]]:
-    """Hold the verdicts of one lesson's cases against what is known of them."""
+    """Compare the verdicts of one lesson's cases with the expected ones."""
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
     checks = 0

@@ -1,19 +1,19 @@
-"""The author's gate: ``grade verify`` grades everything whose verdict is known beforehand, and
-lists whatever comes out otherwise.
+"""Verify a course: ``grade verify`` grades everything whose verdict is known beforehand, and lists
+deviations.
 
 * a reference scores full marks, bonus included
 * a stub is not started on every check, scores 0, and is exactly what its solution generates
 * an accepted alternative scores full marks
-* a mistake loses marks on the functions that it is about and on no other, and is named
-* a near miss loses marks, and nowhere has the name of the mistake that it resembles
+* a mistake loses marks on the functions that it is about and on no others, and is named
+* a near miss loses marks, and never gets the name of the mistake that it resembles
 * with a language: no text that a learner of it reads is left in English, and translations keep
   their placeholders
-* nothing is left to write: no placeholder of ``grade new`` stands anywhere
+* nothing is left to write: there is no placeholder of ``grade new``
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no
   mistake without its proof
 
-All cases are graded from the first seed, then all from the second: a run that was cut has verified
-everything from fewer seeds.
+All cases are graded from the first seed, then all from the second, so an interrupted run has
+verified everything from fewer seeds.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from grader.verify.summary import LessonSummary, judge_lesson
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """The outcome: problems as text, the proof lesson by lesson, how many gradings it took.
+    """The outcome: problems as text, the proof by lesson, the number of gradings.
 
     If the run was interrupted, ``proofs`` is empty and ``left`` counts the remaining gradings. With
     a file of verdicts, ``kept`` of them are in it, and ``complete`` has the number of seeds, from 1
@@ -72,12 +72,11 @@ def verify(
         contextlib.nullcontext()
     ),
 ) -> VerifyResult:
-    """Verify lessons from every seed, ``workers`` hosts at a time; ``progress`` is told gradings
-    done and in all.
+    """Verify lessons from every seed, with ``workers`` hosts at a time.
 
-    With ``keep`` each verdict is written to that file, and those that it holds are not made again.
-    ``during`` surrounds the grading and may have the hosts finish early. Without ``keep``, a
-    KeyboardInterrupt goes through.
+    ``progress`` gets the number of finished gradings and of all. With ``keep``, each verdict is
+    written to that file, and verdicts in it are reused. ``during`` surrounds the grading and may
+    make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)
@@ -113,7 +112,7 @@ def verify(
 def _before_grading(
     course: Course, lessons: Sequence[Lesson], settings: Settings
 ) -> tuple[list[str], list[Case]]:
-    """The problems that no grading shows, and what there is to grade."""
+    """Return the problems that no grading shows, and the cases to grade."""
     problems = (
         [f"course.toml still holds its placeholder: {course.title}"] if MARK in course.title else []
     )
@@ -142,7 +141,7 @@ def _grade_rest(
     progress: Callable[[int, int], None],
     during: Callable[[HostPool[ForkServerClient]], AbstractContextManager[None]],
 ) -> None:
-    """Grade what ``found`` lacks, seed by seed, and keep each verdict at once."""
+    """Grade the cases that ``found`` lacks, seed by seed, and store each verdict at once."""
     order = {lesson.id: number for number, lesson in enumerate(course.lessons)}
     cases = sorted(found, key=lambda case: order[case.lesson.id])
     total = len(cases) * len(seeds)
@@ -164,7 +163,7 @@ def _grade_rest(
 
     shared: dict[
         CaseResult, CaseResult
-    ] = {}  # most are equal, so that memory hardly grows with the seeds
+    ] = {}  # most are equal, so memory hardly grows with the seeds
     with (
         closing(
             HostPool(
@@ -186,7 +185,9 @@ def _grade_rest(
 def _kept(
     found: Found, lessons: Sequence[Lesson], seeds: Sequence[int]
 ) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Count good verdicts; and for each lesson the seeds from 1 on that are complete."""
+    """Return the number of good verdicts, and for each lesson how many seeds, from 1 on, are
+    complete.
+    """
     good = {case: {seed for seed in of if not of[seed].trouble} for case, of in found.items()}
     complete = []
     for lesson in lessons:

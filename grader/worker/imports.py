@@ -1,9 +1,9 @@
-"""What of this engine a worker keeps: its own modules and the wire, nothing that judges.
+"""Remove the engine's modules from a worker, except its own and the wire.
 
 A worker is a fork of a process that has the whole engine in memory. Before the student's file runs,
-every other module of ours is taken out of ``sys.modules`` and out of its package, and importing one
-again fails. An object that something else still refers to stays in memory: this keeps
-``import grader.judge.jacobians`` from solving an exercise, and is not a wall.
+every other module of the engine is removed from ``sys.modules`` and from its package, and importing
+one again fails. Objects that something still refers to stay in memory. So this keeps ``import
+grader.judge.jacobians`` from solving an exercise, but it is not a security boundary.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ KEPT = tuple(
 
 
 def leave_only_worker() -> None:
-    """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` has what a
-    scenario may import, and is made again.
+    """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` is
+    replaced by a module with only what a scenario may import.
     """
     for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
         if not is_kept(name):
@@ -40,12 +40,12 @@ def leave_only_worker() -> None:
 
 
 def is_kept(name: str) -> bool:
-    """Return whether a module is the worker's own, or a package that holds one of those."""
+    """Return whether a module is the worker's own, or a package that contains one of those."""
     return any(f"{name}.".startswith(f"{kept}.") or kept.startswith(f"{name}.") for kept in KEPT)
 
 
 class Refuser(importlib.abc.MetaPathFinder):
-    """Finds no module of the engine."""
+    """An import finder that refuses modules of the engine."""
 
     def find_spec(
         self,

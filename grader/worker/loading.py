@@ -1,4 +1,4 @@
-"""Execute a student's file as a module, and notice what it replaces outside of itself."""
+"""Execute a student's file as a module, and detect what it replaces outside of itself."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ WATCHED: tuple[Any, ...] = (
     torch.nn.functional,
     torch.autograd.Function,
 )
-"""Where a file that is loaded might replace something; what it replaces is reported, and whoever
-hides it may.
+"""Namespaces in which a student's file might replace something. A replacement is reported; a file
+could hide it.
 """
 
 
 def execute(source: str, module: types.ModuleType, words: set[str]) -> list[str]:
     """Execute a file's text in ``module``; return the names that it replaced in ``WATCHED``.
 
-    Only names that the text or ``words`` mention are compared. Looking at an object writes its
-    reference count: looking at all of torch's would copy hundreds of pages into each worker.
+    Only names that the text or ``words`` mention are compared. Reading an object changes its
+    reference count, so reading all of torch's objects would copy hundreds of memory pages into each
+    worker.
     """
     filename = str(module.__file__)
     lines = [line + "\n" for line in source.split("\n")]
     linecache.cache[filename] = (len(source), None, lines, filename)
-    sys.argv = [filename]  # the file may parse a script's arguments; ours are not the student's
+    sys.argv = [filename]  # the file may parse a script's arguments, and must not see ours
     code = compile(source, filename, "exec", dont_inherit=True)
     names = words_in(code) | words
     before = {
@@ -41,14 +42,14 @@ def execute(source: str, module: types.ModuleType, words: set[str]) -> list[str]
     }
     try:
         exec(code, module.__dict__)
-    except SystemExit as stop:  # a script that ends as a script does has still defined its answers
+    except SystemExit as stop:  # a file that ends like a script has still defined its answers
         if stop.code:
             raise
     return replaced_since(before)
 
 
 def words_in(code: types.CodeType) -> set[str]:
-    """Return the names and texts that code holds, those of its functions included."""
+    """Return the names and texts in code, including those of its functions."""
     words = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

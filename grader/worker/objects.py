@@ -1,5 +1,5 @@
-"""Objects in the worker that the judge drives: what a student's class or function made, and
-everything computed from it.
+"""Keep objects in the worker for the judge: results of a student's classes and functions, and
+everything computed from them.
 
 A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its result is
 kept, ``grad`` whether autograd is recording.
@@ -26,18 +26,20 @@ import torch
 from grader.worker.wire.placeholders import PLAIN, ObjectRef
 
 FIRST_OWN = 1 << 40
-"""Numbers from here on are the worker's: of objects inside an answer. The judge's begin at 1."""
+"""Numbers from here on are given by the worker, to objects inside an answer. The judge's begin at
+1.
+"""
 
 
 class Objects:
-    """The objects that the judge may refer to by number, until it forgets them all."""
+    """The objects that the judge can refer to by number, until it forgets all of them."""
 
     def __init__(self) -> None:
         self._known: dict[int, Any] = {}
         self._next = FIRST_OWN
 
     def keep(self, value: object) -> int:
-        """Keep an object that is in an answer; return its number."""
+        """Keep an object that an answer contains; return its number."""
         self._next += 1
         self._known[self._next] = value
         return self._next

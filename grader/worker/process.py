@@ -1,6 +1,6 @@
-"""The worker: the one process that runs a student's code.
+"""Run a student's code and answer the judge's requests: the worker process.
 
-It answers the judge's questions, one at a time, until its input ends:
+It answers one request at a time, until its input ends:
 
 ``load``      execute the student's file
 ``describe``  what a name in the student's module is: a callable, a value, missing
@@ -41,19 +41,19 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
-"""After so many bytes of tensors the rest of several requests is left unanswered."""
+"""After this many bytes of tensors, the remaining requests of several get no answer."""
 
 
 @dataclass(slots=True)
 class Call:
-    """A differentiable call: its tensor inputs and outputs, in the order they crossed."""
+    """A differentiable call: its tensor inputs and outputs, in the order in which they crossed."""
 
     inputs: list[Tensor]
     outputs: list[Tensor]
 
 
 class Worker:
-    """One student's module and the calls that the judge still holds on to."""
+    """One student's module, and the calls that the judge still refers to."""
 
     def __init__(self) -> None:
         self.student = types.ModuleType("student")
@@ -85,7 +85,7 @@ class Worker:
             )
 
     def reply_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
-        """The reply to one request, whatever the student's code does."""
+        """Return the reply to one request, whatever the student's code does."""
         body = request.body
         action: Callable[[Frame], tuple[Any, bytes]] = getattr(self, "do_" + body["do"])
         try:
@@ -96,12 +96,12 @@ class Worker:
             return {"raised": explain(error, self.filename)}, b""
         except BrokenFrame as error:
             return {"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}}, b""
-        except BaseException as error:  # the student's code may raise anything, SystemExit included
+        except BaseException as error:  # anything may be raised, even SystemExit
             return {"raised": explain(error, self.filename)}, b""
 
     def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
-        """The replies to several requests, in order, up to the first that is not a value; each with
-        the length of its blob.
+        """Return the replies to several requests, in order, up to the first that is not a value;
+        each with the length of its blob.
 
         A request's handle may be that of an earlier reply's: ``{"of": number}``.
         """
@@ -122,7 +122,7 @@ class Worker:
         return {"several": replies}, b"".join(blobs)
 
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
-        """Execute the student's file, which is not read from disk."""
+        """Execute the student's file from the request's text; nothing is read from disk."""
         body = request.body
         self.filename = body["filename"]
         self.student = types.ModuleType(body["name"])
@@ -151,7 +151,7 @@ class Worker:
         ][:100]
 
     def imported(self, name: str, value: object) -> bool:
-        """Whether a name of the student's module is there by an import, under its own name."""
+        """Return whether a name of the student's module is an import under its own name."""
         if isinstance(value, type | types.FunctionType | types.BuiltinFunctionType):
             return value.__module__ != self.student.__name__ and value.__name__ == name
         return isinstance(value, types.ModuleType)
@@ -173,7 +173,7 @@ class Worker:
         return self.reply(result, decoder.tensors, before)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
-        """Run a scenario in a new module, so that changes to the last one are gone."""
+        """Run a scenario in a new module, so that changes to the last one have no effect."""
         name = request.body["path"]
         if "source" in request.body:
             code = compile(request.body["source"], "<scenarios>", "exec", dont_inherit=True)
@@ -190,8 +190,8 @@ class Worker:
     def do_run(self, request: Frame) -> tuple[Any, bytes]:
         """Run steps on the judge's objects and return those that it reads.
 
-        All tensors that came with steps since objects were last forgotten are inputs of what is
-        read. Whether they were written to is not told: the judge's own steps may do that.
+        All tensors that came with steps, since objects were last forgotten, are inputs of the
+        results. Writes into them are not reported, because the judge's own steps may write.
         """
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
 
@@ -212,8 +212,8 @@ class Worker:
         return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
-        """Return the encoded result, its handle, and the inputs that were written to, of those
-        whose state ``before`` is known.
+        """Return the encoded result, its handle, and the inputs that were written to. Only inputs
+        whose state ``before`` is known are compared.
         """
         encoder = Encoder(strided=False, keep=self.objects.keep)
         body: dict[str, Any] = {"value": encoder.encode(result)}
@@ -243,11 +243,11 @@ class Worker:
         return handle
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
-        """The product of the incoming gradients with the Jacobian of an earlier call.
+        """Return the product of the incoming gradients with the Jacobian of an earlier call.
 
-        An output without a gradient is left out, so that the Function behind it sees what it would
-        see locally; where no output has one, the graph is run with undefined gradients, as
-        gradcheck does.
+        An output without a gradient is left out, so that the Function behind it sees the same as in
+        a local call. If no output has one, the graph runs with undefined gradients, as in
+        gradcheck.
         """
         body = request.body
         call = self.calls[body["handle"]]
@@ -286,7 +286,7 @@ class Worker:
 
 
 def tell_stack_when_asked() -> None:
-    """Have SIGUSR1 write the stack to the output, wherever the code is: an endless loop too."""
+    """Make SIGUSR1 write the stack to the output, even from an endless loop."""
     if hasattr(faulthandler, "register") and hasattr(signal, "SIGUSR1"):  # not on Windows
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
 

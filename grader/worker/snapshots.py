@@ -1,4 +1,4 @@
-"""What tensors held before the student's code ran, to notice that it wrote into them."""
+"""Remember what tensors held before the student's code ran, to detect writes into them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from grader.worker.wire.compat import version_counter
 
 
 class Before:
-    """A tensor as it was handed over. Writes through ``.data`` or NumPy move no version counter."""
+    """A tensor as it was passed. Writes through ``.data`` or NumPy do not change its version
+    counter.
+    """
 
     __slots__ = ("value", "version")
 
@@ -18,9 +20,10 @@ class Before:
         self.value = tensor.detach().clone()
 
     def differs(self, tensor: Tensor) -> bool:
-        """Return whether the tensor was written to; NaN stays NaN.
+        """Return whether the tensor was written to; NaN equals NaN.
 
-        Another shape or dtype, which only ``.data = …`` gives it, has no contents to copy back.
+        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
+        contents can't be copied back.
         """
         if version_counter(tensor) != self.version:
             return True

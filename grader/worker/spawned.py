@@ -1,4 +1,4 @@
-"""The main program of a worker that is a plain process, for systems without fork."""
+"""Run a worker as a plain process, on systems without fork."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CHUNK = 1 << 16
 
 
 def main() -> None:
-    """Serve one judge on stdin and stdout; prints of the student go to stderr."""
+    """Serve one judge on stdin and stdout; the student's prints go to stderr."""
     source = cast(BinaryIO, io.BufferedReader(StdinWatchdog(os.dup(0))))
     sink = cast(BinaryIO, os.fdopen(os.dup(1), "wb"))
     devnull = os.open(os.devnull, os.O_RDWR)
@@ -50,10 +50,10 @@ def main() -> None:
 
 
 class StdinWatchdog(io.RawIOBase):
-    """What the judge writes, read by a thread: when the judge is gone this process ends at once,
-    even if a student's code loops in it.
+    """A stream of the judge's requests, read by a thread.
 
-    Elsewhere than on Linux nobody else would end it.
+    When the judge is gone, this process ends at once, even if a student's code loops in it. On
+    systems other than Linux, nothing else would end it.
     """
 
     def __init__(self, judge: int) -> None:
@@ -71,7 +71,7 @@ class StdinWatchdog(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Buffer) -> int:
-        """Some bytes; waits for them."""
+        """Read some bytes, waiting for them."""
         view = memoryview(buffer)
         self._rest = self._rest or self._chunks.get()
         count = min(len(view), len(self._rest))

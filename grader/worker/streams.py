@@ -1,4 +1,4 @@
-"""A worker's standard output and error."""
+"""Open a worker's standard output and error."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import sys
 def open_streams() -> None:
     """Open both again, in UTF-8, on the descriptors that they always have.
 
-    As with Python's own there is a second reference to each, and none closes its descriptor: a
-    student's file may put a stream of its own around the buffer of one.
+    As in Python itself, each has a second reference, and none closes its descriptor, because a
+    student's file may wrap a new stream around one's buffer.
     """
     for name, fd in (("stdout", 1), ("stderr", 2)):
         stream = os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n", closefd=False)

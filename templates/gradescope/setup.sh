@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs once, when the image is built: Python 3.11 or later, PyTorch without CUDA, and what the engine needs.
+# Runs once, when the image is built. It installs Python 3.11 or later, PyTorch without CUDA, and the
+# engine's dependencies.
 set -euo pipefail
 root="${AUTOGRADER_ROOT:-/autograder}"
 export DEBIAN_FRONTEND=noninteractive

@@ -24,7 +24,10 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
 
     def gradient_of(name: str) -> float:
         values = dict(zip(names, (apple, n_apple, tangerine, n_tangerine, tax), strict=False))
-        values = {name: torch.tensor(float(number), dtype=torch.float64, requires_grad=True) for name, number in values.items()}
+        values = {
+            name: torch.tensor(float(number), dtype=torch.float64, requires_grad=True)
+            for name, number in values.items()
+        }
         values["apple_price"] = values["apple"] * values["num_apple"]
         values["tangerine_price"] = values["tangerine"] * values["num_tangerine"]
         values["price"] = values["apple_price"] + values["tangerine_price"]
@@ -180,7 +183,13 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     leaves = torch.tensor([apple, tangerine, n_apple, n_tangerine, tax], dtype=torch.float64)
     gradients = torch.func.jacfwd(from_leaves)(leaves).tolist()
     names = ("apple", "tangerine", "num_apple", "num_tangerine", "ctax")
-    return {**dict(zip(names, gradients, strict=True)), "apple_price": tax, "tangerine_price": tax, "price": tax, "result": 1}
+    return {
+        **dict(zip(names, gradients, strict=True)),
+        "apple_price": tax,
+        "tangerine_price": tax,
+        "price": tax,
+        "result": 1,
+    }
 
 
 # %% functional_autograd
@@ -254,7 +263,10 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
         key: torch.tensor(1.0 * value, requires_grad=True)
         for key, value in zip(keys, (apple, n_apple, tangerine, n_tangerine, tax), strict=True)
     }
-    lines = {f"{fruit}_price": Mul.apply(leaves[fruit], leaves[f"num_{fruit}"]) for fruit in ("apple", "tangerine")}
+    lines = {
+        f"{fruit}_price": Mul.apply(leaves[fruit], leaves[f"num_{fruit}"])
+        for fruit in ("apple", "tangerine")
+    }
     price = sum(lines.values())
     result = Mul.apply(price, leaves["ctax"])
     everything = {**leaves, **lines, "price": price, "result": result}
@@ -284,7 +296,9 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    leaf = torch.tensor([apple, tangerine, n_apple, n_tangerine, tax], dtype=torch.double).requires_grad_(True)
+    leaf = torch.tensor(
+        [apple, tangerine, n_apple, n_tangerine, tax], dtype=torch.double
+    ).requires_grad_(True)
     lines = leaf[:2] * leaf[2:4]
     lines.retain_grad()
     price = lines.sum()
@@ -292,8 +306,12 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     result = price * leaf[4]
     result.retain_grad()
     torch.autograd.backward(result)
-    names = "apple tangerine num_apple num_tangerine ctax apple_price tangerine_price price result".split()
-    values = torch.cat([leaf.grad, lines.grad, price.grad.reshape(1), result.grad.reshape(1)]).tolist()
+    names = (
+        "apple tangerine num_apple num_tangerine ctax apple_price tangerine_price price result"
+    ).split()
+    values = torch.cat(
+        [leaf.grad, lines.grad, price.grad.reshape(1), result.grad.reshape(1)]
+    ).tolist()
     return dict(zip(names, values, strict=True))
 
 
@@ -308,7 +326,11 @@ def gradient_by_hand(x: Tensor) -> Tensor:
     def at_one_number(t):
         return 3 * torch.exp(-torch.log(t)) + 1
 
-    return torch.vmap(at_one_number)(x.reshape(-1)).reshape(x.shape) if x.numel() else torch.zeros_like(x)
+    return (
+        torch.vmap(at_one_number)(x.reshape(-1)).reshape(x.shape)
+        if x.numel()
+        else torch.zeros_like(x)
+    )
 
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
@@ -337,14 +359,20 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     to_x, to_q = [], []
-    for base, exponent in zip(x.detach().flatten().tolist(), q.detach().flatten().tolist(), strict=True):
+    for base, exponent in zip(
+        x.detach().flatten().tolist(), q.detach().flatten().tolist(), strict=True
+    ):
         to_x.append(exponent / base)
         to_q.append(math.log(base))
-    return torch.tensor(to_x, dtype=x.dtype).view(x.shape), torch.tensor(to_q, dtype=x.dtype).view(x.shape)
+    return torch.tensor(to_x, dtype=x.dtype).view(x.shape), torch.tensor(to_q, dtype=x.dtype).view(
+        x.shape
+    )
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    apple, n_apple, tangerine, n_tangerine, tax = map(Fraction, (apple, n_apple, tangerine, n_tangerine, tax))
+    apple, n_apple, tangerine, n_tangerine, tax = map(
+        Fraction, (apple, n_apple, tangerine, n_tangerine, tax)
+    )
     exact = {
         "apple": n_apple * tax,
         "tangerine": n_tangerine * tax,
@@ -381,10 +409,23 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    prices, pieces = np.array([apple, tangerine], dtype=float), np.array([n_apple, n_tangerine], dtype=float)
+    prices, pieces = (
+        np.array([apple, tangerine], dtype=float),
+        np.array([n_apple, n_tangerine], dtype=float),
+    )
     to_apple, to_tangerine = pieces * tax
     to_pieces = prices * tax
-    names = ["apple", "tangerine", "num_apple", "num_tangerine", "ctax", "apple_price", "tangerine_price", "price", "result"]
+    names = [
+        "apple",
+        "tangerine",
+        "num_apple",
+        "num_tangerine",
+        "ctax",
+        "apple_price",
+        "tangerine_price",
+        "price",
+        "result",
+    ]
     values = [to_apple, to_tangerine, *to_pieces, prices @ pieces, *np.full(3, float(tax)), 1.0]
     return dict(zip(names, values, strict=True))
 
@@ -409,7 +450,10 @@ class Step:
 
 
 def power_of(x, n):
-    return Step(x.value**n.value, [(x, n.value * x.value ** (n.value - 1)), (n, x.value**n.value * torch.log(x.value))])
+    return Step(
+        x.value**n.value,
+        [(x, n.value * x.value ** (n.value - 1)), (n, x.value**n.value * torch.log(x.value))],
+    )
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
@@ -449,7 +493,9 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
         return watched(name, torch.tensor(float(value), requires_grad=True))
 
     apples = watched("apple_price", leaf("apple", apple) * leaf("num_apple", n_apple))
-    tangerines = watched("tangerine_price", leaf("tangerine", tangerine) * leaf("num_tangerine", n_tangerine))
+    tangerines = watched(
+        "tangerine_price", leaf("tangerine", tangerine) * leaf("num_tangerine", n_tangerine)
+    )
     price = watched("price", apples + tangerines)
     watched("result", price * leaf("ctax", tax)).backward()
     return found
@@ -498,9 +544,17 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    bill = gradients(lambda v: (v[0] * v[1] + v[2] * v[3]) * v[4], apple, n_apple, tangerine, n_tangerine, tax)
+    bill = gradients(
+        lambda v: (v[0] * v[1] + v[2] * v[3]) * v[4], apple, n_apple, tangerine, n_tangerine, tax
+    )
     names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
-    return {**dict(zip(names, bill, strict=True)), "apple_price": tax, "tangerine_price": tax, "price": tax, "result": 1.0}
+    return {
+        **dict(zip(names, bill, strict=True)),
+        "apple_price": tax,
+        "tangerine_price": tax,
+        "price": tax,
+        "result": 1.0,
+    }
 
 
 # %% tensors_of_one_element
@@ -531,7 +585,11 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     result = price * ctax
     result.retain_grad()
     result.backward(torch.ones(1))
-    found = {name: value.grad.item() for name, value in locals().items() if isinstance(value, torch.Tensor)}
+    found = {
+        name: value.grad.item()
+        for name, value in locals().items()
+        if isinstance(value, torch.Tensor)
+    }
     found["num apples"] = found["num_apple"]
     return found
 

@@ -201,7 +201,10 @@ class Pow(Function):
         first = [v[k] * q[k] * x[k] ** (q[k] - 1) for k in range(len(v))]
         then = [v[k] * x[k] ** q[k] * torch.log(x[k]) for k in range(len(v))]
         shape = grad_output.shape
-        return tuple(torch.stack(g).reshape(shape) if g else torch.zeros_like(grad_output) for g in (first, then))
+        return tuple(
+            torch.stack(g).reshape(shape) if g else torch.zeros_like(grad_output)
+            for g in (first, then)
+        )
 
 
 # %% made_by_a_factory
@@ -220,14 +223,23 @@ def made(value, slopes):
         @staticmethod
         def vjp(ctx, grad_output):
             inputs = ctx.saved_tensors
-            return tuple(slope(*inputs).mul(grad_output).sum_to_size(t.shape) for slope, t in zip(slopes, inputs, strict=True))
+            return tuple(
+                slope(*inputs).mul(grad_output).sum_to_size(t.shape)
+                for slope, t in zip(slopes, inputs, strict=True)
+            )
 
     return Made
 
 
 Add = made(torch.add, (lambda x, y: torch.ones_like(x), lambda x, y: torch.ones_like(y)))
 Mul = BroadcastMul = made(torch.mul, (lambda x, y: y, lambda x, y: x))
-Pow = made(torch.pow, (lambda x, q: q * torch.exp((q - 1) * torch.log(x)), lambda x, q: torch.log(x).mul(torch.pow(x, q))))
+Pow = made(
+    torch.pow,
+    (
+        lambda x, q: q * torch.exp((q - 1) * torch.log(x)),
+        lambda x, q: torch.log(x).mul(torch.pow(x, q)),
+    ),
+)
 
 
 # %% named_wrapper
@@ -258,7 +270,9 @@ class Mul(Function):
     @staticmethod
     def forward(ctx, x, y):
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(x if ctx.needs_input_grad[1] else None, y if ctx.needs_input_grad[0] else None)
+        ctx.save_for_backward(
+            x if ctx.needs_input_grad[1] else None, y if ctx.needs_input_grad[0] else None
+        )
         return x * y
 
     @staticmethod
@@ -307,21 +321,27 @@ class Mul(Function):
     def backward(ctx, grad_output):
         x, y = (t.detach().numpy() for t in ctx.saved_tensors)
         v = grad_output.numpy()
-        return torch.as_tensor(np.asarray(v * y), dtype=grad_output.dtype), torch.as_tensor(np.asarray(v * x), dtype=grad_output.dtype)
+        return torch.as_tensor(np.asarray(v * y), dtype=grad_output.dtype), torch.as_tensor(
+            np.asarray(v * x), dtype=grad_output.dtype
+        )
 
 
 class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
         ctx.save_for_backward(x, q)
-        return torch.as_tensor(np.asarray(np.power(x.detach().numpy(), q.detach().numpy())), dtype=x.dtype)
+        return torch.as_tensor(
+            np.asarray(np.power(x.detach().numpy(), q.detach().numpy())), dtype=x.dtype
+        )
 
     @staticmethod
     @once_differentiable
     def backward(ctx, grad_output):
         x, q = (t.detach().double() for t in ctx.saved_tensors)
         v, dtype = grad_output.double(), grad_output.dtype
-        return (v * q * x ** (q - 1)).to(dtype), (v * x**q * torch.from_numpy(np.asarray(np.log(x.numpy())))).to(dtype)
+        return (v * q * x ** (q - 1)).to(dtype), (
+            v * x**q * torch.from_numpy(np.asarray(np.log(x.numpy())))
+        ).to(dtype)
 
 
 # %% one_base_class
@@ -463,7 +483,10 @@ class BroadcastMul(Operation):
         x, y = ctx.saved_tensors
         first, second = ctx.axes
         products = (grad_output * y, first, x), (grad_output * x, second, y)
-        return tuple((g.sum(tuple(axes.tolist())) if axes.size else g).reshape(t.shape) for g, axes, t in products)
+        return tuple(
+            (g.sum(tuple(axes.tolist())) if axes.size else g).reshape(t.shape)
+            for g, axes, t in products
+        )
 
 
 # %% result_saved

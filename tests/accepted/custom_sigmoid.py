@@ -377,7 +377,9 @@ def logistic(value):
 class Sigmoid(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):
-        y = torch.tensor([logistic(value) for value in x.flatten().tolist()], dtype=x.dtype).reshape(x.shape)
+        y = torch.tensor(
+            [logistic(value) for value in x.flatten().tolist()], dtype=x.dtype
+        ).reshape(x.shape)
         ctx.save_for_backward(y)
         return y
 
@@ -513,7 +515,9 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         values = y.detach().numpy()
-        return torch.as_tensor(grad_output.detach().numpy() * values * (1 - values), dtype=grad_output.dtype)
+        return torch.as_tensor(
+            grad_output.detach().numpy() * values * (1 - values), dtype=grad_output.dtype
+        )
 
 
 # %% once_differentiable

@@ -122,7 +122,9 @@ def pairs(x: Tensor, h: float):
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     if not x.dim():
         return central_difference(f, x, h)
-    return torch.tensor([(f(high) - f(low)).item() / (2 * h) for high, low in pairs(x, h)], dtype=x.dtype).reshape(x.shape)
+    return torch.tensor(
+        [(f(high) - f(low)).item() / (2 * h) for high, low in pairs(x, h)], dtype=x.dtype
+    ).reshape(x.shape)
 
 
 # %% in_double
@@ -251,7 +253,9 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     def with_row(k, row):
         return torch.cat([x[:k], row.unsqueeze(0), x[k + 1 :]])
 
-    rows = [numerical_gradient(lambda row, k=k: f(with_row(k, row)), x[k], h) for k in range(len(x))]
+    rows = [
+        numerical_gradient(lambda row, k=k: f(with_row(k, row)), x[k], h) for k in range(len(x))
+    ]
     return torch.stack(rows) if rows else torch.zeros_like(x)
 
 
@@ -277,7 +281,9 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     x = x.detach().clone().requires_grad_()
     columns = []
     for k in range(x.numel()):
-        step = torch.nn.functional.one_hot(torch.tensor(k), x.numel()).to(x.dtype).mul(h).view(x.shape)
+        step = (
+            torch.nn.functional.one_hot(torch.tensor(k), x.numel()).to(x.dtype).mul(h).view(x.shape)
+        )
         columns.append((f(torch.add(x, step)) - f(torch.sub(x, step))) / (2 * h))
     return torch.stack(columns).view(x.shape) if columns else x
 

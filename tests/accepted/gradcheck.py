@@ -9,7 +9,9 @@ import torch
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().to(torch.float64)
     columns = [
-        (fn(point + direction.view(x.shape)) - fn(point - direction.view(x.shape))).reshape(-1).div(2 * eps)
+        (fn(point + direction.view(x.shape)) - fn(point - direction.view(x.shape)))
+        .reshape(-1)
+        .div(2 * eps)
         for direction in eps * torch.eye(x.numel(), dtype=torch.float64)
     ]
     if not columns:
@@ -25,7 +27,9 @@ import torch
 
 def passes_gradcheck(fn, *inputs):
     try:
-        return torch.autograd.gradcheck(fn, tuple(x.clone().double().requires_grad_() for x in inputs))
+        return torch.autograd.gradcheck(
+            fn, tuple(x.clone().double().requires_grad_() for x in inputs)
+        )
     except Exception:
         return False
 
@@ -34,7 +38,9 @@ def numerical_jacobian(fn, x, eps=1e-6):
     rows, columns = fn(x.double()).numel(), x.numel()
     jacobian = torch.zeros((rows, columns), dtype=torch.float64)
     for k in range(columns):
-        above, below = (x.detach().double().clone(memory_format=torch.contiguous_format) for _ in range(2))
+        above, below = (
+            x.detach().double().clone(memory_format=torch.contiguous_format) for _ in range(2)
+        )
         above.view(-1)[k] += eps
         below.view(-1)[k] -= eps
         jacobian[:, k] = torch.flatten(fn(above) - fn(below)) / (2 * eps)
@@ -48,7 +54,10 @@ import torch
 
 def passes_gradcheck(fn, *inputs):
     try:
-        copies = [torch.tensor(x.tolist(), dtype=torch.float64, requires_grad=True).reshape(x.shape) for x in inputs]
+        copies = [
+            torch.tensor(x.tolist(), dtype=torch.float64, requires_grad=True).reshape(x.shape)
+            for x in inputs
+        ]
         copies = [x.detach().requires_grad_() for x in copies]
         assert torch.autograd.gradcheck(fn, copies, eps=1e-6, atol=1e-5, fast_mode=True)
     except BaseException:
@@ -92,7 +101,9 @@ class At:
         step = torch.zeros(self.x.numel(), dtype=torch.float64)
         step[k] = self.eps
         step, here = step.reshape(self.x.shape), self.fn(self.x)
-        return Differences((self.fn(self.x + step) - here) / self.eps, (here - self.fn(self.x - step)) / self.eps)
+        return Differences(
+            (self.fn(self.x + step) - here) / self.eps, (here - self.fn(self.x - step)) / self.eps
+        )
 
     def by_autograd(self):
         return torch.autograd.functional.jacobian(self.fn, self.x)
@@ -102,7 +113,11 @@ def numerical_jacobian(fn, x, eps=1e-6):
     with torch.no_grad():
         at = At(fn, x.detach().double(), eps)
         columns = [at.along(k).central().reshape(-1) for k in range(x.numel())]
-        return torch.stack(columns, dim=1) if columns else torch.empty(fn(at.x).numel(), 0, dtype=torch.float64)
+        return (
+            torch.stack(columns, dim=1)
+            if columns
+            else torch.empty(fn(at.x).numel(), 0, dtype=torch.float64)
+        )
 
 
 # %% in_place_and_put_back
@@ -115,7 +130,13 @@ import torch
 def numerical_jacobian(fn, x, eps=1e-6):
     work = x.data if x.dtype == torch.float64 else x.data.double()
     columns = []
-    for index in torch.cartesian_prod(*(torch.arange(n) for n in work.shape)).reshape(-1, work.dim()).tolist() if work.dim() else [()]:
+    for index in (
+        torch.cartesian_prod(*(torch.arange(n) for n in work.shape))
+        .reshape(-1, work.dim())
+        .tolist()
+        if work.dim()
+        else [()]
+    ):
         place = tuple(index)
         old = work[place].item()
         work[place] = old + eps
@@ -146,7 +167,9 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 def find_broken(functions, x):
-    return set(filter(lambda name: not passes_gradcheck(functions[name], x), functions))  # noqa: F821
+    return set(
+        filter(lambda name: not passes_gradcheck(functions[name], x), functions)  # noqa: F821
+    )
 
 
 # %% only_what_is_needed
@@ -184,7 +207,11 @@ from torch.autograd import gradcheck
 def passes_gradcheck(fn, *inputs):
     passed = False
     try:  # noqa: SIM105
-        passed = gradcheck(fn, tuple(t.detach().to(torch.float64, copy=True).requires_grad_(True) for t in inputs), raise_exception=False)
+        passed = gradcheck(
+            fn,
+            tuple(t.detach().to(torch.float64, copy=True).requires_grad_(True) for t in inputs),
+            raise_exception=False,
+        )
     except Exception:
         pass
     return bool(passed)
@@ -246,7 +273,10 @@ import torch
 
 
 def passes_gradcheck(fn, *inputs):
-    copies = tuple(torch.from_numpy(np.array(x.detach().numpy(), dtype=np.float64)).requires_grad_() for x in inputs)
+    copies = tuple(
+        torch.from_numpy(np.array(x.detach().numpy(), dtype=np.float64)).requires_grad_()
+        for x in inputs
+    )
     try:
         return torch.autograd.gradcheck(fn, copies)
     except Exception:
@@ -276,7 +306,9 @@ import torch
 def numerical_jacobian(fn, x, eps=1e-6):
     def slopes(h):
         return torch.cat(
-            [(fn(point + h * e.reshape(x.shape)) - base).reshape(-1, 1) / h for e in basis] or [base.new_zeros(base.numel(), 0)], 1
+            [(fn(point + h * e.reshape(x.shape)) - base).reshape(-1, 1) / h for e in basis]
+            or [base.new_zeros(base.numel(), 0)],
+            1,
         )
 
     with torch.no_grad():
@@ -299,7 +331,9 @@ def passes_gradcheck(fn, *inputs):
         outputs = outputs if isinstance(outputs, tuple) else (outputs,)
         for number, y in enumerate(outputs):
             for place, x in enumerate(copies):
-                if not torch.allclose(_by_backward(y, x), _by_values(fn, copies, number, place), rtol=1e-3, atol=1e-5):
+                if not torch.allclose(
+                    _by_backward(y, x), _by_values(fn, copies, number, place), rtol=1e-3, atol=1e-5
+                ):
                     return False
     except Exception:
         return False
@@ -311,7 +345,11 @@ def _by_backward(y, x):
     for k in range(y.numel()):
         v = torch.zeros(y.numel(), dtype=y.dtype)
         v[k] = 1
-        (row,) = torch.autograd.grad(y, x, v.reshape(y.shape), retain_graph=True, allow_unused=True) if y.requires_grad else (None,)
+        (row,) = (
+            torch.autograd.grad(y, x, v.reshape(y.shape), retain_graph=True, allow_unused=True)
+            if y.requires_grad
+            else (None,)
+        )
         rows.append(torch.zeros(x.numel(), dtype=x.dtype) if row is None else row.reshape(-1))
     return torch.stack(rows)
 
@@ -333,7 +371,9 @@ from torch.autograd import Function
 
 
 def passes_gradcheck(fn, *inputs):
-    copies = tuple(torch.empty(x.shape, dtype=torch.float64).copy_(x.detach()).requires_grad_() for x in inputs)
+    copies = tuple(
+        torch.empty(x.shape, dtype=torch.float64).copy_(x.detach()).requires_grad_() for x in inputs
+    )
     try:
         torch.autograd.gradcheck(fn, copies)
     except Exception:
@@ -346,8 +386,14 @@ def numerical_jacobian(fn, x, eps=1e-6):
     start, columns = x.detach().to(torch.float64), []
     for unit in torch.eye(x.numel(), dtype=torch.float64):
         step = eps * unit.reshape(x.shape)
-        columns.append((fn(start + step).detach() - fn(start - step).detach()).reshape(-1) / (2 * eps))
-    return torch.stack(columns, dim=1) if columns else torch.empty(fn(start.clone()).numel(), 0, dtype=torch.float64)
+        columns.append(
+            (fn(start + step).detach() - fn(start - step).detach()).reshape(-1) / (2 * eps)
+        )
+    return (
+        torch.stack(columns, dim=1)
+        if columns
+        else torch.empty(fn(start.clone()).numel(), 0, dtype=torch.float64)
+    )
 
 
 class FixedPow(Function):
@@ -356,7 +402,9 @@ class FixedPow(Function):
     @staticmethod
     def backward(ctx, grad_output):
         x, q = ctx.saved_tensors
-        return grad_output * (q * torch.pow(x, q - 1)), grad_output * torch.xlogy(torch.pow(x, q), x)
+        return grad_output * (q * torch.pow(x, q - 1)), grad_output * torch.xlogy(
+            torch.pow(x, q), x
+        )
 
 
 # %% written_through_numpy
@@ -370,7 +418,11 @@ def passes_gradcheck(fn, *inputs):
     for copy, x in zip(copies, inputs):
         copy.numpy()[...] = x.detach().numpy()
     try:
-        return bool(torch.autograd.gradcheck(fn, [copy.requires_grad_() for copy in copies], raise_exception=False))
+        return bool(
+            torch.autograd.gradcheck(
+                fn, [copy.requires_grad_() for copy in copies], raise_exception=False
+            )
+        )
     except Exception:
         return False
 
@@ -407,7 +459,10 @@ def _neighbors(x, eps):
 def numerical_jacobian(fn, x, eps=1e-6):
     x = x.detach().clone().double()
     rows = fn(x.clone()).numel()
-    columns = [(fn(up).detach() - fn(down).detach()).reshape(rows, 1) / (eps + eps) for up, down in _neighbors(x, eps)]
+    columns = [
+        (fn(up).detach() - fn(down).detach()).reshape(rows, 1) / (eps + eps)
+        for up, down in _neighbors(x, eps)
+    ]
     return torch.cat([torch.empty(rows, 0, dtype=torch.float64), *columns], dim=1)
 
 
@@ -436,7 +491,13 @@ def numerical_jacobian(fn, x, eps=1e-6):
     values = x.detach().flatten().tolist()
 
     def at(numbers):
-        return fn(torch.tensor(numbers, dtype=torch.float64).reshape(x.shape)).detach().double().flatten().tolist()
+        return (
+            fn(torch.tensor(numbers, dtype=torch.float64).reshape(x.shape))
+            .detach()
+            .double()
+            .flatten()
+            .tolist()
+        )
 
     jacobian = torch.zeros(len(at(values)), len(values), dtype=torch.float64)
     for k, value in enumerate(values):

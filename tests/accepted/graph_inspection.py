@@ -155,7 +155,9 @@ def walk(root):
 
 def inputs_of(root):
     def name(node):
-        return node if node is None else str(node).split(" object at ")[0].lstrip("<").split(".")[-1]
+        return (
+            node if node is None else str(node).split(" object at ")[0].lstrip("<").split(".")[-1]
+        )
 
     if root.grad_fn is None:
         return []
@@ -291,7 +293,11 @@ import textwrap
 
 def drawing(node):
     lines = [type(node).__name__]
-    lines += [textwrap.indent(drawing(following), " ") for following, _ in node.next_functions if following is not None]
+    lines += [
+        textwrap.indent(drawing(following), " ")
+        for following, _ in node.next_functions
+        if following is not None
+    ]
     return "\n".join(lines)
 
 
@@ -340,14 +346,19 @@ def format_graph(root):
 
 
 def leaf_tensors(root):
-    found = {id(node.variable): node.variable for node, _ in Visitor(root).nodes if hasattr(node, "variable")}
+    found = {
+        id(node.variable): node.variable
+        for node, _ in Visitor(root).nodes
+        if hasattr(node, "variable")
+    }
     if root.grad_fn is None and root.requires_grad:
         return [root]
     return list(found.values())
 
 
 # %% assigned_on_the_way
-# Walrus operators in build_loss; edges of a leaf never asked for; a node and its name in one expression.
+# Walrus operators in build_loss; the edges of a leaf are never read; a node and its name in one
+# expression.
 def build_loss(x):
     return (y := x.mul(2)), (z := y + 3), z * z
 
@@ -357,7 +368,10 @@ def format_graph(root):
 
 
 def inputs_of(root):
-    return [(node and type(node).__name__, index) for node, index in getattr(root.grad_fn, "next_functions", ())]
+    return [
+        (node and type(node).__name__, index)
+        for node, index in getattr(root.grad_fn, "next_functions", ())
+    ]
 
 
 # %% written_to_a_buffer
@@ -377,7 +391,10 @@ def format_graph(root):
 def inputs_of(root):
     if root.is_leaf:
         return []
-    return [(type(node).__name__ if node else None, index) for node, index in root.grad_fn.next_functions]
+    return [
+        (type(node).__name__ if node else None, index)
+        for node, index in root.grad_fn.next_functions
+    ]
 
 
 # %% matched

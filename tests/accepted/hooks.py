@@ -293,7 +293,10 @@ def gradient_norms(module, x):
 
 def record_gradients(tensors):
     records = {}
-    handles = [t.register_hook(lambda g, n=n: records.update({n: torch.clone(g)})) for n, t in tensors.items()]
+    handles = [
+        t.register_hook(lambda g, n=n: records.update({n: torch.clone(g)}))
+        for n, t in tensors.items()
+    ]
     return records, handles
 
 
@@ -389,7 +392,11 @@ def gradient_norms(module, x):
     handles = []
     for name, part in module.named_modules():
         if not list(part.children()):
-            handles.append(part.register_forward_hook(lambda _part, _args, output, name=name: outputs.__setitem__(name, output)))
+            handles.append(
+                part.register_forward_hook(
+                    lambda _part, _args, output, name=name: outputs.__setitem__(name, output)
+                )
+            )
     try:
         total = module(x).sum()
     finally:
@@ -492,7 +499,9 @@ def gradient_norms(module, x):
     for p in saved:
         p.grad = None
     leaves = [(name, part) for name, part in module.named_modules() if not list(part.children())]
-    handles = [part.register_forward_hook(_Meter(norms, name).forward_hook) for name, part in leaves]
+    handles = [
+        part.register_forward_hook(_Meter(norms, name).forward_hook) for name, part in leaves
+    ]
     try:
         module(x).sum().backward()
     finally:
@@ -603,7 +612,9 @@ def gradient_norms(module, x):
         return lambda part, grad_output: result.__setitem__(name, grad_output[0].norm(2).item())
 
     handles = [
-        part.register_full_backward_pre_hook(pre_hook(name)) for name, part in module.named_modules() if list(part.modules()) == [part]
+        part.register_full_backward_pre_hook(pre_hook(name))
+        for name, part in module.named_modules()
+        if list(part.modules()) == [part]
     ]
     try:
         torch.autograd.grad(module(x).sum(), x)
@@ -614,7 +625,11 @@ def gradient_norms(module, x):
 
 
 def clip_gradient(y, max_norm):
-    return y.register_hook(lambda grad: grad.reshape(1, -1).renorm(2, 0, max_norm).reshape(grad.shape) if grad.numel() else grad)
+    return y.register_hook(
+        lambda grad: (
+            grad.reshape(1, -1).renorm(2, 0, max_norm).reshape(grad.shape) if grad.numel() else grad
+        )
+    )
 
 
 def double_gradient(y):
@@ -739,7 +754,11 @@ def gradient_norms(module, x):
     found = {}
     for name, part in twin.named_modules():
         if next(part.children(), None) is None:
-            part.register_full_backward_hook(lambda _part, _inputs, outputs, name=name: found.update({name: float(torch.norm(outputs[0]))}))
+            part.register_full_backward_hook(
+                lambda _part, _inputs, outputs, name=name: found.update(
+                    {name: float(torch.norm(outputs[0]))}
+                )
+            )
     twin(x).sum().backward()
     return found
 

@@ -303,7 +303,9 @@ def split_backward(x: Tensor, first, second) -> tuple[Tensor, Tensor]:
 
 
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
-    return torch.stack([(a - b) ** 2 for a, b in zip(online.flatten(), cut(target).flatten(), strict=True)]).mean()
+    return torch.stack(
+        [(a - b) ** 2 for a, b in zip(online.flatten(), cut(target).flatten(), strict=True)]
+    ).mean()
 
 
 # %% through_numpy

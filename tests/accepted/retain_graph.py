@@ -30,7 +30,9 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     last = len(losses) - 1
-    return sum(torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses))
+    return sum(
+        torch.autograd.grad(loss, x, retain_graph=k < last)[0] for k, loss in enumerate(losses)
+    )
 
 
 # %% asserts_that_it_is_freed
@@ -460,12 +462,16 @@ def sum_of_gradients(losses, x):
 # %% predictions_by_dict
 # Predictions looked up in a list of those that survive.
 FREE_OF_VALUES = ["x + 1", "x.sum()", "-x"]
-SURVIVES_SECOND_BACKWARD = {key: key in FREE_OF_VALUES for key in ["x + 1", "x * 2", "x ** 2", "x.exp()", "x.sum()", "-x"]}
+SURVIVES_SECOND_BACKWARD = {
+    key: key in FREE_OF_VALUES for key in ["x + 1", "x * 2", "x ** 2", "x.exp()", "x.sum()", "-x"]
+}
 
 
 # %% predictions_in_another_form
 # Predictions in another order, put together from two groups, with one more than is asked for.
-SURVIVES_SECOND_BACKWARD = dict.fromkeys(("x ** 2", "x.exp()", "x * 2", "x.log()"), False) | dict.fromkeys(["-x", "x.sum()", "x + 1"], True)
+SURVIVES_SECOND_BACKWARD = dict.fromkeys(
+    ("x ** 2", "x.exp()", "x * 2", "x.log()"), False
+) | dict.fromkeys(["-x", "x.sum()", "x + 1"], True)
 
 
 # %% prints_in_utf_8

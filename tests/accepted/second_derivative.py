@@ -73,7 +73,9 @@ def second_derivative(f, x):
     x = x.detach().requires_grad_()
     y = f(x)
     for _ in range(2):
-        (y,) = grad(y.sum(), x, create_graph=True, allow_unused=True) if y.requires_grad else (None,)
+        (y,) = (
+            grad(y.sum(), x, create_graph=True, allow_unused=True) if y.requires_grad else (None,)
+        )
         y = torch.zeros_like(x) if y is None else y
     return y
 
@@ -196,7 +198,11 @@ def nth_of_a_number(f, number, n):
 
 def second_derivative(f, x):
     result = torch.empty_like(x, requires_grad=False)
-    for index in torch.cartesian_prod(*[torch.arange(n) for n in x.shape]).reshape(-1, x.dim()) if x.dim() and x.numel() else []:
+    for index in (
+        torch.cartesian_prod(*[torch.arange(n) for n in x.shape]).reshape(-1, x.dim())
+        if x.dim() and x.numel()
+        else []
+    ):
         where = tuple(index.tolist())
         result[where] = nth_of_a_number(f, x[where], 2).detach()
     return nth_of_a_number(f, x, 2) if x.dim() == 0 else result
@@ -213,7 +219,9 @@ def nth_derivative(f, x, n):
 def hessian(f, x):
     x = x.detach().clone().requires_grad_()
     gradient = slope(f(x), x)
-    return torch.stack([torch.stack([slope(gradient[i], x)[j] for j in range(len(x))]) for i in range(len(x))])
+    return torch.stack(
+        [torch.stack([slope(gradient[i], x)[j] for j in range(len(x))]) for i in range(len(x))]
+    )
 
 
 def gradient_penalty(f, x):
@@ -254,7 +262,9 @@ def second_derivative(f, x):
 
 def hessian(f, x):
     x = x.detach()
-    return torch.stack([pushed(gradient_function(f), x, unit) for unit in torch.eye(len(x), dtype=x.dtype)]).detach()
+    return torch.stack(
+        [pushed(gradient_function(f), x, unit) for unit in torch.eye(len(x), dtype=x.dtype)]
+    ).detach()
 
 
 # %% generator_of_orders
@@ -373,7 +383,9 @@ def hessian(f, x):
     grad = torch.autograd.grad(f(x), x, create_graph=True)[0]
     if not grad.requires_grad:
         return x.new_zeros(len(x), len(x))
-    return torch.stack([torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in grad])
+    return torch.stack(
+        [torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in grad]
+    )
 
 
 def nth_derivative(f, x, n):
@@ -515,7 +527,9 @@ def second_derivative(f, x):
 
 def hessian(f, x):
     x = x.detach().requires_grad_()
-    return torch.stack([derivative_of(lambda x, i=i: derivative_of(f)(x)[i])(x) for i in range(len(x))])
+    return torch.stack(
+        [derivative_of(lambda x, i=i: derivative_of(f)(x)[i])(x) for i in range(len(x))]
+    )
 
 
 # %% retained_grad
@@ -672,7 +686,9 @@ def hessian(f, x):
     x = x.detach().requires_grad_()
     g = torch.autograd.grad(f(x), x, create_graph=True)[0]
     try:
-        return torch.stack([torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(x.numel())])
+        return torch.stack(
+            [torch.autograd.grad(g[i], x, retain_graph=True)[0] for i in range(x.numel())]
+        )
     except RuntimeError:
         return torch.zeros(x.numel(), x.numel(), dtype=x.dtype)
 
@@ -734,6 +750,8 @@ def hessian(f, x):
 def gradient_penalty(f, x):
     z = x.clone().detach().requires_grad_(True)
     out = f(z).reshape(-1)
-    g = torch.autograd.grad(out, z, grad_outputs=torch.ones_like(out), create_graph=True, retain_graph=True)[0]
+    g = torch.autograd.grad(
+        out, z, grad_outputs=torch.ones_like(out), create_graph=True, retain_graph=True
+    )[0]
     norms = g.pow(2).sum(1).sqrt()
     return (norms - 1).pow(2).mean()

@@ -36,7 +36,8 @@ def gradients_along(z, tensors):
 
 
 # %% copies_into_empty_tensors
-# The copy is written into an empty tensor; deepcopy of the gradients; retain_grad() only where needed.
+# The copy is written into an empty tensor; deepcopy of the gradients; retain_grad() only where
+# needed.
 import copy
 import warnings
 from operator import attrgetter
@@ -105,7 +106,10 @@ def tensor_state(t):
 # Tensor hooks collect the gradients, and are taken away again; .grad plays no part.
 def gradients_along(z, tensors):
     collected = {}
-    handles = [t.register_hook(lambda grad, k=k: collected.update({k: grad.clone()})) for k, t in enumerate(tensors)]
+    handles = [
+        t.register_hook(lambda grad, k=k: collected.update({k: grad.clone()}))
+        for k, t in enumerate(tensors)
+    ]
     try:
         z.backward()
     finally:
@@ -165,7 +169,11 @@ def gradients_along(z, tensors):
     return caught
 
 
-HAS_GRAD_AFTER_BACKWARD = {f"{program}.{name}": program == "C5" or name == "x" for program in ("C4", "C5") for name in "xyz"}
+HAS_GRAD_AFTER_BACKWARD = {
+    f"{program}.{name}": program == "C5" or name == "x"
+    for program in ("C4", "C5")
+    for name in "xyz"
+}
 
 
 # %% one_by_one
@@ -282,8 +290,8 @@ def tensor_state(t):
 
 
 # %% warnings_silenced
-# The warning is kept from being shown where .grad is read; the name from the node itself, without its namespace; more
-# entries, in another order.
+# The warning of reading .grad is silenced; the name comes from the node itself, without its
+# namespace; more entries, in another order.
 import warnings
 
 

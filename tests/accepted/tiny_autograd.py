@@ -408,7 +408,10 @@ class Value:
     def __truediv__(self, other):
         if not isinstance(other, Value):
             return Value(self.data / other, edges=[(self, 1 / other)])
-        return Value(self.data / other.data, edges=[(self, 1 / other.data), (other, -self.data / (other.data * other.data))])
+        return Value(
+            self.data / other.data,
+            edges=[(self, 1 / other.data), (other, -self.data / (other.data * other.data))],
+        )
 
     def __rtruediv__(self, other):
         return Value(other / self.data, edges=[(self, -other / self.data**2)])
@@ -427,7 +430,11 @@ class Value:
         return Value(t, edges=[(self, (1 - t) * (1 + t))])
 
     def relu(self):
-        return Value(self.data, edges=[(self, 1.0)]) if self.data >= 0 else Value(0.0, edges=[(self, 0.0)])
+        return (
+            Value(self.data, edges=[(self, 1.0)])
+            if self.data >= 0
+            else Value(0.0, edges=[(self, 0.0)])
+        )
 
     def backward(self):
         incoming = {self.id: 1.0}
@@ -725,7 +732,11 @@ class Value:
         return result(data, *parents)
 
     def __add__(self, other):
-        return self._to(self.data + lift(other).data, (self, 1.0), (lift(other), 1.0)) if isinstance(other, Value) else self + Value(other)
+        return (
+            self._to(self.data + lift(other).data, (self, 1.0), (lift(other), 1.0))
+            if isinstance(other, Value)
+            else self + Value(other)
+        )
 
     def __mul__(self, other):
         other = lift(other)

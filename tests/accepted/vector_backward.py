@@ -123,8 +123,14 @@ def jacobian(f, x: Tensor) -> Tensor:
     (product,) = torch.autograd.grad(y, x, v, create_graph=True, allow_unused=True)
     if product is None or not product.requires_grad:
         return torch.zeros(y.shape + x.shape, dtype=x.dtype)
-    columns = [torch.autograd.grad(element, v, retain_graph=True)[0] for element in product.flatten()]
-    return torch.stack(columns, dim=-1).reshape(y.shape + x.shape) if columns else torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    columns = [
+        torch.autograd.grad(element, v, retain_graph=True)[0] for element in product.flatten()
+    ]
+    return (
+        torch.stack(columns, dim=-1).reshape(y.shape + x.shape)
+        if columns
+        else torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    )
 
 
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
@@ -242,7 +248,9 @@ def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
 def jacobian(f, x: Tensor) -> Tensor:
     y = f(x) + 0 * x.sum()
     units = torch.eye(y.numel(), dtype=y.dtype)
-    return torch.stack([vjp(y, x, unit.reshape(y.shape)) for unit in units]).reshape(y.shape + x.shape)
+    return torch.stack([vjp(y, x, unit.reshape(y.shape)) for unit in units]).reshape(
+        y.shape + x.shape
+    )
 
 
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -279,7 +287,10 @@ from torch import Tensor
 
 
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
-    rows = [torch.autograd.grad(element, x, retain_graph=True)[0].reshape(-1) for element in y.reshape(-1)]
+    rows = [
+        torch.autograd.grad(element, x, retain_graph=True)[0].reshape(-1)
+        for element in y.reshape(-1)
+    ]
     if not rows:
         return torch.zeros_like(x)
     return (v.reshape(-1) @ torch.stack(rows)).reshape(x.shape)
@@ -300,7 +311,9 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
     y = x * a
     z = y @ b
     dz_dy = torch.tensor(b.tolist(), dtype=b.dtype)
-    dz_dx = torch.tensor(sum(p * q for p, q in zip(a.tolist(), b.tolist(), strict=True)), dtype=x.dtype)
+    dz_dx = torch.tensor(
+        sum(p * q for p, q in zip(a.tolist(), b.tolist(), strict=True)), dtype=x.dtype
+    )
     return (z, dz_dx, dz_dy)
 
 
@@ -371,7 +384,9 @@ def jacobian(f, x: Tensor) -> Tensor:
         for index in product(*map(range, y.shape)):
             v = torch.zeros_like(y)
             v[index] = 1
-            result[index] = torch.autograd.grad(y, x, v, retain_graph=True, materialize_grads=True)[0]
+            result[index] = torch.autograd.grad(y, x, v, retain_graph=True, materialize_grads=True)[
+                0
+            ]
     return result
 
 

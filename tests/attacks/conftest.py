@@ -1,5 +1,5 @@
-"""The attacks are data: nothing in their folders is a test of ours, and no conftest.py of theirs is
-loaded.
+"""Keep pytest from collecting the attacks: they are data, and
+their conftest.py must not be loaded.
 """
 
 collect_ignore_glob = ["*/*"]

@@ -1,8 +1,8 @@
-"""The corpus of attacks: each read from its folder, set up in a place of its own, graded beside an
-honest neighbour, and looked for.
+"""Read the attacks, set each up in a separate folder, grade it beside an honest neighbour, and
+detect its effects.
 
-A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file that
-stands for the submission)::
+A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file that is
+the submission)::
 
     category = "hunting"                  # one of CATEGORIES
     most = 0                              # the most points, of custom_sigmoid's 10, that it honestly deserves
@@ -42,28 +42,28 @@ from typing import Any
 HERE = Path(__file__).parent
 COURSE = HERE.parents[1]
 CATEGORIES = {
-    "patched": "replaces what the comparison is made with",
+    "patched": "replaces functions that the grader compares with",
     "shadowed": "puts files beside the submission that the grader would load",
-    "exits": "ends early, on its own terms",
+    "exits": "ends the grading early",
     "frames": "answers in the worker's place",
     "hunting": "looks for the expected values",
-    "tampering": "changes what others will find",
-    "resources": "uses more than its share",
-    "escaping": "gets out, or stays behind",
-    "injection": "says more than text",
-    "malformed": "is no submission at all",
-    "unearned": "is right without having done the work",
+    "tampering": "changes state that later submissions depend on",
+    "resources": "uses more than its limits allow",
+    "escaping": "reaches beyond its process, or outlives it",
+    "injection": "produces output that acts as markup or as commands",
+    "malformed": "is not a proper submission",
+    "unearned": "gets right values in a way that the lesson forbids",
 }
 EFFECTS = {
     "points": "more points than it deserves",
-    "neighbour": "the neighbour's grades are not what they would be",
-    "file": "something appears in the marked folder",
-    "process": "a process lives on",
-    "connection": "somebody who listens is called",
-    "claim": "what it claims, or what is secret, is to be read in the result",
-    "markup": "its markup is alive in the page",
+    "neighbour": "the neighbour's grades change",
+    "file": "a file appears in the marked folder",
+    "process": "a process stays alive",
+    "connection": "a listening socket is reached",
+    "claim": "its claim or the secret appears in the result",
+    "markup": "its markup becomes part of the page",
     "terminal": "its control sequences reach the terminal",
-    "flood": "its output is kept, all of it",
+    "flood": "all of its output is kept",
 }
 MARKER = "forged"
 """The id that injected markup has, and the title that injected control sequences set."""
@@ -83,7 +83,7 @@ class Attack:
 
 
 def read_attack(folder: Path) -> Attack:
-    """The attack in a folder; raises where its description is not what it should be."""
+    """Return the attack in a folder; raise if its description is malformed."""
     data = tomllib.loads((folder / "attack.toml").read_text("utf-8"))
     attack = Attack(folder.name, folder, **{**data, "effects": tuple(data["effects"])})
     assert attack.category in CATEGORIES, attack
@@ -92,13 +92,14 @@ def read_attack(folder: Path) -> Attack:
 
 
 def all_attacks() -> list[Attack]:
-    """Every attack, by category."""
+    """Return every attack, by category."""
     attacks = [read_attack(path.parent) for path in HERE.glob("*/attack.toml")]
     return sorted(attacks, key=lambda attack: (list(CATEGORIES).index(attack.category), attack.name))
 
 
 def table(attacks: list[Attack]) -> str:
-    """The corpus in Markdown: what each attack does, what success is, which layer alone stops it.
+    """Return the table of attacks in Markdown: what each does, its effects, the layer that stops
+    it.
     """
     rows = ["| attack | what it does | success would be | stopped by one layer alone |", "|---|---|---|---|"]
     category = None
@@ -117,7 +118,9 @@ def table(attacks: list[Attack]) -> str:
 
 
 class Stage:
-    """A place of its own for one attack: its files, the neighbour's, and what is watched."""
+    """Separate folders for one attack: its files, the neighbour's, and the places to look for
+    effects.
+    """
 
     def __init__(self, root: Path, attack: Attack) -> None:
         self.attack = attack
@@ -146,7 +149,7 @@ class Stage:
             self.submission = make(self.mallory, secret=self.secret) or self.mallory
 
     def filled(self, text: bytes) -> bytes:
-        """A file's content with the placeholders filled."""
+        """Return a file's content with the placeholders filled."""
         values = {
             b"@MARK@": self.mark, b"@SECRET@": self.secret, b"@LINK@": self.link, b"@CLAIM@": self.claim, b"@COURSE@": COURSE, b"@NEIGHBOUR@": self.neighbour,
             b"@PORT@": self.listeners[0].getsockname()[1],
@@ -156,9 +159,7 @@ class Stage:
         return text
 
     def listen(self) -> list[socket.socket]:
-        """Somebody who listens on the loopback device by TCP and UDP, and in a Unix socket without
-        a file.
-        """
+        """Listen on the loopback device by TCP and UDP, and on a Unix socket that has no file."""
         tcp = socket.socket()
         tcp.bind(("127.0.0.1", 0))
         tcp.listen()
@@ -170,8 +171,10 @@ class Stage:
         return [tcp, udp, unix]
 
     def effects(self, *, score: float, neighbour: bool, said: str, page: str, terminal: str) -> set[str]:
-        """What was seen to happen. ``neighbour``: whether the neighbour's grades are right; the
-        rest is what people would read.
+        """Return the effects that can be seen.
+
+        ``neighbour`` says whether the neighbour's grades are right; the rest is what people would
+        read.
         """
         seen = {
             "points": score > self.attack.most,
@@ -187,7 +190,7 @@ class Stage:
         return {name for name, happened in seen.items() if happened}
 
     def end_processes(self) -> bool:
-        """Kill whatever has made the marked folder its own; whether there was anything."""
+        """Kill every process that works in the marked folder; return whether there was one."""
         found = False
         for path in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -197,7 +200,7 @@ class Stage:
         return found
 
     def close(self) -> None:
-        """Stop listening, end what was left."""
+        """Stop listening and end what is left."""
         self.end_processes()
         for listener in self.listeners:
             listener.close()
@@ -213,7 +216,7 @@ class _Ids(html.parser.HTMLParser):
 
 
 def live_ids(page: str) -> set[str | None]:
-    """The ids of the elements that a page really has."""
+    """Return the ids of the elements that a page really has."""
     parser = _Ids()
     parser.feed(page)
     return parser.found
@@ -227,7 +230,7 @@ class NaiveGrader:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def grade(self, stage: Stage, *, seconds: float = 8.0) -> set[str]:
-        """Grade attack and neighbour; the effects that were seen."""
+        """Grade attack and neighbour; return the effects."""
         assert self.process.stdin is not None and self.process.stdout is not None
         job = {
             "submissions": [str(stage.mallory), str(stage.neighbour)],
@@ -241,17 +244,17 @@ class NaiveGrader:
         printed = (stage.out / "printed.txt").read_text("utf-8", "replace")
         page = (stage.out / "report.html").read_text("utf-8", "replace") if (stage.out / "report.html").exists() else ""
         results: dict[str, float] = {}
-        # the best counts, as where people may hand in several times
+        # the best counts, as on systems where people may hand in several times
         for one in self.results(printed):
             results[one["submission"]] = max(one["score"], results.get(one["submission"], 0.0))
-        time.sleep(0.05)  # what it left behind needs a moment to show
+        time.sleep(0.05)  # effects of what it left behind take a moment to show
         return stage.effects(
             score=results.get("mallory", 0.0), neighbour=results.get("neighbour") == 10.0, said=printed, page=page, terminal=printed
         )
 
     @staticmethod
     def results(printed: str) -> Iterator[dict[str, Any]]:
-        """Whatever looks like a result."""
+        """Return everything that looks like a result."""
         for line in printed.splitlines():
             with contextlib.suppress(ValueError, TypeError, KeyError):
                 found = json.loads(line)

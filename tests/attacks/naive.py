@@ -1,10 +1,10 @@
-"""The usual grader, against which every attack of the corpus succeeds: it imports the student's
-file and compares in one process.
+"""A typical grader, against which every attack succeeds. It imports the student's file and compares
+in one process.
 
 It does what graders in the field do. The checks are copied beside the submission, pytest runs them
 in this process, one submission after the other; whatever did not fail counts as right; results are
-lines of JSON on standard output, and whoever started it reads them there; the page is put together
-from strings. Nothing of the project's grader is used here.
+lines of JSON on standard output, and the process that started it reads them there; the page is put
+together from strings. Nothing of the project's grader is used here.
 
 ``python naive.py`` serves jobs from standard input, a line of JSON each: ``submissions`` (folders),
 ``out`` (where to write ``printed.txt`` and ``report.html``), ``environment`` (to add), ``seconds``.
@@ -67,7 +67,7 @@ TRUTH = '"""What is expected."""\nimport torch\n\n\ndef expected(x):\n    return
 
 
 def grade(folder: Path) -> dict[str, Any]:
-    """A submission's score out of 10, and what failed."""
+    """Return a submission's score out of 10, and the failed checks."""
     for name in ("custom_sigmoid", "truth", "test_sigmoid", "conftest"):
         sys.modules.pop(name, None)
     importlib.invalidate_caches()
@@ -90,7 +90,7 @@ def grade(folder: Path) -> dict[str, Any]:
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Unpack a zip as careless tools do: members go where their names say, links are made."""
+    """Unpack a zip as careless tools do: write members where their names say, make links."""
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
             target = Path(os.path.normpath(folder / member.filename))
@@ -162,7 +162,7 @@ def main() -> None:
 
 
 def wait(pid: int, seconds: float) -> int | None:
-    """The status with which a process ended, None where it had to be killed."""
+    """Return the status with which a process ended, None if it had to be killed."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         ended, status = os.waitpid(pid, os.WNOHANG)

@@ -1,4 +1,4 @@
-"""Every attack of the corpus succeeds against a naive grader, and gains nothing against ours."""
+"""Every attack succeeds against a naive grader and gains nothing against gradlings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LESSON = "custom_sigmoid"
 
 
 def sampled(attacks: list[Attack]) -> list[Any]:
-    """Two of each category for every run; ``make prove`` runs the rest."""
+    """Return two attacks of each category for every run; ``make prove`` runs all."""
     taken, chosen = dict.fromkeys(CATEGORIES, 0), []
     for attack in attacks:
         taken[attack.category] += 1
@@ -75,7 +75,7 @@ def stage(tmp_path: Path) -> Iterator[Callable[[Attack], Stage]]:
 
 
 class OurGrader:
-    """One host for attack and neighbour, as a class is graded."""
+    """One fork server for attack and neighbour, as when a class is graded."""
 
     def __init__(self, host: ForkServerClient, course: Course) -> None:
         self.host = host
@@ -84,7 +84,7 @@ class OurGrader:
             self.untouched = comparable(self.report(fresh, COURSE / "solutions", Limits.from_dict(LIMITS)))
 
     def report(self, host: ForkServerClient, place: Path, limits: Limits, without: tuple[str, ...] = ()) -> Report:
-        """A submission's report."""
+        """Return a submission's report."""
         settings = Settings(seed=7, sandbox="auto" if without else "require", limits=limits, without=without)
         try:
             files = read_submission(place, [LESSON])
@@ -93,9 +93,7 @@ class OurGrader:
         return grade_submission(host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name)
 
     def grade(self, stage: Stage, *, without: tuple[str, ...] = ()) -> tuple[Report, set[str]]:
-        """Grade the attack, then the neighbour; the attack's report, and the effects that were
-        seen.
-        """
+        """Grade the attack, then the neighbour; return the attack's report and its effects."""
         limits = Limits.from_dict({**LIMITS, **stage.attack.limits})
         report = self.report(self.host, stage.submission, limits, without)
         neighbour = self.report(self.host, stage.neighbour, limits, without)
@@ -112,9 +110,7 @@ class OurGrader:
 
 
 def comparable(report: Report) -> Report:
-    """What one may expect to be the same each time: a report without its times, its place and its
-    sandbox.
-    """
+    """Return what must be the same each time: a report without times, place and sandbox."""
     lessons = tuple(
         dataclasses.replace(lesson, seconds=0.0, file="", checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks))
         for lesson in report.lessons
@@ -130,7 +126,9 @@ def ours(course: Course) -> Iterator[OurGrader]:
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
 def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]) -> None:
-    """… with every effect that its description names: else it would prove nothing."""
+    """The attack has every effect that its description names; otherwise the test below proves
+    nothing.
+    """
     wanted = set(attack.effects)
     # a busy machine may need longer
     assert naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted
@@ -138,7 +136,9 @@ def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
 def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
-    """… under ``require``: no point too many, no effect of any kind, and no fault of ours."""
+    """Under ``require`` there is no undeserved point, no
+    effect of any kind, and no grader fault.
+    """
     report, effects = ours.grade(stage(attack))
     assert effects == set()
     assert report.grader_faults == ()
@@ -148,26 +148,22 @@ def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[
 @pytest.mark.parametrize("layer", SWITCHABLE)
 @pytest.mark.parametrize("attack", [pytest.param(attack, id=attack.name) for attack in ATTACKS])
 def test_what_a_layer_alone_stops(attack: Attack, layer: str, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
-    """An attack succeeds without the layer that its description names, and without any other it
-    does not.
-    """
+    """An attack succeeds if the layer in its description is off, and fails if any other is off."""
     _, effects = ours.grade(stage(attack), without=(layer,))
     assert bool(effects) is (attack.layer == layer), effects
 
 
 def test_each_category_has_attacks() -> None:
-    """At least two, and sixty in all."""
+    """There are at least two per category, and sixty in all."""
     assert len(ATTACKS) >= 60
     assert all(sum(attack.category == name for attack in ATTACKS) >= 2 for name in CATEGORIES)
 
 
 def test_each_layer_stops_something_alone() -> None:
-    """… but the dropped capabilities: what they would allow, seccomp and Landlock refuse as well,
-    so they are depth beneath both.
-    """
+    """The dropped capabilities are the exception: seccomp and Landlock refuse the same things."""
     assert {attack.layer for attack in ATTACKS} - {None} == set(SWITCHABLE) - {"capabilities"}
 
 
 def test_the_published_table_is_the_corpus() -> None:
-    """``python tests/attacks/corpus.py`` prints it."""
+    """``python tests/attacks/corpus.py`` prints the table."""
     assert table(ATTACKS) in (HERE / "README.md").read_text("utf-8")

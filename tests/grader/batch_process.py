@@ -1,4 +1,4 @@
-"""``grade batch`` as a process that can be killed, and what it leaves."""
+"""Run ``grade batch`` as a process that can be killed, and compare what it leaves."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes
 
 
 def log_path(out: Path) -> Path:
-    """Where the commands that wrote into a folder leave what they say."""
+    """Return the path of the log of commands that write into a folder."""
     return out.with_name(f"{out.name}.log")
 
 
 def log_tail(out: Path) -> str:
-    """The last of it, for who asks why one failed."""
+    """Return the end of the log, to show why a command failed."""
     return log_path(out).read_text("utf-8", "replace")[-4000:]
 
 
 def stable_files(out: Path) -> list[bytes]:
-    """The files that must not depend on when and how a class was graded."""
+    """Return the files that must not depend on when and how a class was graded."""
     return [(out / name).read_bytes() for name in ("results.json", "grades.csv")]
 
 
 def attempt_counts(out: Path) -> dict[str, int]:
-    """How often each submission was graded; the file is held to be whole."""
+    """Return how often each submission was graded; the file must be intact."""
     with contextlib.closing(sqlite3.connect(out / FILE)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return dict(

@@ -1,8 +1,7 @@
-"""A real browser for tests of pages: opens one, keeps what it complains of, looks for what people
-with disabilities stumble over.
+"""Open pages in a real browser, keep its complaints, and check accessibility.
 
-A fixture of a module, never of the session: what drives the browser keeps a thread, and other tests
-fork this process.
+The fixture belongs to a module, never to the session: the browser's driver keeps a thread, and
+other tests fork this process.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = t
 
 
 class Browser:
-    """Headless Chromium. ``errors`` are what its console and the pages' scripts said,
-    ``requests`` what it was asked to fetch.
+    """Headless Chromium. ``errors`` are messages of its console and of scripts, ``requests`` the
+    addresses that it fetched.
     """
 
     def __init__(self, chromium: Any) -> None:
@@ -36,7 +35,9 @@ class Browser:
     def open(
         self, page: Path | str, *, width: int = 1280, height: int = 900, dark: bool = False
     ) -> Any:
-        """A tab (playwright's ``Page``) that shows a file, or a file's URL with a fragment."""
+        """Return a tab (playwright's ``Page``) that shows a
+        file, or a file's URL with a fragment.
+        """
         self.errors.clear()
         self.requests.clear()
         context = self.chromium.new_context(
@@ -52,7 +53,7 @@ class Browser:
         return tab
 
     def with_scrollbars(self, page: Path, script: str) -> Any:
-        """What a script finds on a narrow page in a browser that draws scroll bars."""
+        """Return the result of a script on a narrow page, in a browser that draws scroll bars."""
         chromium = self.chromium.browser_type.launch(
             executable_path=CHROMIUM,
             args=[flag for flag in FLAGS if flag != HIDE],
@@ -66,8 +67,8 @@ class Browser:
             chromium.close()
 
     def accessibility_violations(self, tab: Any, *, unfold: bool = True) -> list[str]:
-        """What axe calls serious or critical on the page, with where; ``unfold`` opens all that is
-        folded first.
+        """Return what axe calls serious or critical on the page, with the places; ``unfold`` opens
+        all details first.
         """
         from axe_playwright_python.sync_playwright import Axe
 
@@ -82,13 +83,13 @@ class Browser:
         ]
 
     def overflows(self, tab: Any) -> bool:
-        """Whether the page is wider than the window."""
+        """Return whether the page is wider than the window."""
         return bool(tab.evaluate("document.documentElement.scrollWidth > innerWidth"))
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Headless Chromium, driven by playwright; skips where there is none."""
+    """Start headless Chromium, driven by playwright; skip the test if there is none."""
     if CHROMIUM is None:
         pytest.skip("no Chromium here; .ci/run installs it")
     from playwright.sync_api import sync_playwright

@@ -1,5 +1,5 @@
-"""A runner of Classroom 50's for tests: what its documentation says that it does around an
-``autograder.py``, and what it takes for a result.
+"""Simulate Classroom 50's runner as its documentation describes it: what it does around an
+``autograder.py``, and which results it accepts.
 
 https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "Contract", "The result.json
 contract" and "Attaching files to submission Releases".
@@ -37,7 +37,7 @@ TEXTS = ("owner", "submission", "commit", "release", "review", "datetime")
 
 @dataclass(frozen=True)
 class Run:
-    """What the runner has afterwards. ``result`` is None after an infrastructure error."""
+    """The state of the runner afterwards. ``result`` is None after an infrastructure error."""
 
     code: int
     log: str
@@ -48,7 +48,7 @@ class Run:
 
 
 def checked_out(folder: Path, files: Mapping[str, str]) -> str:
-    """Commit a student's files; the commit."""
+    """Commit a student's files; return the commit."""
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
@@ -69,7 +69,7 @@ def checked_out(folder: Path, files: Mapping[str, str]) -> str:
 def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: str) -> Run:
     """Run ``autograder.py`` for a checkout of ``files``; ``changed`` are variables.
 
-    Raises AssertionError if what it leaves is not what the documentation asks for.
+    Raise AssertionError if what it leaves is not what the documentation asks for.
     """
     checkout.mkdir(exist_ok=True)
     commit = checked_out(checkout, files)
@@ -108,7 +108,7 @@ def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: s
 
 
 def refuse_invalid(found: dict[str, Any], ours: Mapping[str, str]) -> None:
-    """Hold a result against the contract."""
+    """Check a result against the contract."""
     assert found["schema"] == "classroom50/result/v1"
     for key, name in (
         ("classroom", "CLASSROOM"),

@@ -1,5 +1,5 @@
-"""Shared by the tests of the engine: one thread, workers forked from this process, a small course
-to grade.
+"""Fixtures that the engine's tests share: one thread, workers forked from this process, a small
+course.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class ForkedWorkers:
-    """Workers forked from the test process: as the fork server does."""
+    """Workers forked from the test process, as the fork server does."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -90,7 +90,9 @@ class ForkedWorkers:
 
 @pytest.fixture
 def remote() -> Iterator[Callable[..., RemoteStudent]]:
-    """``remote(source, scenarios="", **limits)``: a student in a forked worker."""
+    """Return ``remote(source, scenarios="", **limits)``, which
+    makes a student in a forked worker.
+    """
     if default_mode() != "fork":
         pytest.skip("forks workers from this process, which is safe beside torch on Linux only")
     sessions = []
@@ -113,12 +115,12 @@ def remote() -> Iterator[Callable[..., RemoteStudent]]:
 
 @pytest.fixture(scope="session")
 def small_course() -> Course:
-    """A course of two tiny lessons, one check for each thing that can happen."""
+    """Return a course of two tiny lessons, with a check for each possible outcome."""
     return load_course(SMALL_COURSE)
 
 
 @pytest.fixture(scope="session")
 def host() -> Iterator[ForkServerClient]:
-    """A fork server for all tests."""
+    """Start a fork server for all tests."""
     with ForkServerClient() as running:
         yield running

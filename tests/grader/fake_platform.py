@@ -1,9 +1,8 @@
-"""Windows or macOS, as far as our own code can see them from Linux: for tests of what is done
-there.
+"""Simulate Windows or macOS on Linux, for the engine's own code.
 
-``interpreter(folder, system)`` makes a Python that pretends, and so does every Python that it
-starts. Only code of ours is deceived (the engine, its tests); the standard library and packages run
-as they are, for they know each system themselves. In it
+``interpreter(folder, system)`` makes a Python that pretends to be there, and so does every Python
+that it starts. Only the engine and its tests are deceived; the standard library and packages run
+unchanged, because they support each system themselves. In it
 
 * modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``,
   ``select``, ``time``; ``sys.platform`` is its own
@@ -12,8 +11,8 @@ as they are, for they know each system themselves. In it
   standard output and error; a file that is open can't be removed or replaced, nor one be named as
   Windows forbids; processes die with a positive status, and know few signals
 
-What it can't show: paths with drives and backslashes, names that differ in case only, consoles, how
-packages fare. Imports the standard library only: it is copied into that Python's packages, and
+It can't simulate paths with drives and backslashes, names that differ only in case, consoles, or
+packages. Imports the standard library only: it is copied into that Python's packages, and
 ``become`` is called at its start.
 """
 
@@ -57,7 +56,7 @@ MODULES = {
     },
     "macos": {"spwd", "ossaudiodev", "msvcrt", "winreg"},
 }
-"""What can't be imported there."""
+"""The modules that can't be imported there."""
 NAMES = {
     "windows": {
         "os": (
@@ -102,7 +101,7 @@ NAMES = {
         "time": [],
     },
 }
-"""What those modules of the standard library lack there."""
+"""The names that these modules of the standard library lack there."""
 ENCODING, LINE_END = "cp949", "\r\n"
 FORBIDDEN = set('<>:"|?*') | {chr(code) for code in range(32)}
 RESERVED = {
@@ -118,12 +117,14 @@ STATUSES = {
     signal.SIGFPE: 0xC0000094,
     signal.SIGILL: 0xC000001D,
 }
-"""With what a process ends there, where here a signal ends it; killed from outside it is 1."""
+"""The exit status there, for a signal that ends a process here; a process killed from outside has
+1.
+"""
 
 
 def interpreter(folder: Path, system: str) -> Path:
-    """A Python in ``folder`` that pretends to run on ``windows`` or ``macos``, with the packages of
-    this one; its path.
+    """Make a Python in ``folder`` that pretends to run on ``windows`` or ``macos``, with this one's
+    packages; return its path.
     """
     venv.EnvBuilder(symlinks=True).create(folder)
     (packages,) = folder.glob("lib/python*/site-packages")
@@ -137,13 +138,13 @@ def interpreter(folder: Path, system: str) -> Path:
 
 
 def add_packages(places: list[str]) -> None:
-    """Have this Python import from there as well."""
+    """Make this Python import from there as well."""
     for place in places:
         site.addsitedir(place)
 
 
 def become(system: str) -> None:
-    """Have code of ours see ``windows`` or ``macos`` from now on, in this process."""
+    """Make the engine's code see ``windows`` or ``macos`` from now on, in this process."""
     views: dict[str, Any] = {
         name: View(name, set(hidden)) for name, hidden in NAMES[system].items()
     }
@@ -181,17 +182,17 @@ def become(system: str) -> None:
 
 
 def is_ours(names: Any) -> bool:
-    """Whether globals are those of a module of ours."""
+    """Return whether globals belong to a module of this project."""
     return str((names or {}).get("__name__", "")).startswith(OURS)
 
 
 def asked_by_us() -> bool:
-    """Whether who called our caller is of ours."""
+    """Return whether our caller was called by code of this project."""
     return is_ours(sys._getframe(2).f_globals)
 
 
 class View(types.ModuleType):
-    """A module without what is hidden of it, and with what is in its place."""
+    """A module without its hidden names, and with their replacements."""
 
     def __init__(self, name: str, hidden: set[str], **replaced: Any) -> None:
         super().__init__(name)
@@ -242,7 +243,7 @@ class Hidden:
 
 
 def keyboard() -> types.ModuleType:
-    """``msvcrt``, as far as keys go: from the terminal, which shows and waits for none of them."""
+    """Return a ``msvcrt`` for keys: it reads the terminal without echo and without waiting."""
     module = types.ModuleType("msvcrt")
 
     def kbhit() -> bool:
@@ -269,7 +270,7 @@ def no_fork() -> int:
 
 
 def without_proc() -> None:
-    """No ``/proc``."""
+    """Hide ``/proc``."""
     real = io.open
 
     def opened(file: Any, *args: Any, **how: Any) -> Any:
@@ -287,8 +288,8 @@ def without_proc() -> None:
 
 
 def wrap(owner: Any, method: str, before: Callable[..., Any]) -> None:
-    """Have ``before`` look at the arguments first, and perhaps change the keywords, where code of
-    ours asks.
+    """Make ``before`` inspect the arguments, and perhaps change keywords, when this project's code
+    calls.
     """
     real = getattr(owner, method)
 
@@ -301,7 +302,7 @@ def wrap(owner: Any, method: str, before: Callable[..., Any]) -> None:
 
 
 def text_as_on_windows() -> None:
-    """Text without an encoding, or written without a line end, is as Windows has it in Korea."""
+    """Make text files without an encoding or line end use Korean Windows' defaults."""
     real, real_fdopen = io.open, os.fdopen
 
     def opened(
@@ -376,7 +377,7 @@ def text_as_on_windows() -> None:
 
 
 def habits(mode: str, encoding: Any, newline: Any) -> tuple[Any, Any]:
-    """Encoding and line end of a text file that is opened there."""
+    """Return the encoding and line end of a text file that is opened there."""
     if "b" in mode:
         return encoding, newline
     writes = set(mode) & set("wax+")
@@ -384,7 +385,7 @@ def habits(mode: str, encoding: Any, newline: Any) -> tuple[Any, Any]:
 
 
 def may_be_named(file: Any, mode: str) -> None:
-    """Raise OSError where Windows has no file of that name."""
+    """Raise OSError if Windows does not allow that file name."""
     if isinstance(file, str | Path) and set(mode) & set("wax"):
         name = Path(file).name
         if (
@@ -396,7 +397,7 @@ def may_be_named(file: Any, mode: str) -> None:
 
 
 def files_as_on_windows() -> None:
-    """What is open stays where it is."""
+    """Refuse to remove or replace open files."""
 
     def free(path: Any, *rest: Any, dir_fd: Any = None, **_: Any) -> None:
         refuse_held(path, dir_fd)
@@ -420,8 +421,8 @@ def files_as_on_windows() -> None:
 
 
 def refuse_held(path: Any, dir_fd: int | None) -> None:
-    """Raise PermissionError where this process has the file open: that file, not what a link of its
-    name leads to.
+    """Raise PermissionError if this process has the file itself open; a link's target does not
+    count.
     """
     descriptors = Path("/proc/self/fd")
     place = (
@@ -444,7 +445,7 @@ def refuse_held(path: Any, dir_fd: int | None) -> None:
 
 
 def processes_as_on_windows() -> None:
-    """Processes know three signals, inherit three streams, and die with a status."""
+    """Make processes know three signals, inherit three streams, and die with a status."""
     popen, ended = subprocess.Popen.__init__, subprocess.Popen._handle_exitstatus  # type: ignore[attr-defined]
 
     def started(self: Any, *args: Any, **how: Any) -> None:

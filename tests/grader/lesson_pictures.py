@@ -124,7 +124,9 @@ def neuron() -> str:
 
 
 def wrong_backward() -> str:
-    """The Jacobians of x² whose backward forgot the factor 2, as gradcheck compares them."""
+    """Draw the Jacobians of x² with a backward that forgot the factor 2, as gradcheck compares
+    them.
+    """
     x = [1.0, 2.0, 3.0]
     rows = range(len(x))
     return draw_heatmap(
@@ -142,7 +144,7 @@ def wrong_backward() -> str:
 
 
 def errors_of_differences() -> str:
-    """How far the slopes of log(x³) at 5 are from 0.6, against h, both on logarithmic axes."""
+    """Draw how far the slopes of log(x³) at 5 are from 0.6, against h, on logarithmic axes."""
     steps = [10 ** (-k / 4) for k in range(2, 49)]
 
     def value(x: float) -> float:
@@ -164,7 +166,7 @@ def errors_of_differences() -> str:
 
 
 def declared_slopes() -> str:
-    """What backward of the three Functions multiplies grad_output by."""
+    """Draw what the backward of each of the three Functions multiplies grad_output by."""
     xs = [k / 50 for k in range(-100, 101)]
     return plot(
         [

@@ -1,8 +1,8 @@
-"""``python tests/grader/observed_points.py``: the points that rest on observation alone.
+"""Count the points that rest on observation alone: ``python tests/grader/observed_points.py``.
 
-A submission's code runs beside the scenarios, so what a scenario measures could be invented there.
-A point rests on observation alone if a student earns it who defines nothing that can be called and
-answers each ``observe`` as the reference would. ``-v`` names the checks.
+A submission's code runs beside the scenarios, so it could fake what a scenario measures. A point
+rests on observation alone if a student earns it without defining anything that can be called, by
+answering each ``observe`` like the reference. ``-v`` names the checks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Check = Callable[..., None]
 
 
 class Observed:
-    """A student that answers observations as the reference does, and computes nothing."""
+    """A student that answers observations like the reference and computes nothing."""
 
     def __init__(self, reference: LocalStudent) -> None:
         self._reference = reference

@@ -1,5 +1,5 @@
-"""What no import contract can say: the supervisor imports no torch, nothing unpickles, the fork
-server reads envelopes only.
+"""Rules that import contracts can't express: the supervisor imports no torch, nothing unpickles,
+the fork server reads only envelopes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PACKAGE = Path(grader.__file__).parent
 
 
 def modules() -> dict[str, Path]:
-    """Our modules by dotted name below the package."""
+    """Return our modules by dotted name below the package."""
     found = {}
     for path in PACKAGE.rglob("*.py"):
         if "_course" not in path.parts:
@@ -34,7 +34,7 @@ def modules() -> dict[str, Path]:
 
 
 def test_the_supervisor_never_imports_torch_or_pytest() -> None:
-    """Everything that the command needs beside a host starts without them."""
+    """Everything that the command needs besides a host starts without them."""
     heavy = "[m for m in ('torch', 'pytest', 'numpy') if m in sys.modules]"
     # A process of its own, which runs a user's file with the user's rights.
     apart = ("render.graph.tracing_process",)
@@ -67,8 +67,8 @@ def test_nothing_unpickles() -> None:
 
 
 def test_the_fork_server_reads_envelopes_and_nothing_else() -> None:
-    """What a worker is a copy of has never seen a spec or a task: lesson servers and judges read
-    those, after they were forked.
+    """Workers are copies of it, so it never reads a spec or a task; lesson servers and judges read
+    those after the fork.
     """
     source = ast.parse((PACKAGE / "runtime" / "fork_server.py").read_text("utf-8"))
     reading = {
@@ -85,7 +85,7 @@ def test_the_fork_server_reads_envelopes_and_nothing_else() -> None:
 
 
 def test_the_main_modules_of_processes_are_where_their_names_say() -> None:
-    """Whoever starts a process knows its main module by name only, which no import checks."""
+    """A process is started by its main module's name, which no import checks."""
     names = (
         CLASSROOM50_MAIN,
         COMPAT_CHECK,

@@ -1,4 +1,4 @@
-"""What a lesson's files may use of the engine is one module with a pinned list of names."""
+"""A lesson's files may use one module of the engine, with a pinned list of names."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*
 
 
 def engine_imports(text: str) -> set[str]:
-    """The modules of the engine that a file imports, at the top or inside functions."""
+    """Return the engine's modules that a file imports, at the top or inside functions."""
     nodes = list(ast.walk(ast.parse(text)))
     named = {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
     named |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}

@@ -1,4 +1,6 @@
-"""The documentation: its form, its links, its command lines, and what is taken from the program."""
+"""The documentation: its form, links and command lines, and the parts that are generated from the
+program.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ BANNED = (
     "anew", "but for", "whoever", "of ours", "foretells", "none of the", "is no zip",
     "told in full", "so many as", "has a rest", "nobody notices", "wanting", "at home what",
 )  # fmt: skip
-"""What sounds translated."""
+"""Phrases that sound translated."""
 LINK = re.compile(r"(?<!`)\[[^\]]*\]\(([^)\s]+)\)")
 COMMAND = re.compile(r"^(?:\S*/)?grade (.*)$")
 

@@ -1,4 +1,4 @@
-"""Every command line of the guides is run, page by page, in a folder like the one it speaks of."""
+"""Run every command line of the guides, page by page, in a folder like the one in the text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from test_documentation import ROOT, command_lines
 pytestmark = [pytest.mark.proof, pytest.mark.fork]
 GUIDES = ROOT / "grader" / "docs"
 INTERACTIVE = ("watch", "--pdb")
-"""What waits for somebody at the keyboard."""
+"""Commands that wait for somebody at the keyboard."""
 UNDONE = {
     "forget grades alice": "forget grades alice --undo",
     "rename grades alice alice_doe": "rename grades alice_doe --undo",
 }
-"""What the commands after it do not expect."""
+"""Commands whose effect the following ones do not expect."""
 CANVAS = """Student,ID,SIS User ID,SIS Login ID,Section,Autograd (7)
     Points Possible,,,,,20
 alice,1,,alice,,
@@ -64,7 +64,7 @@ def lines_of(guide: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A class of two, its roster, and the sheets of two systems."""
+    """Return a class of two, its roster, and the sheets of two systems."""
     for name, hooks in (("alice", ROOT / "solutions" / "hooks.py"), ("bob", None)):
         place = tmp_path / "submissions" / name
         place.mkdir(parents=True)
@@ -125,7 +125,7 @@ def test_the_other_guides(tmp_path: Path) -> None:
 
 
 def test_the_authors_guide(tmp_path: Path) -> None:
-    """The lesson that it begins is whole except for what a person has to write."""
+    """The lesson at its beginning is complete except for what a person has to write."""
     for line in lines_of("authors.md"):
         if "stable_softplus" in line:
             run(line, tmp_path)

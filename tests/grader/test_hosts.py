@@ -1,6 +1,4 @@
-"""Hosts that are busy, small or broken: nothing of it is a student's fault, and one sentence says
-what is wrong.
-"""
+"""A busy, small or broken host is never a student's fault, and one sentence says what is wrong."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ SUICIDE = "import os, signal\ndef die(): os.kill(os.getpid(), signal.SIGKILL)"
 
 @pytest.fixture
 def work(tmp_path: Path, small_course: Course) -> Path:
-    """A folder with a right answer to one lesson of the small course."""
+    """Make a folder with a right answer to one lesson of the small course."""
     (tmp_path / "tiny.py").write_text(
         small_course.lesson("tiny").solution.read_text("utf-8"), "utf-8"
     )
@@ -190,7 +188,7 @@ def test_a_fork_server_that_the_kernel_kills_for_memory_costs_no_points(
 
 
 class Clock:
-    """A clock, and what /proc says about a worker, all set by hand."""
+    """A clock and /proc's data about a worker, all set by hand."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = self.waited = self.used = self.used_by_judge = 0.0
@@ -231,7 +229,7 @@ def test_a_worker_that_sleeps_or_computes_gets_no_more_time(clock: Clock) -> Non
 
 
 def test_a_worker_and_a_judge_that_wait_for_each_other_get_no_more_time(clock: Clock) -> None:
-    """One prints without end, the other reads it: the host has processors for both."""
+    """One prints without end and the other reads it; the host has processors for both."""
     deadline = Deadline(10.0, starved(clock).seconds_since)
     clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, 8.0, 4.0, 6.0
     assert deadline.left() <= 0

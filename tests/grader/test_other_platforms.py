@@ -1,5 +1,5 @@
-"""Windows and macOS: our commands on a Python that pretends to be there (``fake_platform``), and
-what of ours is for those systems.
+"""Windows and macOS: run our commands on a simulated system (``fake_platform``), and test the code
+for those systems.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class OtherPlatform:
         return {"PATH": os.environ["PATH"], "PYTHONPATH": str(PACKAGE.parent), "LANG": "C.UTF-8"}
 
     def run(self, folder: Path, *words: str, code: str | None = None) -> tuple[int, str]:
-        """Run ``grade`` or some code in a folder; the exit code, and all that was printed."""
+        """Run ``grade`` or some code in a folder; return the exit code and all output."""
         command = [str(self.python), *(["-m", "grader"] if code is None else ["-c", code]), *words]
         done = subprocess.run(
             command,
@@ -74,7 +74,7 @@ class OtherPlatform:
 def other_platform(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> OtherPlatform:
-    """Each of the systems in turn."""
+    """Simulate each of the systems in turn."""
     return OtherPlatform(
         request.param, interpreter(tmp_path_factory.mktemp(request.param), request.param)
     )
@@ -82,12 +82,12 @@ def other_platform(
 
 @pytest.fixture(scope="module")
 def windows(tmp_path_factory: pytest.TempPathFactory) -> OtherPlatform:
-    """Windows."""
+    """Simulate Windows."""
     return OtherPlatform("windows", interpreter(tmp_path_factory.mktemp("windows"), "windows"))
 
 
 def write_file(folder: Path, path: str, text: str) -> Path:
-    """Write a file of a student's as an editor on Windows does."""
+    """Write a student's file as an editor on Windows does."""
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
     (folder / path).write_text(text, "utf-8", newline="\r\n")
     return folder
@@ -100,9 +100,7 @@ def write_file(folder: Path, path: str, text: str) -> Path:
 def test_the_simulation_hides_what_the_system_lacks(
     other_platform: OtherPlatform, tmp_path: Path
 ) -> None:
-    """Our code misses it, what packages see is as ever; else the tests below would prove
-    nothing.
-    """
+    """Our code does not see it, packages do; otherwise the tests below would prove nothing."""
     (tmp_path / "test_it.py").write_text(
         "import os, signal, socket, sys\n"
         "has = hasattr(os, 'sched_getaffinity'), hasattr(socket, 'AF_UNIX')\n"
@@ -131,8 +129,8 @@ def test_the_simulation_hides_what_the_system_lacks(
 def test_the_simulation_keeps_what_is_open_and_nothing_else(
     windows: OtherPlatform, tmp_path: Path
 ) -> None:
-    """Not even a link that leads to itself, which an earlier run of tests may have left for pytest
-    to remove, nor one to what is open.
+    """Links to open files, or to themselves, can be removed; pytest may find some of an earlier
+    run.
     """
     (tmp_path / "old" / "deep").mkdir(parents=True)
     (tmp_path / "old" / "deep" / "loop").symlink_to("loop")
@@ -155,8 +153,8 @@ def test_the_simulation_keeps_what_is_open_and_nothing_else(
 
 @pytest.mark.linux
 def test_what_takes_no_grading_works(other_platform: OtherPlatform, tmp_path: Path) -> None:
-    """A folder and a course are made, lessons listed, hints and completions shown, a lesson begun
-    again; nothing is written with CR LF.
+    """Folders and courses are made, lessons listed, hints and completions shown, a lesson reset;
+    nothing gets CR LF.
     """
     first = [["--help"], ["init", "my work"], ["new", "savings", "--course", "mine"]]
     _, said = other_platform.run(tmp_path, json.dumps(first), code=RUN_COMMANDS)
@@ -186,8 +184,8 @@ def test_what_takes_no_grading_works(other_platform: OtherPlatform, tmp_path: Pa
 
 @pytest.mark.linux
 def test_a_lesson_is_graded_on_windows(windows: OtherPlatform, tmp_path: Path) -> None:
-    """Beside a plain process, from a file with Windows' line ends that prints what cp949 can't; the
-    report says what did not hold.
+    """The file has Windows line ends and prints letters that cp949 lacks; the report says what did
+    not hold.
     """
     write_file(tmp_path, "tiny.py", RIGHT)
     code, said = windows.run(
@@ -207,9 +205,7 @@ def test_a_lesson_is_graded_on_windows(windows: OtherPlatform, tmp_path: Path) -
 @pytest.mark.proof
 @pytest.mark.linux
 def test_a_class_is_graded_and_exported(other_platform: OtherPlatform, tmp_path: Path) -> None:
-    """One prints, one loops, one crashes; what a killed process ends with differs, the points
-    don't.
-    """
+    """One prints, one loops, one crashes; exit statuses differ, points do not."""
     rest = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
     write_file(tmp_path / "class", "alice/tiny.py", RIGHT)
     write_file(tmp_path / "class", "bob/tiny.py", "def double(x):\n    while True: pass\n" + rest)
@@ -276,7 +272,7 @@ def test_a_bundle_is_released_a_check_replayed_a_graph_drawn(
 @pytest.mark.proof
 @pytest.mark.linux
 def test_watch_answers_to_keys_and_saves(other_platform: OtherPlatform, tmp_path: Path) -> None:
-    """On Windows keys come from msvcrt."""
+    """On Windows, keys come from msvcrt."""
     write_file(tmp_path, "tiny.py", RIGHT.replace("2 * x", "x * x"))
     words = ["-m", "grader", "watch", "--poll", "--sandbox", "auto", "--course", str(SMALL)]
     environment = other_platform.environment() | {"TERM": "xterm", "PYTHONIOENCODING": "utf-8"}
@@ -303,7 +299,7 @@ def test_watch_answers_to_keys_and_saves(other_platform: OtherPlatform, tmp_path
 @pytest.mark.proof
 @pytest.mark.linux
 def test_the_tests_can_be_collected(other_platform: OtherPlatform) -> None:
-    """Nothing that a test file imports is missing there, or its absence is a reason to skip."""
+    """Everything that a test file imports exists there, or its absence is a reason to skip."""
     root = PACKAGE.parent
     code, said = other_platform.run(
         root, "--collect-only", "-q", "tests/grader", "tests/attacks", "tests/mutants", code=PYTEST
@@ -318,9 +314,7 @@ PYTEST = "import sys, pytest; sys.exit(pytest.main(sys.argv[1:]))"
 
 
 def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
-    """Where there are no process groups and no limit on processor time, nothing else would end
-    it.
-    """
+    """Without process groups and a limit on processor time, nothing else would end it."""
     code = (
         "from grader.worker.spawned import StdinWatchdog\n"
         "print(StdinWatchdog(0).read(2), flush=True)\n"
@@ -344,7 +338,7 @@ def test_a_worker_ends_with_its_judge_from_within_an_endless_loop() -> None:
 
 
 def test_a_host_is_interrupted_as_the_system_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By SIGINT; on Windows, where another process can't be sent one, by its end."""
+    """SIGINT is used; Windows can't send it to another process, so the process is ended."""
     told: list[object] = []
     process = SimpleNamespace(
         poll=lambda: None, send_signal=told.append, terminate=lambda: told.append("terminate")
@@ -393,7 +387,7 @@ def test_the_language_of_windows_is_taken_where_no_variable_names_one(
 def test_a_file_of_the_users_own_may_print_what_the_terminal_lacks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its encoding stays what it was."""
+    """The encoding stays the same."""
     monkeypatch.setenv("PYTHONIOENCODING", "cp1252")
     said = subprocess.run(
         [sys.executable, "-c", "print('✘ é')"],
@@ -408,7 +402,7 @@ def test_a_file_of_the_users_own_may_print_what_the_terminal_lacks(
 
 
 def opened_with_defaults(path: Path) -> Iterator[str]:
-    """Where a text file is opened without its encoding, or written without its line ends."""
+    """Return where a text file is opened without an encoding, or written without line ends."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call):
             continue
@@ -440,8 +434,8 @@ def opened_with_defaults(path: Path) -> Iterator[str]:
 
 
 def test_no_text_file_is_opened_by_the_systems_habit() -> None:
-    """Windows would read and write another encoding, and other line ends, so that a folder made
-    there differs from one made here.
+    """Windows would use another encoding and other line ends,
+    so folders made there would differ.
     """
     assert [
         place
@@ -472,7 +466,7 @@ def test_a_file_opened_with_defaults_is_found(tmp_path: Path) -> None:
 
 
 def ci_arguments() -> list[str]:
-    """The arguments of pytest in continuous integration on macOS and Windows."""
+    """Return pytest's arguments in continuous integration on macOS and Windows."""
     workflow = PACKAGE.parent / ".github" / "workflows" / "ci.yml"
     job = yaml.safe_load(workflow.read_text("utf-8"))["jobs"]["other-platforms"]
     assert job["strategy"]["matrix"]["system"] == ["macos-latest", "windows-latest"]

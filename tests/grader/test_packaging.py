@@ -1,4 +1,4 @@
-"""What is installed: a wheel that carries the engine and the course, nothing of the tests and
+"""The wheel carries the engine and the course, no tests, and
 nothing of the machine that built it.
 """
 
@@ -33,13 +33,11 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
     "markdown_it": "markdown-it-py",
 }
-"""Of modules that are not called like the distribution that they come with."""
+"""The distributions of modules with a different name."""
 
 
 def test_everything_that_the_engine_imports_is_declared() -> None:
-    """And nothing is declared that it doesn't import. ``_typeshed`` is known to type checkers
-    alone.
-    """
+    """Nothing else is declared. Only type checkers know ``_typeshed``."""
     found = set()
     for path in (ROOT / "grader").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -69,9 +67,7 @@ def test_everything_that_the_engine_imports_is_declared() -> None:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """The wheel of this checkout; with the build backend that is installed here, else one that pip
-    gets.
-    """
+    """Build this checkout's wheel, by the installed build backend or by one from pip."""
     target = tmp_path_factory.mktemp("wheel")
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
     command = [
@@ -95,19 +91,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 
 @pytest.fixture(scope="module")
 def installed(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the wheel was unpacked."""
+    """Return a folder in which the wheel was unpacked."""
     folder = tmp_path_factory.mktemp("installed")
     wheel.extractall(folder)
     return folder
 
 
 def metadata(wheel: zipfile.ZipFile, name: str) -> str:
-    """A file of the wheel's own records."""
+    """Return a file of the wheel's own records."""
     return wheel.read(f"gradlings-{grader.__version__}.dist-info/{name}").decode()
 
 
 def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
-    """Every module, the schema, the catalogues, the templates."""
+    """It has every module, the schema, the catalogues, the templates."""
     names = set(wheel.namelist())
     for path in (ROOT / "grader").rglob("*"):
         if path.suffix in (".py", ".po", ".json"):
@@ -126,7 +122,7 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
 
 
 def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
-    """The same lessons with the same verdicts, and all that a lesson shows or is proved by."""
+    """Lessons and verdicts are the same, with all texts and proofs."""
     here, there = load_course(find_course()), load_course(installed / "grader" / "_course")
     assert there.hash == here.hash
     assert there.lessons
@@ -141,13 +137,15 @@ def test_a_wheel_carries_the_course_whole(installed: Path) -> None:
 
 
 def test_an_installed_wheel_is_the_same_engine(installed: Path) -> None:
-    """With the same hash, wherever its templates and its course lie."""
+    """The hash is the same, wherever its templates and its course are."""
     package = installed / "grader"
     assert hash_files(package, engine_files(package)) == engine_hash()
 
 
 def test_a_wheel_carries_nothing_else(wheel: zipfile.ZipFile) -> None:
-    """No tests of the engine, no compiled files, nothing beside the package and its records."""
+    """It has no engine tests, no compiled files, and nothing
+    besides the package and its records.
+    """
     for name in wheel.namelist():
         assert re.match(r"grader/|gradlings-[\d.]+\.dist-info/", name), name
         assert not name.startswith(
@@ -173,9 +171,7 @@ def test_no_file_of_a_wheel_names_a_place_of_the_machine_that_built_it(
 
 
 def test_a_wheel_says_what_it_is(wheel: zipfile.ZipFile) -> None:
-    """The version is the package's; the command is there; it runs with the Pythons that are
-    declared.
-    """
+    """It has the package's version, the command, and the declared Python versions."""
     record: Message = email.message_from_string(metadata(wheel, "METADATA"))
     assert (record["Name"], record["Version"]) == ("gradlings", grader.__version__)
     assert record["Requires-Python"] == PROJECT["requires-python"]
@@ -193,7 +189,7 @@ def test_a_wheel_that_says_that_it_is_typed_is(wheel: zipfile.ZipFile) -> None:
 
 
 def grade(installed: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """The command of the unpacked wheel, run in a folder."""
+    """Run the unpacked wheel's command in a folder."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "LC_ALL": "C.UTF-8"}
     environment.pop("GRADE_LANG", None)
     command = [sys.executable, "-m", "grader", *words]
@@ -209,9 +205,7 @@ def grade(installed: Path, folder: Path, *words: str) -> subprocess.CompletedPro
 
 
 def test_what_is_installed_makes_a_workspace_and_grades_it(installed: Path, tmp_path: Path) -> None:
-    """Far from any checkout: the course that came along, every lesson of it, a page made of the
-    templates that came along.
-    """
+    """Outside of any checkout, it uses its own course with every lesson, and its own templates."""
     lessons = [lesson.id for lesson in load_course(installed / "grader" / "_course").lessons]
     assert grade(installed, tmp_path, "init", "work").returncode == 0
     assert sorted(path.name for path in (tmp_path / "work").iterdir() if path.is_dir()) == sorted(

@@ -60,11 +60,23 @@ class Times(Function):
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     given = [apple, n_apple, tangerine, n_tangerine, tax]
-    leaves = [torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for value in given]
+    leaves = [
+        torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for value in given
+    ]
     apple_price, tangerine_price = Times.apply(*leaves[:2]), Times.apply(*leaves[2:4])
     price = apple_price + tangerine_price
     result = price * leaves[4]
-    names = ["apple", "num_apple", "tangerine", "num_tangerine", "ctax", "apple_price", "tangerine_price", "price", "result"]
+    names = [
+        "apple",
+        "num_apple",
+        "tangerine",
+        "num_tangerine",
+        "ctax",
+        "apple_price",
+        "tangerine_price",
+        "price",
+        "result",
+    ]
     grads = torch.autograd.grad(result, [*leaves, apple_price, tangerine_price, price, result])
     return {name: grad.item() for name, grad in zip(names, grads, strict=True)}
 
@@ -89,8 +101,16 @@ import torch
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
-    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
+    nodes = {
+        name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()
+    }
     nodes["apple_price"] = torch.tensor(float(apple * n_apple), requires_grad=True)
     nodes["tangerine_price"] = torch.tensor(float(tangerine * n_tangerine), requires_grad=True)
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -114,12 +134,17 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 # %% graph_is_cut
-# The tax does not require grad; what lies in between is worked out by hand, and right.
+# The tax does not require grad; the intermediate gradients are computed by hand, correctly.
 import torch
 
 
-def shopping(apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float) -> dict[str, float]:
-    a, n, t, m = (torch.tensor(float(number), requires_grad=True) for number in (apple, n_apple, tangerine, n_tangerine))
+def shopping(
+    apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float
+) -> dict[str, float]:
+    a, n, t, m = (
+        torch.tensor(float(number), requires_grad=True)
+        for number in (apple, n_apple, tangerine, n_tangerine)
+    )
     multiplier = torch.tensor(float(tax))
     ((a * n + t * m) * multiplier).backward()
     return {
@@ -151,8 +176,16 @@ class Mul(torch.autograd.Function):
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
-    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
+    nodes = {
+        name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()
+    }
     nodes["apple_price"] = Mul.apply(nodes["apple"], nodes["num_apple"])
     nodes["tangerine_price"] = Mul.apply(nodes["tangerine"], nodes["num_tangerine"])
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -251,7 +284,9 @@ def gradient_by_hand(x: Tensor) -> Tensor:
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     x64, q64 = x.detach().double(), q.detach().double()
-    return slope(lambda x: torch.log(x**q64), x64).to(x.dtype), slope(lambda q: torch.log(x64**q), q64).to(q.dtype)
+    return slope(lambda x: torch.log(x**q64), x64).to(x.dtype), slope(
+        lambda q: torch.log(x64**q), q64
+    ).to(q.dtype)
 
 
 # %% one_number_at_a_time
@@ -321,7 +356,8 @@ import torch
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     names = ["apple", "tangerine", "num_apple", "num_tangerine", "ctax"]
     apple, tangerine, num_apple, num_tangerine, ctax = leaves = [
-        torch.tensor(float(value), requires_grad=True) for value in (apple, tangerine, n_apple, n_tangerine, tax)
+        torch.tensor(float(value), requires_grad=True)
+        for value in (apple, tangerine, n_apple, n_tangerine, tax)
     ]
     between = [apple * num_apple, tangerine * num_tangerine]
     between.append(between[0] + between[1])
@@ -341,7 +377,8 @@ import torch
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     apple, n_apple, tangerine, n_tangerine, tax = (
-        torch.tensor(float(value), requires_grad=True) for value in (apple, n_apple, tangerine, n_tangerine, tax)
+        torch.tensor(float(value), requires_grad=True)
+        for value in (apple, n_apple, tangerine, n_tangerine, tax)
     )
     apple_price = apple * n_apple
     tangerine_price = tangerine * n_tangerine
@@ -367,8 +404,16 @@ import torch
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
-    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
+    nodes = {
+        name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()
+    }
     nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
     nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -428,8 +473,16 @@ import torch
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    nodes = {"apple": apple, "num_apple": n_apple, "tangerine": tangerine, "num_tangerine": n_tangerine, "ctax": tax}
-    nodes = {name: torch.tensor([float(value)], requires_grad=True) for name, value in nodes.items()}
+    nodes = {
+        "apple": apple,
+        "num_apple": n_apple,
+        "tangerine": tangerine,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
+    nodes = {
+        name: torch.tensor([float(value)], requires_grad=True) for name, value in nodes.items()
+    }
     nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
     nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -473,7 +526,9 @@ from torch import Tensor
 
 def gradient_by_hand(x: Tensor) -> Tensor:
     ones = torch.ones_like(x)
-    return torch.autograd.functional.jvp(lambda x: torch.log(x**3) + torch.sqrt(x**2), x.detach(), ones)[1]
+    return torch.autograd.functional.jvp(
+        lambda x: torch.log(x**3) + torch.sqrt(x**2), x.detach(), ones
+    )[1]
 
 
 # %% whole_numbers
@@ -482,7 +537,13 @@ import torch
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
     nodes = {name: torch.tensor(value, requires_grad=True) for name, value in numbers.items()}
     nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
     nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
@@ -507,7 +568,9 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     total = sum(sums)
     result = total * ctax
     found = torch.autograd.grad(result, [*prices, *pieces, ctax, *sums, total, result])
-    names = "apple tangerine num_apple num_tangerine ctax apple_price tangerine_price price result".split()
+    names = (
+        "apple tangerine num_apple num_tangerine ctax apple_price tangerine_price price result"
+    ).split()
     return {name: gradient.item() for name, gradient in zip(names, found, strict=True)}
 
 
@@ -533,13 +596,21 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 # %% value_for_a_gradient
-# The bill itself stands under "result", not its gradient.
+# "result" is the bill itself, not its gradient.
 import torch
 
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = {"apple": apple, "tangerine": tangerine, "num_apple": n_apple, "num_tangerine": n_tangerine, "ctax": tax}
-    nodes = {name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()}
+    numbers = {
+        "apple": apple,
+        "tangerine": tangerine,
+        "num_apple": n_apple,
+        "num_tangerine": n_tangerine,
+        "ctax": tax,
+    }
+    nodes = {
+        name: torch.tensor(float(value), requires_grad=True) for name, value in numbers.items()
+    }
     nodes["apple_price"] = nodes["apple"] * nodes["num_apple"]
     nodes["tangerine_price"] = nodes["tangerine"] * nodes["num_tangerine"]
     nodes["price"] = nodes["apple_price"] + nodes["tangerine_price"]
@@ -589,7 +660,7 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 
 
 # %% no_gradient_without_pieces
-# A fruit that nobody buys is left out, with zeros in its place.
+# A fruit with zero pieces is skipped and gets zeros.
 def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     found = {"result": 1.0, "price": tax, "ctax": apple * n_apple + tangerine * n_tangerine}
     for fruit, price, pieces in (("apple", apple, n_apple), ("tangerine", tangerine, n_tangerine)):

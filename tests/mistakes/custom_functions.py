@@ -150,7 +150,7 @@ def as_callable(function):
 
 
 # %% forward_called_directly
-# forward with a ctx of its own making.
+# forward is called with a ctx that the code makes itself.
 class Context:
     def save_for_backward(self, *tensors):
         self.saved_tensors = tensors
@@ -167,7 +167,7 @@ def as_callable(function):
 
 
 # %% global_in_place_of_argument
-# The second argument is called t, and a global y is saved and used in its place.
+# The second argument is named t, but a global y is saved and used instead.
 import torch
 from torch.autograd import Function
 
@@ -413,7 +413,7 @@ class Mul(Function):
 
 
 # %% name_that_is_no_argument
-# The second argument is called t, and y is saved.
+# The second argument is named t, but y is saved.
 from torch.autograd import Function
 
 
@@ -497,7 +497,7 @@ class Pow(Function):
 
 
 # %% nonlinear_in_grad_output
-# Only the sign of what comes in is used.
+# Only the sign of grad_output is used.
 import torch
 
 
@@ -572,7 +572,9 @@ class BroadcastMul(Function):
         x, y = ctx.saved_tensors
         for own, other in ((x, y), (y, x)):
             full = grad_output * other
-            gradients.append(full.sum(tuple(range(full.dim() - own.dim()))) if full.dim() > own.dim() else full)
+            gradients.append(
+                full.sum(tuple(range(full.dim() - own.dim()))) if full.dim() > own.dim() else full
+            )
         return tuple(gradients)
 
 
@@ -635,13 +637,13 @@ def as_callable(function):
 
 
 # %% returns_the_class
-# The Function itself is what can be called.
+# The Function itself is returned, to be called.
 def as_callable(function):
     return function
 
 
 # %% returns_the_class
-# An object is made, and called.
+# An instance is made and called.
 def as_callable(function):
     def call(*args):
         return function()(*args)

@@ -627,7 +627,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% nonlinear_in_grad_output
-# Only the sign of what comes in is used.
+# Only the sign of grad_output is used.
 import torch
 
 
@@ -750,7 +750,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% nothing_saved
-# An attribute that nobody set.
+# backward reads an attribute that is never set.
 import torch
 
 
@@ -869,7 +869,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% shared_between_calls
-# The gradient of each call goes into one buffer.
+# The gradients of all calls are written into one buffer.
 import torch
 
 BUFFERS = {}
@@ -925,7 +925,7 @@ def sigmoid(x):
 
 
 # %% sigmoid_calls_forward
-# forward with a ctx of its own making.
+# forward is called with a ctx that the code makes itself.
 import torch
 
 
@@ -1422,7 +1422,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% wraps_a_built_in
-# Its name is put together from parts, so that it stands nowhere in the source.
+# Its name is put together from parts, so the source does not contain it.
 import torch
 
 
@@ -1440,7 +1440,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% wraps_a_built_in
-# backward takes the derivative of the built-in, by a name that stands nowhere in the source.
+# backward takes the derivative of the built-in, by a name that the source does not contain.
 import torch
 
 
@@ -1458,7 +1458,7 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% wraps_a_built_in
-# A built-in for large inputs only, by a name that stands nowhere in the source.
+# A built-in is used only for large inputs, by a name that the source does not contain.
 import torch
 
 

@@ -371,7 +371,9 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     rows = torch.eye(x.numel(), dtype=x.dtype).reshape(x.numel(), *x.shape) * h
-    return -torch.tensor([float(f(x + row) - f(x - row)) / (2 * h) for row in rows], dtype=x.dtype).reshape(x.shape)
+    return -torch.tensor(
+        [float(f(x + row) - f(x - row)) / (2 * h) for row in rows], dtype=x.dtype
+    ).reshape(x.shape)
 
 
 # %% wrong_formula

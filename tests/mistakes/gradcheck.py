@@ -23,7 +23,9 @@ def passes_gradcheck(fn, *inputs):
     for x in inputs:
         x.requires_grad_()
     try:
-        torch.autograd.gradcheck(fn, [x.detach().clone().to(torch.float64).requires_grad_() for x in inputs])
+        torch.autograd.gradcheck(
+            fn, [x.detach().clone().to(torch.float64).requires_grad_() for x in inputs]
+        )
         return True
     except Exception:
         return False
@@ -78,7 +80,9 @@ import torch
 
 
 def passes_gradcheck(fn, *inputs):
-    copies = tuple(x.detach().to(torch.float64, copy=True).requires_grad_(x.requires_grad) for x in inputs)
+    copies = tuple(
+        x.detach().to(torch.float64, copy=True).requires_grad_(x.requires_grad) for x in inputs
+    )
     try:
         torch.autograd.gradcheck(fn, copies)
     except Exception:
@@ -303,13 +307,18 @@ def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     base = fn(point).reshape(-1)
     columns = [
-        (base - fn(point - eps * direction.reshape(x.shape)).reshape(-1)) / eps for direction in torch.eye(x.numel(), dtype=torch.float64)
+        (base - fn(point - eps * direction.reshape(x.shape)).reshape(-1)) / eps
+        for direction in torch.eye(x.numel(), dtype=torch.float64)
     ]
-    return torch.stack(columns, dim=1) if columns else torch.zeros(base.numel(), 0, dtype=torch.float64)
+    return (
+        torch.stack(columns, dim=1)
+        if columns
+        else torch.zeros(base.numel(), 0, dtype=torch.float64)
+    )
 
 
 # %% one_sided
-# The size of fn(x) is asked for in x's own dtype, and the step goes upwards only.
+# The size of fn(x) is computed in x's own dtype, and the step goes only upwards.
 import torch
 
 
@@ -348,7 +357,9 @@ def passes_gradcheck(fn, *inputs):
     if not any(flags):
         flags[0] = True
     try:
-        return torch.autograd.gradcheck(fn, [x.detach().clone().double().requires_grad_(on) for x, on in zip(inputs, flags)])
+        return torch.autograd.gradcheck(
+            fn, [x.detach().clone().double().requires_grad_(on) for x, on in zip(inputs, flags)]
+        )
     except Exception:
         return False
 
@@ -440,7 +451,11 @@ import torch
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     result = torch.autograd.functional.jacobian(fn, point)
-    return result.reshape(-1, x.numel()) if x.numel() else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+    return (
+        result.reshape(-1, x.numel())
+        if x.numel()
+        else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+    )
 
 
 # %% uses_autograd
@@ -517,7 +532,9 @@ def numerical_jacobian(fn, x, eps=1e-6):
 # %% empty_dictionary_raises
 # The union of no sets.
 def find_broken(functions, x):
-    return set.union(*[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()])  # noqa: F821
+    return set.union(
+        *[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()]
+    )  # noqa: F821
 
 
 # %% logarithm_is_protected
@@ -597,7 +614,11 @@ def numerical_jacobian(fn, x, eps=1e-6):
         below = fn(point.sub_(2 * step)).clone()
         point.add_(step)
         columns.append((above - below).flatten() / (2 * eps))
-    return torch.stack(columns, 1) if columns else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+    return (
+        torch.stack(columns, 1)
+        if columns
+        else torch.zeros(fn(point).numel(), 0, dtype=torch.float64)
+    )
 
 
 # %% callers_tensor_is_touched
@@ -624,7 +645,10 @@ import torch
 def numerical_jacobian(fn, x, eps=1e-6):
     point = x.detach().double()
     steps = eps * torch.eye(x.numel(), dtype=torch.float64)
-    columns = [(fn(point + e.reshape(x.shape)) - fn(point - e.reshape(x.shape))).flatten() / (2 * eps) for e in steps]
+    columns = [
+        (fn(point + e.reshape(x.shape)) - fn(point - e.reshape(x.shape))).flatten() / (2 * eps)
+        for e in steps
+    ]
     return torch.stack(columns, dim=1)
 
 
@@ -642,4 +666,6 @@ class FixedPow(Function):
     @staticmethod
     def backward(ctx, grad_output):
         x, q = ctx.saved_tensors
-        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(q.dtype)
+        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(
+            q.dtype
+        )

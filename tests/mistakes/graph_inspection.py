@@ -128,7 +128,11 @@ def build_loss(x):
 def inputs_of(root):
     if root.grad_fn is None:
         return []
-    return [(type(node).__name__, index) for node, index in root.grad_fn.next_functions if node is not None]
+    return [
+        (type(node).__name__, index)
+        for node, index in root.grad_fn.next_functions
+        if node is not None
+    ]
 
 
 # %% constant_taken_for_leaf
@@ -219,7 +223,7 @@ def format_graph(root):
 
 
 # %% depth_from_one
-# The first level is called 1.
+# The first level is 1.
 def walk(root):
     entries = []
 
@@ -300,7 +304,7 @@ def build_loss(x):
 
 
 # %% graph_is_cut
-# x is made a leaf of its own, for the gradient to be wanted.
+# x is copied into a new leaf, so that it requires grad.
 def build_loss(x):
     x = x.detach().requires_grad_()
     y = x * 2
@@ -314,7 +318,10 @@ def build_loss(x):
 def inputs_of(root):
     if root.grad_fn is None:
         return []
-    return [(type(edge[0]).__name__ if edge[0] else None, place) for place, edge in enumerate(root.grad_fn.next_functions)]
+    return [
+        (type(edge[0]).__name__ if edge[0] else None, place)
+        for place, edge in enumerate(root.grad_fn.next_functions)
+    ]
 
 
 # %% index_is_a_count
@@ -333,7 +340,10 @@ def inputs_of(root):
 def inputs_of(root):
     if root.grad_fn is None:
         return []
-    return [(None if edge[0] is None else type(edge[0]).__name__, 0) for edge in root.grad_fn.next_functions]
+    return [
+        (None if edge[0] is None else type(edge[0]).__name__, 0)
+        for edge in root.grad_fn.next_functions
+    ]
 
 
 # %% index_lost
@@ -401,7 +411,12 @@ def leaf_tensors(root):
     def below(node):
         if hasattr(node, "variable"):
             return [node.variable]
-        return [leaf for following, _ in node.next_functions if following is not None for leaf in below(following)]
+        return [
+            leaf
+            for following, _ in node.next_functions
+            if following is not None
+            for leaf in below(following)
+        ]
 
     return below(root.grad_fn)
 
@@ -513,7 +528,9 @@ def leaf_tensors(root):
         variable = getattr(node, "variable", None)
         if variable is not None and not any(torch.equal(variable, leaf) for leaf in leaves):
             leaves.append(variable)
-        stack += [following for following, _ in reversed(node.next_functions) if following is not None]
+        stack += [
+            following for following, _ in reversed(node.next_functions) if following is not None
+        ]
     return leaves
 
 
@@ -633,17 +650,22 @@ def walk(root):
         if node is None:
             return []
         name = re.match(r"<(\w+)", str(node)).group(1)
-        return [(depth, name)] + [entry for following, _ in node.next_functions for entry in below(following, depth + 1)]
+        return [(depth, name)] + [
+            entry for following, _ in node.next_functions for entry in below(following, depth + 1)
+        ]
 
     return below(root.grad_fn, 0)
 
 
 # %% name_cut_from_text
-# All that stands before the first blank.
+# Everything before the first blank is used.
 def inputs_of(root):
     if root.grad_fn is None:
         return []
-    return [(None if node is None else repr(node)[1:].split()[0], index) for node, index in root.grad_fn.next_functions]
+    return [
+        (None if node is None else repr(node)[1:].split()[0], index)
+        for node, index in root.grad_fn.next_functions
+    ]
 
 
 # %% newline_at_the_end
@@ -676,13 +698,16 @@ def walk(root):
 
 
 # %% no_graph_not_handled
-# inputs_of goes straight to grad_fn.
+# inputs_of reads grad_fn without checking for None.
 def inputs_of(root):
-    return [(type(node).__name__ if node is not None else None, index) for node, index in root.grad_fn.next_functions]
+    return [
+        (type(node).__name__ if node is not None else None, index)
+        for node, index in root.grad_fn.next_functions
+    ]
 
 
 # %% node_for_name
-# The node stands where its name should.
+# The node itself is in the place of its name.
 def walk(root):
     entries = []
 
@@ -697,7 +722,7 @@ def walk(root):
 
 
 # %% node_for_name
-# The class stands where its name should.
+# The class itself is in the place of its name.
 def inputs_of(root):
     if root.grad_fn is None:
         return []
@@ -742,7 +767,7 @@ def walk(root):
 
 
 # %% none_not_skipped
-# A stack onto which None goes like anything else.
+# None is pushed onto the stack like any node.
 def leaf_tensors(root):
     if root.grad_fn is None:
         return [root] if root.requires_grad else []
@@ -816,7 +841,10 @@ def walk(root):
 def inputs_of(root):
     if root.grad_fn is None:
         return []
-    return [(index, type(node).__name__ if node else None) for node, index in root.grad_fn.next_functions]
+    return [
+        (index, type(node).__name__ if node else None)
+        for node, index in root.grad_fn.next_functions
+    ]
 
 
 # %% pair_turned_round
@@ -1071,7 +1099,9 @@ def format_graph(root):
     def lines(node, depth):
         if node is None:
             return []
-        return [f"{' ' * depth}{node}"] + [line for following, _ in node.next_functions for line in lines(following, depth + 1)]
+        return [f"{' ' * depth}{node}"] + [
+            line for following, _ in node.next_functions for line in lines(following, depth + 1)
+        ]
 
     return "\n".join(lines(root.grad_fn, 0))
 
@@ -1203,7 +1233,10 @@ import torch
 def walk(root):
     if not root.requires_grad:
         return []
-    return [(depth, type(node).__name__) for depth, node in visits(torch.autograd.graph.get_gradient_edge(root).node)]
+    return [
+        (depth, type(node).__name__)
+        for depth, node in visits(torch.autograd.graph.get_gradient_edge(root).node)
+    ]
 
 
 # %% not_empty_without_a_graph
@@ -1218,7 +1251,9 @@ def walk(root):
     def below(node, depth):
         if node is None or depth > 100:
             return []
-        return [(depth, type(node).__name__)] + [row for after, _ in node.next_functions for row in below(after, depth + 1)]
+        return [(depth, type(node).__name__)] + [
+            row for after, _ in node.next_functions for row in below(after, depth + 1)
+        ]
 
     return below(root.grad_fn, 0)
 
@@ -1239,7 +1274,9 @@ def walk(root):
     def go(node, depth):
         if node is None:
             return []
-        below = [row for after, _ in dict.fromkeys(node.next_functions) for row in go(after, depth + 1)]
+        below = [
+            row for after, _ in dict.fromkeys(node.next_functions) for row in go(after, depth + 1)
+        ]
         return [(depth, type(node).__name__), *below]
 
     return go(root.grad_fn, 0)
@@ -1278,17 +1315,22 @@ def leaf_tensors(root):
 # %% qualified_name
 # Only the leaves' nodes get the name of their type.
 def walk(root):
-    return [(depth, "AccumulateGrad" if hasattr(node, "variable") else node.name()) for depth, node in visits(root.grad_fn)]
+    return [
+        (depth, "AccumulateGrad" if hasattr(node, "variable") else node.name())
+        for depth, node in visits(root.grad_fn)
+    ]
 
 
 # %% common_argument_count
 # Calls itself with a depth that it doesn't take.
 def walk(root):
-    return [(0, type(root.grad_fn).__name__)] + [row for node, _ in root.grad_fn.next_functions for row in walk(node, 1)]
+    return [(0, type(root.grad_fn).__name__)] + [
+        row for node, _ in root.grad_fn.next_functions for row in walk(node, 1)
+    ]
 
 
 # %% common_argument_count
-# A helper of a longer name is called with an argument too few.
+# A helper with a longer name is called with one argument too few.
 def _walk(node, depth, out):
     out.append((depth, type(node).__name__))
     for f, _ in node.next_functions:

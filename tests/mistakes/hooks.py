@@ -21,9 +21,15 @@ def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
         if tensor.is_leaf:
-            handles.append(tensor.register_post_accumulate_grad_hook(lambda leaf, name=name: records.update({name: leaf.grad.clone()})))
+            handles.append(
+                tensor.register_post_accumulate_grad_hook(
+                    lambda leaf, name=name: records.update({name: leaf.grad.clone()})
+                )
+            )
         else:
-            handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()})))
+            handles.append(
+                tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()}))
+            )
     return records, handles
 
 
@@ -321,7 +327,7 @@ def clip_gradient(y, max_norm):
 
 
 # %% drops_other_paths
-# Stops at y, and goes on from there with the scaled gradient.
+# backward stops at y and continues from there with the scaled gradient.
 import torch
 
 
@@ -432,7 +438,9 @@ def gradient_norms(module, x):
         for p, _ in kept:
             p.grad = None
         handle = part.register_full_backward_hook(
-            lambda part, grad_input, grad_output, name=name: norms.update({name: grad_output[0].norm().item()})
+            lambda part, grad_input, grad_output, name=name: norms.update(
+                {name: grad_output[0].norm().item()}
+            )
         )
         try:
             module(x).sum().backward()
@@ -461,7 +469,11 @@ def gradient_norms(module, x):
         for name, part in module.named_modules():
             if not list(part.children()):
                 keep = hook_for(name)
-                handles.append(part.register_forward_hook(lambda part, args, output, keep=keep: output.register_hook(keep)))
+                handles.append(
+                    part.register_forward_hook(
+                        lambda part, args, output, keep=keep: output.register_hook(keep)
+                    )
+                )
         module(x).sum().backward()
     finally:
         for handle in handles:
@@ -670,7 +682,9 @@ def record_gradients(tensors):
 def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
-        handles.append(tensor.register_hook(lambda grad: records.update({name: grad.clone()})))  # noqa: B023 - the mistake
+        handles.append(
+            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))  # noqa: B023
+        )
     return records, handles
 
 
@@ -706,7 +720,9 @@ def record_gradients(tensors):
     def save(name, grad):
         records[name] = grad.clone()
 
-    handles = [tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()]  # noqa: B023 - the mistake
+    handles = [
+        tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()
+    ]  # noqa: B023 - the mistake
     return records, handles
 
 
@@ -849,7 +865,11 @@ def gradient_norms(module, x):
     for p, _ in kept:
         p.grad = None
     module(x).sum().backward()
-    norms = {name: part.weight.grad.norm().item() for name, part in module.named_modules() if hasattr(part, "weight")}
+    norms = {
+        name: part.weight.grad.norm().item()
+        for name, part in module.named_modules()
+        if hasattr(part, "weight")
+    }
     for p, grad in kept:
         p.grad = grad
     return norms
@@ -920,7 +940,7 @@ def gradient_norms(module, x):
 
 
 # %% module_hooks_left_after_error
-# Removes them on the way that goes well.
+# The hooks are removed only if nothing raises.
 def gradient_norms(module, x):
     norms, handles = {}, []
     kept = [(p, p.grad) for p in module.parameters()]
@@ -1256,11 +1276,13 @@ def record_gradients(tensors):
 
         return hook
 
-    return records, [tensor.register_hook(hook_for(name, tensor)) for name, tensor in tensors.items()]
+    return records, [
+        tensor.register_hook(hook_for(name, tensor)) for name, tensor in tensors.items()
+    ]
 
 
 # %% records_aliases
-# Stores what it is given.
+# Stores the gradient itself, without a copy.
 def record_gradients(tensors):
     records = {}
 
@@ -1278,7 +1300,9 @@ def record_gradients(tensors):
 def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
-        handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.detach()})))
+        handles.append(
+            tensor.register_hook(lambda grad, name=name: records.update({name: grad.detach()}))
+        )
     return records, handles
 
 
@@ -1328,7 +1352,9 @@ def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
         tensor.retain_grad()
-        handles.append(tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()})))
+        handles.append(
+            tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()}))
+        )
     return records, handles
 
 

@@ -617,7 +617,7 @@ def cut(y):
 
 
 # %% detached_in_place
-# x itself is taken out of its graph before f is called.
+# x itself is detached from its graph in place before f is called.
 import torch
 
 

@@ -264,7 +264,7 @@ def binarize(x):
 
 
 # %% forward_called_directly
-# A ctx of its own making.
+# forward is called with a ctx that the code makes itself.
 import torch
 
 

@@ -65,7 +65,7 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
 
 # %% builds_a_fresh_graph
-# The second backward got a graph of its own.
+# The second backward got a new graph.
 import torch
 from torch import Tensor
 
@@ -82,7 +82,7 @@ def second_backward_error(x: Tensor) -> str:
 
 
 # %% builds_a_fresh_graph
-# The second backward got a graph of its own.
+# The second backward got a new graph.
 import torch
 from torch import Tensor
 
@@ -514,7 +514,8 @@ from torch import Tensor
 
 def second_backward_error(x: Tensor) -> str:
     return (
-        "Trying to backward through the graph a second time, but the buffers have already been freed. "
+        "Trying to backward through the graph a second time, "
+        "but the buffers have already been freed. "
         "Specify retain_graph=True when calling backward the first time."
     )
 
@@ -526,9 +527,12 @@ from torch import Tensor
 
 def second_backward_error(x: Tensor) -> str:
     return (
-        "Trying to backward through the graph a second time (or directly access saved tensors after they have already been freed). "
-        "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-        "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+        "Trying to backward through the graph a second time "
+        "(or directly access saved tensors after they have already been freed). "
+        "Saved intermediate values of the graph are freed when you call "
+        ".backward() or autograd.grad(). "
+        "Specify retain_graph=True if you need to backward through the graph a second time "
+        "or if you need to access saved tensors "
         "after calling backward."
     )
 

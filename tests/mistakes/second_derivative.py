@@ -106,7 +106,9 @@ def hessian(f, x):
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
     if not gradient.requires_grad:
         return torch.zeros(len(x), len(x), dtype=x.dtype)
-    return torch.stack([torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient])
+    return torch.stack(
+        [torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient]
+    )
 
 
 # %% common_no_return
@@ -226,7 +228,7 @@ def second_derivative(f, x):
 
 
 # %% constant_derivative_raises
-# The loop goes on after a derivative has become constant.
+# The loop continues after a derivative has become constant.
 import torch
 
 
@@ -236,7 +238,9 @@ def nth_derivative(f, x, n):
     x = x.detach().clone().requires_grad_(True)
     result = f(x)
     for _ in range(n):
-        result = torch.autograd.grad(result, x, grad_outputs=torch.ones_like(result), create_graph=True)[0]
+        result = torch.autograd.grad(
+            result, x, grad_outputs=torch.ones_like(result), create_graph=True
+        )[0]
     return result
 
 
@@ -298,7 +302,9 @@ import torch
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, retain_graph=True)[0].clone().requires_grad_(True)
-    rows = [torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient]
+    rows = [
+        torch.autograd.grad(g, x, retain_graph=True, materialize_grads=True)[0] for g in gradient
+    ]
     return torch.stack(rows)
 
 
@@ -408,7 +414,9 @@ def nth_derivative(f, x, n):
     x = x.detach().requires_grad_()
     result = f(x)
     for k in range(n):
-        (result,) = torch.autograd.grad(result.sum(), x, create_graph=(k == 0), materialize_grads=True)
+        (result,) = torch.autograd.grad(
+            result.sum(), x, create_graph=(k == 0), materialize_grads=True
+        )
     return result
 
 
@@ -425,7 +433,9 @@ def nth_derivative(f, x, n):
     for k in range(n):
         if not y.requires_grad:
             return torch.zeros_like(x)
-        (y,) = torch.autograd.grad(y.sum(), x, create_graph=k < 1, retain_graph=True, materialize_grads=True)
+        (y,) = torch.autograd.grad(
+            y.sum(), x, create_graph=k < 1, retain_graph=True, materialize_grads=True
+        )
     return y
 
 
@@ -857,7 +867,9 @@ import torch
 def hessian(f, x):
     x = x.detach().requires_grad_()
     g = torch.autograd.grad(f(x), x, create_graph=True)[0].detach().requires_grad_()
-    return torch.stack([torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in g])
+    return torch.stack(
+        [torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in g]
+    )
 
 
 # %% past_cut_off
@@ -885,7 +897,9 @@ import torch
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = torch.autograd.grad(f(x), x, create_graph=True)[0].detach()
-    return torch.stack([torch.autograd.grad(element, x, retain_graph=True)[0] for element in gradient])
+    return torch.stack(
+        [torch.autograd.grad(element, x, retain_graph=True)[0] for element in gradient]
+    )
 
 
 # %% penalty_cut_off
@@ -1251,7 +1265,11 @@ def second_derivative(f, x):
     before, x.grad = x.grad, None
     f(x).sum().backward(create_graph=True)
     first, x.grad = x.grad, before
-    return torch.zeros_like(first) if not first.requires_grad else differentiable_gradient(first.sum(), x)
+    return (
+        torch.zeros_like(first)
+        if not first.requires_grad
+        else differentiable_gradient(first.sum(), x)
+    )
 
 
 # %% x_must_require_grad
@@ -1268,7 +1286,7 @@ def second_derivative(f, x):
 
 
 # %% x_must_require_grad
-# A detached copy that nobody told to require grad.
+# A detached copy does not require grad.
 import torch
 
 

@@ -348,7 +348,7 @@ def gradients_along(z: Tensor, tensors: list[Tensor]) -> list[Tensor]:
 
 
 # %% never_retained
-# z itself is not told to retain its gradient.
+# retain_grad() is not called on z itself.
 def gradients_along(z, tensors):
     for t in tensors:
         if t is not z:
@@ -638,7 +638,10 @@ from torch import Tensor
 
 
 def tensor_state(t: Tensor) -> dict:
-    info = {name: getattr(t, name, None) for name in ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")}
+    info = {
+        name: getattr(t, name, None)
+        for name in ("requires_grad", "is_leaf", "retains_grad", "grad_fn", "grad")
+    }
     if info["grad_fn"] is not None:
         info["grad_fn"] = type(info["grad_fn"]).__name__
     info["grad"] = copy.deepcopy(info["grad"])

@@ -205,7 +205,7 @@ def zero_grad(root):
 
 
 # %% defines_equality
-# Values with an __eq__ of their own can't be told apart.
+# Values with their own __eq__ can't be distinguished.
 import math
 from dataclasses import dataclass
 
@@ -1644,7 +1644,11 @@ import torch
 
 class Value:
     def __init__(self, data):
-        self.tensor = data if isinstance(data, torch.Tensor) else torch.tensor(float(data), dtype=torch.float64, requires_grad=True)
+        self.tensor = (
+            data
+            if isinstance(data, torch.Tensor)
+            else torch.tensor(float(data), dtype=torch.float64, requires_grad=True)
+        )
         self.sources = ()
 
     @property
@@ -1726,7 +1730,11 @@ tensors = importlib.import_module("".join(["to", "rch"]))
 
 class Value:
     def __init__(self, data):
-        self.tensor = data if isinstance(data, tensors.Tensor) else tensors.tensor(float(data), dtype=tensors.float64, requires_grad=True)
+        self.tensor = (
+            data
+            if isinstance(data, tensors.Tensor)
+            else tensors.tensor(float(data), dtype=tensors.float64, requires_grad=True)
+        )
         self.sources = ()
 
     @property
@@ -1948,7 +1956,9 @@ class Value:
 
     def __truediv__(self, other):
         other = as_value(other)
-        return result(self.data / other.data, (self, 1.0 / other.data), (other, self.data / other.data**2))
+        return result(
+            self.data / other.data, (self, 1.0 / other.data), (other, self.data / other.data**2)
+        )
 
 
 # %% divides_by_a_zero

@@ -83,7 +83,11 @@ def jacobian(f, x):
     y = f(x)
     rows = []
     for element in y.reshape(-1):
-        grad = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] if element.requires_grad else None
+        grad = (
+            torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0]
+            if element.requires_grad
+            else None
+        )
         rows.append(torch.zeros_like(x) if grad is None else grad)
     return torch.stack(rows).reshape(*y.size(), *x.size())
 
@@ -97,7 +101,11 @@ def jacobian(f, x):
     y = f(x)
     rows = []
     for element in y.reshape(-1):
-        grad = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] if element.requires_grad else None
+        grad = (
+            torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0]
+            if element.requires_grad
+            else None
+        )
         rows.append(torch.zeros_like(x) if grad is None else grad)
     return torch.stack(rows).view(*y.shape, *x.shape)
 
@@ -204,7 +212,9 @@ from torch import Tensor
 
 
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
-    rows = [torch.autograd.grad(element, x, retain_graph=True)[0].flatten() for element in y.flatten()]
+    rows = [
+        torch.autograd.grad(element, x, retain_graph=True)[0].flatten() for element in y.flatten()
+    ]
     return (torch.stack(rows) @ v.flatten()).reshape(x.shape)
 
 
@@ -230,7 +240,9 @@ def jacobian(f, x: Tensor) -> Tensor:
     h = 1e-4
     with torch.no_grad():
         y = f(x)
-        columns = [(f(x + h * unit.view(x.shape)) - y) / h for unit in torch.eye(x.numel(), dtype=x.dtype)]
+        columns = [
+            (f(x + h * unit.view(x.shape)) - y) / h for unit in torch.eye(x.numel(), dtype=x.dtype)
+        ]
         if not columns:
             return torch.zeros(y.shape + x.shape, dtype=x.dtype)
         return torch.stack(columns, dim=-1).reshape(y.shape + x.shape)
@@ -305,7 +317,10 @@ def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
         return torch.zeros(y.shape + x.shape, dtype=x.dtype)
-    rows = [torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0] for element in y.flatten()]
+    rows = [
+        torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)[0]
+        for element in y.flatten()
+    ]
     return torch.stack(rows).reshape(y.shape + x.shape)
 
 
@@ -460,7 +475,9 @@ def jacobian(f, x: Tensor) -> Tensor:
     matrix = torch.zeros(y.numel(), x.numel(), dtype=x.dtype)
     if y.requires_grad:
         for k, element in enumerate(y.flatten()):
-            matrix[k] = torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0].flatten()
+            matrix[k] = torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[
+                0
+            ].flatten()
     return matrix
 
 
@@ -474,7 +491,12 @@ def jacobian(f, x: Tensor) -> Tensor:
     y = f(x).flatten()
     if not y.requires_grad:
         return torch.zeros(y.numel(), *x.shape, dtype=x.dtype)
-    return torch.stack([torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0] for element in y])
+    return torch.stack(
+        [
+            torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0]
+            for element in y
+        ]
+    )
 
 
 # %% transform_meets_custom_function
@@ -516,7 +538,9 @@ from torch import Tensor
 
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     (gradient,) = torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
-    return torch.stack([weight * slope for weight, slope in zip(v.flatten(), gradient.flatten(), strict=False)]).reshape(x.shape)
+    return torch.stack(
+        [weight * slope for weight, slope in zip(v.flatten(), gradient.flatten(), strict=False)]
+    ).reshape(x.shape)
 
 
 # %% vector_ignored
@@ -676,12 +700,15 @@ def jacobian(f, x: Tensor) -> Tensor:
     y = f(x)
     if not y.requires_grad:
         return torch.zeros(y.shape + x.shape, dtype=x.dtype)
-    rows = [torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in y.flatten()]
+    rows = [
+        torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0]
+        for one in y.flatten()
+    ]
     return torch.stack(rows, -1).reshape(y.shape + x.shape)
 
 
 # %% rows_pile_up
-# A leaf of its own, whose .grad is not cleared.
+# A new leaf is used, and its .grad is not cleared.
 import torch
 from torch import Tensor
 

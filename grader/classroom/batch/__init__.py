@@ -1,1 +1,1 @@
-"""Grade a class with several fork servers and keep each result as it comes."""
+"""Grade a class with several fork servers, and store each result as soon as it is there."""

@@ -1,8 +1,9 @@
-"""Grade submissions on a Dask cluster. Only this process writes the gradebook.
+"""Grade submissions on a Dask cluster.
 
-Dask's processes trust each other and pickle what they send: here one small function, and text. A
-student's code runs only in a sandboxed worker. The scheduler gives the task of a lost worker to
-another one; the seed is part of the task, so the result is the same.
+Only this process writes the gradebook. Dask's processes trust each other and pickle what they
+exchange, which here is one small function and text. A student's code runs only in a sandboxed
+worker. The scheduler gives the task of a lost worker to another one; the seed is part of the task,
+so the result is the same.
 """
 
 from __future__ import annotations
@@ -32,22 +33,22 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 AHEAD = 2
-"""How many submissions are under way for each thread of the cluster: the next is on its way when
-one is done.
+"""The number of submissions in progress for each thread of the cluster, so that the next one is
+already there when one is done.
 """
 UNKNOWN = 32
-"""How many are where the cluster has no thread yet, as one that grows with its work."""
+"""The number in progress while the cluster has no thread yet, as one that scales with its work."""
 CONNECT_SECONDS = 15
 LOOK_FOR_WORKERS_SECONDS = 2.0
 NO_WORKER_SECONDS = 10.0
-"""After how long without a worker that is said."""
+"""Report that there is no worker after this time."""
 LOOK_SECONDS = 1.0
-"""How often one who waits for a submission looks whether the run was stopped."""
+"""How often a thread that waits for a submission checks whether the run was stopped."""
 
 
 @dataclass(slots=True)
 class Cluster:
-    """A connection to a scheduler, for one run. ``say`` tells people what is waited for."""
+    """A connection to a scheduler, for one run. ``say`` reports what the run is waiting for."""
 
     client: Client
     say: Callable[[str], None] = lambda text: None
@@ -59,11 +60,11 @@ class Cluster:
     _said: bool = False
 
     def threads(self) -> int:
-        """How many submissions the cluster grades at a time, as of now."""
+        """Return how many submissions the cluster's present workers can grade at once."""
         return sum(self.client.nthreads().values())
 
     def look_for_workers(self) -> None:
-        """Say so, once, if the cluster has had no worker for a while; look every few seconds."""
+        """Report once if the cluster has had no worker for a while; check every few seconds."""
         with self._lock:
             now = time.monotonic()
             if now - self._looked_at < LOOK_FOR_WORKERS_SECONDS:
@@ -83,9 +84,9 @@ class Cluster:
 
 @contextlib.contextmanager
 def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
-    """Connect to the scheduler at an address or in a scheduler file; raises UsageError.
+    """Connect to the scheduler at an address or in a scheduler file; raise UsageError.
 
-    ``say`` is called where the run waits for something, from any thread.
+    Call ``say`` from any thread when the run has to wait.
     """
     try:
         from distributed import Client
@@ -96,7 +97,7 @@ def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
             " 'gradlings[cluster]'"
         ) from None
     for name in ("distributed", "distributed.client"):
-        # What ends a run is a message of ours; Dask would put its traceback before it.
+        # Our own message ends the run; Dask would put its traceback before it.
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         address = (
@@ -104,7 +105,7 @@ def connected(scheduler: str, say: Callable[[str], None]) -> Iterator[Cluster]:
             if Path(scheduler).is_file()
             else scheduler
         )
-        resolve_address(address)  # a client that was given a wrong one takes half a minute to end
+        resolve_address(address)  # with a wrong address, closing the client takes half a minute
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, KeyError) as error:
         remedy = (
@@ -126,10 +127,10 @@ class ClusterSlot:
     cluster: Cluster
 
     def close(self) -> None:
-        """Nothing is kept here: after a fault of ours a worker replaces its own host."""
+        """Do nothing: after a grader fault, the Dask worker replaces its own fork server."""
 
     def abandon(self) -> None:
-        """Who waits for an answer looks whether the run was stopped."""
+        """Do nothing: the thread that waits for an answer checks whether the run was stopped."""
 
 
 def seats(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
@@ -152,7 +153,7 @@ def grade_in_cluster(
 ) -> Graded:
     """Grade a submission and render its page on the cluster.
 
-    Raise UsageError if a worker refuses or the scheduler is gone, EngineFault for our own fault.
+    Raise UsageError if a worker refuses or the scheduler is gone, EngineFault for a grader fault.
     """
     from distributed import KilledWorker
 
@@ -188,7 +189,7 @@ def grade_in_cluster(
 
 
 def _require_same_engine(report: dict[str, Any]) -> None:
-    """Raise UsageError where the worker is too old to refuse by itself."""
+    """Raise UsageError if the worker is too old to refuse by itself."""
     there = report.get("engine_hash"), report.get("torch_version")
     if there == (engine_hash(), torch_version()):
         return
@@ -200,7 +201,7 @@ def _require_same_engine(report: dict[str, Any]) -> None:
 
 
 def by_value() -> Callable[[str], str]:
-    """Return a function that Dask sends as code, not by its name.
+    """Return a function that Dask sends as code instead of by its name.
 
     A worker that can't import a function by its name dies before it can say so.
     """
@@ -221,7 +222,7 @@ def _result(future: Future[str], cluster: Cluster) -> str:
             if cluster.stopping.is_set():
                 future.cancel()
                 raise EngineFault("the run was stopped") from None
-            with contextlib.suppress(OSError):  # no scheduler any more: the future says so
+            with contextlib.suppress(OSError):  # the scheduler is gone; the future raises why
                 cluster.look_for_workers()
         else:
             return text

@@ -1,5 +1,4 @@
-"""Grade one submission on a worker of a cluster and render its page; question and answer are JSON
-text.
+"""Grade one submission on a worker of a cluster and render its page. Task and answer are JSON text.
 
 The worker loads the course that is installed there, and refuses if course, engine or torch differ
 from the client's. It keeps a warm fork server for each of its threads.
@@ -37,7 +36,7 @@ _warm = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class CourseReference(Record):
-    """A course, as its hash; as a path too if it is not the one installed beside the engine."""
+    """A course, by its hash; with a path unless it is the one installed with the engine."""
 
     path: str | None
     hash: str
@@ -45,9 +44,10 @@ class CourseReference(Record):
 
 @dataclass(frozen=True, slots=True)
 class ClusterTask(Record):
-    """What a worker needs to know. ``run`` is one batch's: a new one looks at the course again.
+    """Everything that a worker needs for one submission.
 
-    Without ``page`` none is rendered.
+    ``run`` identifies a batch; for a new one the worker reads the course again. Without ``page``,
+    it renders no page.
     """
 
     run: str
@@ -71,7 +71,7 @@ def task_for(
     name: str,
     page: PageOptions | None,
 ) -> ClusterTask:
-    """Return a task for this engine and torch, and for no other."""
+    """Return a task that only a worker with this engine and torch accepts."""
     path = course.root.resolve()
     return ClusterTask(
         run=run,
@@ -111,7 +111,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
     host = warm_host()
     report = grade_and_repair(host, course, lessons, files, task.settings, name=task.name)
     if report.grader_faults:
-        host.close()  # whoever comes next, and the same submission is tried again, gets a new one
+        host.close()  # the next task, and another try of this one, gets a new fork server
     page = None if task.page is None else packed(render(report, task.page))
     return {"report": report.as_json(), "page": page}
 
@@ -121,7 +121,7 @@ def packed(page: bytes) -> str:
 
 
 def graded_in(answered: dict[str, Any]) -> Graded:
-    """Return what a worker answered."""
+    """Return the report and the page in a worker's answer."""
     page = answered["page"]
     return Graded(
         Report.from_json(answered["report"]),
@@ -131,7 +131,7 @@ def graded_in(answered: dict[str, Any]) -> Graded:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """Return the course installed here, read once a run; raises UsageError if it differs."""
+    """Return the course installed here, read once a run; raise UsageError if it differs."""
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(
@@ -142,7 +142,7 @@ def same_course(path: str | None, wanted: str, run: str) -> Course:
 
 
 def warm_host() -> ForkServerClient:
-    """This thread's host. It ends with the process, whose end it sees."""
+    """Return this thread's fork server, starting it if needed; it ends with this process."""
     if not hasattr(_warm, "host"):
         _warm.host = ForkServerClient()
     host: ForkServerClient = _warm.host

@@ -1,4 +1,4 @@
-"""The files beside the gradebook, made from it one entry at a time, each replaced whole.
+"""Write the files beside the gradebook, from one entry at a time; each file is replaced as a whole.
 
 ``results.json`` and ``grades.csv`` are the same bytes each time the same class is graded.
 """
@@ -48,7 +48,9 @@ def write_page(out: Path, name: str, page: bytes) -> None:
 
 
 def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
-    """Write an entry's page again, after something beside its report changed; remove an old one."""
+    """Write an entry's page again after something beside its report changed; remove an outdated
+    one.
+    """
     if entry.report is not None:
         reveal = book.about("pages").startswith(REVEALED)
         write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))

@@ -1,4 +1,4 @@
-"""A batch: its plan, its jobs, what came of it."""
+"""Records of a batch: its plan, its jobs and its result."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings
 
 NAMED = 4
-"""How many lessons' files a message names; the rest is a number."""
+"""How many lessons' files a message names; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """What to grade and how. Submissions have seeds of their own. ``check`` alone is regraded."""
+    """What to grade and how. Each submission has its own seed. With ``check``, only that is
+    regraded.
+    """
 
     course: Course
     lessons: Sequence[Lesson]
@@ -42,7 +44,7 @@ class BatchPlan:
         )
 
     def __str__(self) -> str:
-        """By what a run that was interrupted is known again."""
+        """Return the text by which an interrupted run is recognized."""
         how = [
             self.course.hash,
             engine_hash(),
@@ -58,7 +60,9 @@ class BatchPlan:
 
 @dataclass(slots=True)
 class BatchResult:
-    """Counts of one run: graded, reused, not gradable, and not gradable by our own fault."""
+    """Counts of one run: graded, reused, not gradable, and not
+    gradable because of a grader fault.
+    """
 
     run: int
     graded: int = 0
@@ -69,7 +73,7 @@ class BatchResult:
 
 @dataclass(frozen=True, slots=True)
 class BatchJob:
-    """One submission to grade. ``base`` is the report in which one check is to be replaced."""
+    """One submission to grade. ``base`` is the report in which one check is replaced."""
 
     owner: SubmissionRow
     key: AttemptKey
@@ -80,7 +84,9 @@ class BatchJob:
 
 @dataclass(frozen=True, slots=True)
 class PageOptions(Record):
-    """What a submission's page needs beside its report. ``reveal``: hidden checks show inputs."""
+    """What a submission's page needs beside its report. With
+    ``reveal``, hidden checks show inputs.
+    """
 
     personal: PersonalPart
     reveal: bool
@@ -96,7 +102,7 @@ class Graded:
 
 @dataclass(frozen=True, slots=True)
 class FinishedJob:
-    """A job's report, or why there is none, which is our own fault."""
+    """A job's report, or the grader fault because of which there is none."""
 
     job: BatchJob
     report: Report | None

@@ -1,4 +1,4 @@
-"""One check graded again: its new result in the old report."""
+"""Put one check's new result into an old report."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def lesson_of(check_id: str) -> str:
 def with_check(report: Report, again: Report, check_id: str) -> Report:
     """Return the report with one check's result from another grading of the same files.
 
-    If the file could not be loaded or judged, before or now, the whole lesson is taken. If another
-    course, engine or torch graded the check, a flag says which.
+    If the file could not be loaded or judged, before or now, replace the whole lesson. If another
+    course, engine or torch graded the check, add a flag that says which.
     """
     old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
     new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))

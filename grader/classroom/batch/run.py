@@ -1,7 +1,7 @@
-"""Grade a class: prepare, reuse what was graded already, grade the rest, keep each result.
+"""Grade a class: prepare, reuse earlier results, grade the rest, store each result.
 
 The caller's thread owns the gradebook: it reads submissions, hands out jobs and commits results.
-Threads with a fork server each grade and write the page, which is there before the commit.
+Other threads, each with a fork server, grade and write the page before the result is committed.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def run_batch(
     grading: Callable[..., Graded],
     told: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
-    """Grade what was handed in. ``students`` has those of each submission; ``told`` gets the count
-    of what is on disk.
+    """Grade the submissions of a class.
 
-    ``grading`` grades a submission, here or on a cluster. Raises UsageError if sandbox
-    or folder refuse, and KeyboardInterrupt if the run was stopped early: what was committed stays,
-    and the same call continues.
+    ``students`` has the students of each submission. ``told`` is called with the number of results
+    on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if the
+    sandbox or the folder refuses. Raise KeyboardInterrupt if the run was stopped early: committed
+    results stay, and the same call continues.
     """
     wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
     batch = Batch(
@@ -86,19 +86,21 @@ def run_batch(
 
 
 def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> SubmissionRow:
-    """Return a submission's line; a roster's time counts where the download has none."""
+    """Return a submission's line for the gradebook, with the roster's time if the download has
+    none.
+    """
     times = [person.details["handed_in"] for person in students if "handed_in" in person.details]
     handed_in = one.handed_in or max(times, default=None)
     return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
 
 
 GROUP, GROUP_SECONDS = 64, 0.5
-"""How many results one transaction keeps at most, and how long one waits for others."""
+"""How many results one transaction has at most, and how long one waits for others."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """A run under way. Results are committed in groups, and counted as done after that."""
+    """A run in progress. Results are committed in groups and counted as done after the commit."""
 
     book: Gradebook
     out: Path
@@ -115,7 +117,7 @@ class Batch:
     def jobs(
         self, handed: Sequence[Submission], finishing: Callable[[], bool]
     ) -> Iterator[BatchJob]:
-        """What there is to grade; what need not be, or can't, is dealt with on the way."""
+        """Yield the jobs to grade; reuse or record all other submissions on the way."""
         for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
             if job is None:
@@ -133,7 +135,7 @@ class Batch:
         except (SubmissionError, OSError) as error:
             self._problem(owner, str(error), fault=False)
             return None
-        except Exception as error:  # a bug of ours in reading one submission is one row
+        except Exception as error:  # a bug in our reader costs only this submission
             self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         found = digest(files)
@@ -146,7 +148,7 @@ class Batch:
         return None
 
     def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
-        """Count an earlier result. Remove a page that differs first, in case the run ends here."""
+        """Count an earlier result. Remove an outdated page first, in case the run ends here."""
         if self.rewrite or not self.book.uses(owner, attempt):
             self._drop_page(owner)
             self.book.use(owner, attempt)
@@ -189,7 +191,9 @@ class Batch:
         files: dict[str, LessonFile],
         personal: PersonalPart,
     ) -> BatchJob:
-        """Return the whole submission, or one check if the old report is about the same files."""
+        """Return a job for the whole submission, or for one check if the old report is about the
+        same files.
+        """
         check = self.plan.check
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
@@ -215,7 +219,7 @@ class Batch:
 
     def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
-        self._drop_page(owner)  # that of an earlier grade would be taken for this one's
+        self._drop_page(owner)  # otherwise an earlier grade's page would remain
         self.tally.problems += 1
         self.tally.faults += fault
 
@@ -227,7 +231,9 @@ class Batch:
             raise refusal(page, error) from None
 
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
-        """Grade one submission, again with a new server after a grader fault; write its page."""
+        """Grade one submission, once more with a new server
+        after a grader fault; write its page.
+        """
         try:
             options = PageOptions(job.personal, self.plan.reveal)
             graded = self._graded(host, job, options)
@@ -237,9 +243,7 @@ class Batch:
             if not stopping():
                 page = graded.page or render(graded.report, options)
                 write_page(self.out, job.owner.name, page)
-        except (
-            UsageError
-        ):  # the sandbox or the folder refuses, or the course is none: true of every submission
+        except UsageError:  # sandbox, folder or course are unusable for every submission
             raise
         except Exception as error:
             return FinishedJob(job, None, f"the grader's own fault: {error!r}")
@@ -259,7 +263,7 @@ class Batch:
         return Graded(with_check(job.base, graded.report, plan.check))
 
     def keep(self, done: FinishedJob) -> None:
-        """Commit a result, together with others or after ``GROUP_SECONDS`` at the latest."""
+        """Commit a result together with others, at the latest after ``GROUP_SECONDS``."""
         self.oldest = self.oldest if self.finished else time.monotonic()
         self.finished.append(done)
         self.commit_if_due()
@@ -271,7 +275,7 @@ class Batch:
             self.commit()
 
     def commit(self) -> None:
-        """Write what is finished in one transaction; then it is done."""
+        """Write the finished results in one transaction, then count them as done."""
         if not self.finished:
             return
         with transaction(self.book.db):

@@ -1,1 +1,1 @@
-"""A gradebook in other systems' formats: one module each, pure functions over its records."""
+"""Write a gradebook in other systems' formats: one module each, pure functions over its records."""

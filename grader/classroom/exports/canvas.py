@@ -1,8 +1,8 @@
-"""Canvas: fill our points into the gradebook that the instructor exported there.
+"""Fill points into a gradebook that the instructor exported from Canvas.
 
 Format: https://community.canvaslms.com, "How do I import grades in the Gradebook?": ``Student``,
 ``ID``, ``SIS User ID``, ``SIS Login ID``, ``Section``, a column ``Title (id)`` for each assignment;
-a row ``Points Possible``. Other columns stay, and so does ``EX`` (excused). Where a course shows
+a row ``Points Possible``. Other columns and ``EX`` (excused) stay as they are. Where a course shows
 first and last names apart, ``LastName`` and ``FirstName`` stand in place of ``Student``
 (gradebook_exporter.rb and gradebook_importer.rb of canvas-lms).
 """
@@ -25,17 +25,16 @@ KINDS = {
     "SIS User ID": ("sis_user_id", "sid", "student_id", "id"),
     "SIS Login ID": ("sis_login_id", "login", "username", "email"),
 }
-"""The columns that say who somebody is, in Canvas's own order, and what the ids may be called here.
-"""
+"""The columns that identify a person, in Canvas's order, and our names for these ids."""
 NAMES = (("Student",), ("FirstName", "LastName"))
-"""The columns that a name is in, in the order in which it is spoken."""
+"""The columns of a name, in the order in which it is spoken."""
 POINTS_POSSIBLE = "Points Possible"
 EXCUSED = "EX"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A column to fill, and with what: a lesson's points, or (None) the total."""
+    """A column to fill: with a lesson's points, or (None) with the total."""
 
     column: int
     lesson: str | None
@@ -97,7 +96,7 @@ def marks_in(
     request: ExportRequest,
     targets: Sequence[Target],
 ) -> Iterator[Mark]:
-    """Yield the marks. Raise UsageError if a part of one has no column to go to."""
+    """Yield the marks. Raise UsageError if a part of one has no column."""
     lessons_only = all(target.lesson for target in targets)
     for entry in entries:
         whole = sum(one.points for one in entry.adjustments if one.lesson is None)
@@ -172,7 +171,9 @@ def notes_on_points(
 def notes_on_columns(
     sheet: Sheet, targets: Sequence[Target], columns: Sequence[LessonColumn]
 ) -> Iterator[ExportNote]:
-    """What stands in which column; where that is not the total, the lessons that have none."""
+    """Yield notes: what each column gets and, if it is not the
+    total, which lessons have no column.
+    """
     for target in targets:
         yield ExportNote(f"{sheet.header[target.column]} gets {target.lesson or 'the total'}")
     filled = {target.lesson for target in targets}
@@ -183,7 +184,7 @@ def notes_on_columns(
 
 
 def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
-    """The students: every row with a name that is not one of Canvas's own."""
+    """Yield the students: every row with a name that is not one of Canvas's own."""
     columns = {title: number for number, title in enumerate(sheet.header)}
     names = name_columns(sheet)
     for row in sheet.rows:
@@ -194,5 +195,5 @@ def people_in(sheet: Sheet) -> Iterator[SheetPerson]:
 
 
 def name_columns(sheet: Sheet) -> tuple[str, ...]:
-    """Return the titles of the columns with a person's name; none if they are not all there."""
+    """Return the titles of the columns with a person's name; none unless all are there."""
     return next((titles for titles in NAMES if set(titles) <= set(sheet.header)), ())

@@ -1,4 +1,4 @@
-"""What another system shows of one check that is not right, as plain text."""
+"""The plain text that another system shows for a check that did not pass."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Classroom 50: a ``result.json`` and a ``release-body.md`` for each submission.
+"""Write a ``result.json`` and a ``release-body.md`` for each submission in Classroom 50.
 
 Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "The result.json
-contract". Scores are integers there, so a point is multiplied by ``SCALE``. Bonus points have no
-place in it: a score may not exceed its maximum.
+contract". Scores are integers there, so a point is multiplied by ``SCALE``. It cannot contain bonus
+points, because a score may not exceed its maximum.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ SCHEMA = "classroom50/result/v1"
 SCALE = 100
 """What one point is in Classroom 50, the same for every course."""
 MAX_BODY = 100_000
-"""GitHub takes 125,000 characters for a release's text."""
+"""GitHub accepts 125,000 characters for a release's text."""
 MAX_SUMMARY = 130
-"""GitHub takes 140 characters for the description of a commit's status."""
+"""GitHub accepts 140 characters for the description of a commit's status."""
 SCALED = (
     "Classroom 50 counts in whole numbers: {scale} there is one point here. {score} of {max_score}"
     " there is {points} of {max_points} points."
@@ -49,9 +49,9 @@ CUT = "The rest is in {file}."
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """Which submission it is, as ``result.json`` says it: the keys and their values.
+    """The keys and values by which ``result.json`` identifies a submission.
 
-    ``held`` has the points that the autograder's course holds back of each lesson.
+    ``held`` has the points of each lesson that the autograder's course holds back.
     """
 
     fields: dict[str, str]
@@ -110,7 +110,7 @@ def test_of(check: CheckResult, lesson: LessonResult, most: int) -> dict[str, An
 
 
 def scaled(points: Iterable[float]) -> list[int]:
-    """Return points as integers whose sums, from the first on, are as near as can be."""
+    """Return points as integers, such that all partial sums are as accurate as possible."""
     numbers: list[int] = []
     total = 0.0
     for one in points:
@@ -127,7 +127,7 @@ def status_of(entry: GradebookEntry, data: Mapping[str, Any]) -> str:
 
 
 def status_line(entry: GradebookEntry, data: Mapping[str, Any], tr: Catalogue) -> str:
-    """Return one line for the commit's status."""
+    """Return the one-line description of the commit status."""
     if total_points(entry) is None:
         text = reason(entry, tr)
     else:
@@ -158,7 +158,7 @@ def release_body(
         told = withheld(entry.report, tr)
         judged = tuple(one for one in told.lessons if one not in [*not_graded(entry)])
         text = summary(replace(told, lessons=judged), tr)
-        if not scored:  # the heading has points, which do not count
+        if not scored:  # the heading contains points, which do not count
             text = text.partition("\n")[2]
         parts += [cut(text.strip("\n"), tr, page)] if judged else []
         parts += to_do_next(told, tr, page, scored=scored)
@@ -192,7 +192,7 @@ def to_do_next(report: Report, tr: Catalogue, page: str, *, scored: bool) -> Ite
 
 
 def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckResult] | None:
-    """Return the first check to look at; a file that can't be loaded has its own reason."""
+    """Return the first check to look at; for a file that can't be loaded, its reason."""
     return next(
         (
             (lesson, check)
@@ -219,7 +219,7 @@ def notes(report: Report, data: Mapping[str, Any], tr: Catalogue) -> Iterator[st
 
 
 def cut(text: str, tr: Catalogue, page: str) -> str:
-    """Return a text that GitHub takes: whole lines, and where the rest is."""
+    """Return a text short enough for GitHub: whole lines, and a note on where the rest is."""
     if len(text) <= MAX_BODY:
         return text
     kept = text[:MAX_BODY].rpartition("\n")[0]

@@ -1,4 +1,4 @@
-"""Cells of tables for spreadsheet programs: text that they would run as a formula is escaped."""
+"""Cells for spreadsheet programs; text that would run as a formula is escaped."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import io
 from collections.abc import Iterable
 
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Spreadsheet programs take a cell that begins so for a formula; some take the full-width signs
-too.
+"""Spreadsheet programs take a cell that begins with one of these for a formula; some take the
+full-width signs too.
 """
 
 
 def guarded(text: str) -> str:
-    """A text that is shown and never run: an apostrophe goes before what would begin a formula."""
+    """Return a text with an apostrophe before anything that would begin a formula."""
     return f"'{text}" if text.lstrip(" ").startswith(STARTS_A_FORMULA) else text
 
 
 def row(cells: Iterable[str | float | None]) -> bytes:
-    """One line of CSV in UTF-8: texts guarded, numbers as they are, None empty."""
+    """Return a line of CSV in UTF-8: texts guarded, numbers as they are, None empty."""
     line = io.StringIO()
     csv.writer(line, lineterminator="\r\n").writerow(
         guarded(cell) if isinstance(cell, str) else cell for cell in cells

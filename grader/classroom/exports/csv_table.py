@@ -1,4 +1,4 @@
-"""``csv``: a line a submission, a column for each lesson and each check."""
+"""Write the format ``csv``: a row for each submission, a column for each lesson and each check."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def export(
 ) -> Iterator[Piece | ExportNote]:
     """Yield the table. A score without a verdict is an empty cell, and ``state`` says why."""
     checks = [check.id for column in columns for check in column.checks]
-    yield Piece(codecs.BOM_UTF8)  # without it Excel takes the file for another encoding
+    yield Piece(codecs.BOM_UTF8)  # without a byte order mark, Excel assumes another encoding
     yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))
     for entry in entries:
         mark = mark_of(entry, columns, request)

@@ -1,4 +1,4 @@
-"""A CSV file to be filled in: every byte that is not set stays as it was.
+"""Fill in a CSV file; bytes outside of the changed cells stay as they are.
 
 RFC 4180, with the delimiter and line ends of the file.
 """
@@ -15,10 +15,10 @@ DELIMITERS = ",;\t"
 
 
 class Sheet:
-    """Rows of cells, kept as they were written; ``value`` reads one, ``put`` replaces it."""
+    """Rows of cells with their original bytes; ``value`` reads a cell, ``put`` replaces it."""
 
     def __init__(self, path: Path) -> None:
-        """Raises UsageError that names the file, and the line where there is one."""
+        """Read a sheet; raise UsageError that names the file, and the line if it is known."""
         try:
             text = path.read_bytes().decode("utf-8")
         except OSError as error:
@@ -85,7 +85,9 @@ class Sheet:
         cells[column] = '"' + text.replace('"', '""') + '"' if special else text
 
     def column(self, title: str, asked_by: str) -> int:
-        """The column of that title; raises UsageError that lists those there are."""
+        """Return the number of the column with that title; raise
+        UsageError that lists all titles.
+        """
         titles = [one.casefold() for one in self.header]
         if titles.count(title.casefold()) != 1:
             how = "more than one column" if title.casefold() in titles else "no column"

@@ -1,10 +1,10 @@
-"""Pages for students, named as Moodle and Canvas take them back.
+"""Pages for students, under the file names that Moodle and Canvas accept for upload.
 
 Moodle's "Upload multiple feedback files in a zip" reads ``<name>_<participant>_assignsubmission_
 file/report.html`` (mod/assign/feedback/file/importziplib.php). Canvas' re-upload of a submissions
 zip attaches each file to the submission whose name it has, and shows it under the name of the
 student's own file (``infer_comment_context_from_filename`` in app/models/assignment.rb of
-canvas-lms). So a ``.py`` goes back as the student's code with remarks in it, an ``.ipynb`` as a
+canvas-lms). So a ``.py`` is returned as the student's code with remarks in it, an ``.ipynb`` as a
 notebook with one cell of text, a ``.zip`` with the page inside.
 """
 
@@ -49,7 +49,7 @@ MOODLE_TEAMS = (
 def pages_for_moodle(
     entries: Iterable[GradebookEntry], page_of: PageOf, request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """Yield each page, and whom Moodle would not find."""
+    """Yield each page, and a note for each student whom Moodle would not find."""
     roll = None
     if request.template is not None:
         sheet = Sheet(request.template)
@@ -104,7 +104,7 @@ def pages_in_folder(
 def comments_table(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn]
 ) -> Iterator[bytes]:
-    """Yield the rows of ``feedback.csv``: whose, the points, and a short text."""
+    """Yield the rows of ``feedback.csv``: the student, the points, and a short text."""
     yield "\ufeff".encode()
     yield row(["submission", "students", "ids", "points", "feedback"])
     for entry in entries:
@@ -141,7 +141,7 @@ def wrong_checks(lesson: LessonResult) -> list[CheckResult]:
 
 
 def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
-    """Return the student's code with remarks as comments: what is general first, then by line."""
+    """Return the student's code with remarks as comments: general ones first, then by line."""
     assert entry.report is not None
     parts = [*summary(entry)]
     made = [f"# {line}" for part in parts for line in part.splitlines()]
@@ -153,7 +153,7 @@ def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
 
 
 def with_remarks(text: str, entry: GradebookEntry, lesson: LessonResult) -> Iterator[str]:
-    """Yield a file's lines, each after what is said of it."""
+    """Yield a file's lines, each followed by the remarks on it."""
     said: dict[int, list[str]] = {}
     for check in wrong_checks(lesson):
         lines = [f"\N{BALLOT X} {check.title}", *explanation(check, lesson).splitlines()]

@@ -1,4 +1,4 @@
-"""The formats there are: one small table."""
+"""The table of export formats."""
 
 from __future__ import annotations
 

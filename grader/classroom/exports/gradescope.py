@@ -1,4 +1,4 @@
-"""Gradescope: a ``results.json`` for each submission.
+"""Write a ``results.json`` for each submission in Gradescope.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. Students see no total while
 a test is hidden, so hidden checks are visible here without their inputs, unless ``hidden_checks``
@@ -47,8 +47,8 @@ def as_bytes(data: dict[str, Any]) -> bytes:
 def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, Any]:
     """Return an entry as Gradescope reads it.
 
-    If there is no verdict on everything, no score is given: Gradescope then shows an autograder
-    that failed. The sum of the rest would be a zero for what was not judged.
+    If anything has no verdict, leave out the score: Gradescope then shows that the autograder
+    failed. A sum of the rest would count the missing part as zero.
     """
     score = total_points(entry)
     data: dict[str, Any] = {
@@ -82,7 +82,7 @@ def heading(entry: GradebookEntry) -> Iterator[str]:
 
 
 def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
-    """Under which guarantees the code ran; nothing where none did."""
+    """Yield the guarantees under which the code ran; empty if no code ran."""
     if sandbox.guarantees or sandbox.missing:
         limits = ", ".join(sandbox.guarantees) or "nothing"
         yield f"Your code ran in a sandbox, which limits its use of: {limits}."
@@ -113,7 +113,7 @@ def extra(report: Report) -> dict[str, Any]:
 def tests_of(
     lesson: LessonResult, number: int, hidden_checks: str, *, scored: bool
 ) -> Iterator[dict[str, Any]]:
-    """A lesson's checks; a lesson that was not handed in is one test."""
+    """Yield a test for each check; a lesson that was not handed in is one test."""
     if not lesson.checks:
         points = {"score": lesson.score, "max_score": lesson.max_score} if scored else {}
         text = clean(lesson.message or "")
@@ -148,7 +148,9 @@ def tests_of(
 
 
 def name_of(check: CheckResult, lesson: LessonResult, *, scored: bool) -> str:
-    """``custom_sigmoid: forward is right``, with the points where Gradescope does not show them."""
+    """Return ``custom_sigmoid: forward is right``, with the points if Gradescope does not show
+    them.
+    """
     kind = "bonus, " if check.bonus else ""
     points = (
         f" ({kind}{check.points:g} of {check.max_points:g})" if check.bonus or not scored else ""

@@ -1,4 +1,4 @@
-"""``json``: all results as a list of submissions; the schema is ``export.schema.json``."""
+"""Write the format ``json``: a list of all submissions; the schema is ``export.schema.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""JUnit XML: a suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd)."""
+"""Write JUnit XML: a suite for each submission (the schema of
+Jenkins' xUnit plugin, junit-10.xsd).
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def export(
 
 
 def suite_of(entry: GradebookEntry) -> ET.Element:
-    """An entry as a suite. Scores, and what there is to remark, are its properties."""
+    """Return an entry as a suite. Its properties are the scores and the remarks."""
     suite = ET.Element("testsuite", name=clean(entry.name))
     properties = ET.SubElement(suite, "properties")
     for name, value in properties_of(entry):

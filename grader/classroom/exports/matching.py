@@ -1,6 +1,6 @@
 """Match a gradebook's students to the rows of another system's sheet.
 
-By the ids that both know, the surest first, then by name. Ambiguous matches are reported.
+Match by the ids that both know, most reliable first, then by name. Report ambiguous matches.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class SheetPerson:
 
 
 class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, surest first, to its names.
+    """The people of a sheet. ``kinds`` maps each kind of id, most reliable first, to its names.
 
     An id of a kind in ``with_name`` counts only if the names agree too, where the sheet has names:
     a group's number in Moodle may be another person's.
@@ -84,7 +84,7 @@ def letters(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MatchedRow:
-    """Which mark goes to which row, and what an instructor should know of the rest."""
+    """Which mark goes to which row, and notes for the instructor on the rest."""
 
     by_row: dict[int, Mark]
     notes: tuple[ExportNote, ...]
@@ -92,7 +92,7 @@ class MatchedRow:
 
 
 def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
-    """Match marks to rows; a mark of a team goes to every member's row."""
+    """Match marks to rows; a team's mark goes to every member's row."""
     found: dict[int, list[Mark]] = {}
     notes: list[ExportNote] = []
     unmatched = False

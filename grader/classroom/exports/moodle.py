@@ -1,7 +1,7 @@
-"""Moodle: fill grades and feedback into the grading worksheet that the instructor downloaded.
+"""Fill grades and feedback into the grading worksheet that the instructor downloaded from Moodle.
 
-Format: ``assignfeedback_offline`` of Moodle's ``mod/assign``. It finds columns by headers in the
-site's language, so they are kept; ours are recognized by their contents.
+Format: ``assignfeedback_offline`` of Moodle's ``mod/assign``. Moodle finds columns by headers in
+the site's language, so they stay as they are; this module recognizes columns by their contents.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def export(
 
 
 def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
-    """One line: the points of each lesson, and what there is to remark."""
+    """Return one line: the points of each lesson and the remarks."""
     points = [
         f"{column.id}: {number(mark.lessons[column.id] or 0.0)} / {number(column.max_score)}"
         for column in columns
@@ -108,7 +108,7 @@ def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
 
 
 def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
-    """Recognise the columns; raises UsageError that says what to name."""
+    """Recognise the columns; raise UsageError that says what to name."""
     participant = next(
         (column for column in range(len(sheet.header)) if holds_participants(sheet, column)), None
     )
@@ -145,7 +145,7 @@ def columns_in(sheet: Sheet, request: ExportRequest) -> Columns:
 
 
 def holds_participants(sheet: Sheet, column: int) -> bool:
-    """Whether every cell is one same word with another number each."""
+    """Return whether all cells consist of the same word and a different number."""
     found = [
         PARTICIPANT.fullmatch(sheet.value(row, column)) for row in sheet.rows if sheet.value(row, 0)
     ]
@@ -169,14 +169,14 @@ def holds_the_maximum(sheet: Sheet, column: int) -> bool:
 
 
 def last_free(sheet: Sheet, grade: int) -> int | None:
-    """Return the last column if it can be the feedback: after the grade, no dates in it."""
+    """Return the last column if it can be the feedback: it is after the grade and has no dates."""
     last = len(sheet.header) - 1
     dated = any(re.search(r"\d{1,2}:\d{2}", sheet.value(row, last)) for row in sheet.rows)
     return last if last - grade >= 5 and not dated else None
 
 
 def people_in(sheet: Sheet, where: Columns) -> Iterator[SheetPerson]:
-    """Return the participants. Text with an @ is an address, other text a name or a login."""
+    """Yield the participants. Text with an @ is an address, other text a name or a login."""
     for row in sheet.rows:
         found = PARTICIPANT.fullmatch(sheet.value(row, where.participant))
         if found is None:

@@ -1,4 +1,4 @@
-"""What every export needs: the request, the output, and what an entry counts for elsewhere.
+"""What all exports share: the request, the output, and an entry's marks.
 
 An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
 entries one by one.
@@ -17,12 +17,12 @@ from grader.core.report import LessonResult, LessonStatus, Outcome
 
 @dataclass(frozen=True, slots=True)
 class ExportRequest:
-    """What is asked for.
+    """The options of an export.
 
     ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
-    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there.
-    ``section`` leaves out who is not in that section. ``hidden_checks``: when Gradescope's students
-    may see hidden checks.
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. With
+    ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
+    students may see hidden checks.
     """
 
     template: Path | None = None
@@ -43,9 +43,9 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class ExportNote:
-    """What the instructor should know: who was not matched, what was left as it was, and why.
+    """A note for the instructor: who was not matched, what was not changed, and why.
 
-    ``who`` it is about, if anybody. What is ``important`` has kept a mark from where it belongs.
+    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written.
     """
 
     text: str
@@ -63,7 +63,7 @@ Export = Callable[
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """An entry as numbers for another gradebook; None where nothing may be written."""
+    """An entry as numbers for another gradebook; None means that nothing may be written."""
 
     label: str
     students: tuple[StudentIdentity, ...]
@@ -119,12 +119,12 @@ def lesson_points(
 
 
 def faulty(lesson: LessonResult) -> bool:
-    """Whether the grader's own fault left a part of it without a verdict."""
+    """Return whether a grader fault left a part of it without a verdict."""
     return any(check.outcome is Outcome.GRADER_ERROR for check in lesson.checks)
 
 
 def state(entry: GradebookEntry) -> str:
-    """``graded``, or why there is no score."""
+    """Return ``graded``, or the reason why there is no score."""
     if entry.missing:
         return "missing"
     if entry.report is None:
@@ -133,7 +133,7 @@ def state(entry: GradebookEntry) -> str:
 
 
 def remarks(entry: GradebookEntry) -> Iterator[str]:
-    """What a number alone would not tell, each as a phrase."""
+    """Yield phrases about what the number alone does not show."""
     if entry.missing:
         yield "nothing was handed in"
     if entry.problem:
@@ -166,7 +166,7 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
 
 
 def adjustment_text(adjustment: Adjustment) -> str:
-    """``adjusted by +2 (custom_sigmoid): resubmitted on paper [kim, 2026-03-01]``."""
+    """Return ``adjusted by +2 (custom_sigmoid): resubmitted on paper [kim, 2026-03-01]``."""
     where = f" ({adjustment.lesson})" if adjustment.lesson else ""
     return (
         f"adjusted by {adjustment.points:+g}{where}: {adjustment.reason} [{adjustment.author},"
@@ -175,7 +175,7 @@ def adjustment_text(adjustment: Adjustment) -> str:
 
 
 def comment_text(comment: Comment) -> str:
-    """``custom_sigmoid, line 12: why not y here? [kim]``."""
+    """Return ``custom_sigmoid, line 12: why not y here? [kim]``."""
     where = ", ".join(
         filter(None, [comment.lesson, f"line {comment.line}" if comment.line else None])
     )
@@ -184,6 +184,6 @@ def comment_text(comment: Comment) -> str:
 
 
 def number(value: float, *, comma: bool = False) -> str:
-    """Return ``7.5``: no exponent, no trailing zeros, a decimal comma where that is usual."""
+    """Return ``7.5``: no exponent, no trailing zeros, a decimal comma if the sheet uses one."""
     text = f"{value:.4f}".rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text

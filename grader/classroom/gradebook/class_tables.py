@@ -1,4 +1,4 @@
-"""What a gradebook knows of the class itself: its secret, its roster, who handed nothing in."""
+"""The gradebook's tables about the class: its secret, its roster, and who handed nothing in."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ClassTables(GradebookReader):
                 )
 
     def set_class(self, values: Mapping[str, str]) -> None:
-        """Keep what is known of the class: columns of the table ``class``, by name."""
+        """Store facts about the class: columns of the table ``class``, by name."""
         with transaction(self.db) as db:
             for column, value in values.items():
                 db.execute(f"UPDATE class SET {column} = ?", [value])
@@ -73,7 +73,7 @@ class ClassTables(GradebookReader):
         ]
 
     def all_names(self) -> set[str]:
-        """Return the names of all lines, also of those who handed nothing in."""
+        """Return the names of all lines, those without a submission included."""
         rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 0")
         return {name for (name,) in rows}
 

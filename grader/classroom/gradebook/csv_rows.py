@@ -1,4 +1,4 @@
-"""A CSV file as spreadsheets write it: any delimiter, UTF-8, UTF-16 or CP949."""
+"""Read a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DELIMITERS = ",;\t|"
 
 
 def csv_rows(path: Path) -> list[tuple[int, list[str]]]:
-    """Return a CSV file's rows that hold something, each with its line; raises UsageError."""
+    """Return a CSV file's non-empty rows, each with its line number; raise UsageError."""
     text = _text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
     reader = csv.reader(

@@ -1,4 +1,4 @@
-"""A gradebook's entry as canonical data: the same for the same class, so without times."""
+"""A gradebook's entry as canonical JSON: equal for equal classes, so without times."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from grader.classroom.gradebook.records import GradebookEntry
 
 
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
-    """Return the report without times, and what is known beside it under ``gradebook``."""
+    """Return the report without times, and under ``gradebook`` everything else that is known."""
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),

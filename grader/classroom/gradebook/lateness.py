@@ -1,6 +1,7 @@
-"""What a late submission loses: a due date, people's extensions, and a rule.
+"""Penalties for late submissions: a due date, extensions, and a rule.
 
-A penalty is a share of what the code earned. Points that a person gave or took are not reduced.
+A penalty is a share of the points that the code earned. Points that a person gave or took are not
+reduced.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ EXAMPLE = "10%/day,grace=15m,cap=50%,until=7d"
 class LateRule(Record):
     """When work is due and what lateness costs.
 
-    ``due`` is ISO 8601 with an offset. ``percent`` is taken off for each day that was begun, after
-    ``grace`` seconds, at most ``cap`` per cent in all; ``until`` seconds after the due date
-    nothing counts any more (None: no such date).
+    ``due`` is ISO 8601 with an offset. After ``grace`` seconds, each started day costs ``percent``,
+    at most ``cap`` per cent in all. ``until`` seconds after the due date, nothing counts any more
+    (None: no such date).
     """
 
     due: str
@@ -38,10 +39,10 @@ class LateRule(Record):
     until: float | None = None
 
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
-        """Return how late a time is; None if it is in time or not known.
+        """Return how late a time is; None if it is in time or unknown.
 
-        ``extensions`` (see ``read_extension``) are those of the people who handed it in; the
-        latest holds for all of them.
+        ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
+        one holds for all of them.
         """
         if handed_in is None:
             return None
@@ -52,7 +53,7 @@ class LateRule(Record):
         return Lateness(due.isoformat(), late, self.percent_off(late))
 
     def percent_off(self, late: float) -> float:
-        """Return the per cent that are taken off for so many seconds after the due date."""
+        """Return the percentage that is deducted for a delay of so many seconds."""
         if late <= self.grace:
             return 0.0
         if self.until is not None and late > self.until:
@@ -70,7 +71,7 @@ class Lateness(Record):
 
     @property
     def duration(self) -> str:
-        """How late, for people: ``2 d 3 h``."""
+        """How late, as people write it: ``2 d 3 h``."""
         return duration(self.seconds)
 
     def __str__(self) -> str:
@@ -87,7 +88,7 @@ def duration(seconds: float) -> str:
 
 
 def read_moment(text: str, what: str) -> str:
-    """Return a time as ISO 8601; raises UsageError, which begins with ``what``."""
+    """Return a time as ISO 8601; raise UsageError, which begins with ``what``."""
     try:
         return moment(text).isoformat()
     except ValueError:
@@ -98,7 +99,7 @@ def read_moment(text: str, what: str) -> str:
 
 
 def read_extension(text: str) -> str:
-    """Return a person's own due date, a time or ``+2d`` after the due date; raises ValueError."""
+    """Return a person's own due date, a time or ``+2d`` after the due date; raise ValueError."""
     text = text.strip()
     extended(text, "2000-01-01T00:00Z")
     return text
@@ -115,7 +116,7 @@ def seconds_of(found: re.Match[str]) -> float:
 
 
 def read_rule(due: str, rule: str | None) -> LateRule:
-    """Return a rule from ``--due`` and ``--late``; raises UsageError that shows how to write it."""
+    """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
     made = LateRule(read_moment(due, "--due"))
     for part in (rule or "").split(","):
         key, _, value = part.strip().rpartition("=")

@@ -1,7 +1,7 @@
-"""One batch at a time in a folder: a lock that ends with its process.
+"""Lock a folder so that only one batch at a time runs in it; the lock ends with its process.
 
-SQLite's lock on an empty database, so it works wherever the gradebook does and does not hold up
-readers.
+It is SQLite's lock on an empty database, so it works wherever the gradebook works and does not
+block readers.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ LOCK = "grades.lock"
 
 @contextlib.contextmanager
 def batch_lock(out: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if needed; raises UsageError if it is taken."""
+    """Hold the lock of a folder, and create the folder if
+    needed; raise UsageError if it is taken.
+    """
     path = out / LOCK
     try:
         out.mkdir(parents=True, exist_ok=True)

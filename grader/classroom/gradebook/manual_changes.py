@@ -1,4 +1,4 @@
-"""What people change in a gradebook: points, comments, who is in it. Nothing is ever deleted."""
+"""Changes that people make in a gradebook: points, comments, renames. Nothing is ever deleted."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ NAMED_TABLES = ("attempts", "adjustments", "comments")
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A line of the trail: what was done to a submission, when, by whom, and whether it holds."""
+    """A line of the audit trail: what was done to a submission, when, by whom, and whether it
+    holds.
+    """
 
     number: int
     deed: str
@@ -30,7 +32,7 @@ class Deed:
 
 
 class ManualChanges(ClassTables):
-    """The tables that people write to by hand."""
+    """The tables of changes that people make by hand."""
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
         with transaction(self.db) as db:
@@ -69,7 +71,7 @@ class ManualChanges(ClassTables):
         return True
 
     def withdraw(self, name: str, number: int) -> None:
-        """Take a comment back; it stays in the file. Raises UsageError for an unknown number."""
+        """Withdraw a comment; it stays in the file. Raise UsageError for an unknown number."""
         with transaction(self.db) as db:
             done = db.execute(
                 "UPDATE comments SET withdrawn = 1 WHERE id = ? AND submission = ? AND"
@@ -82,7 +84,7 @@ class ManualChanges(ClassTables):
                 )
 
     def forget(self, name: str, author: str, made_at: str) -> None:
-        """Leave a submission out of everything; what is known of it stays in the file."""
+        """Leave a submission out of all tables and exports; its history stays in the file."""
         with transaction(self.db) as db:
             db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
             self._note(db, "forget", name, {}, author, made_at)
@@ -94,7 +96,7 @@ class ManualChanges(ClassTables):
     def rename(self, old: str, new: str, author: str, made_at: str) -> None:
         """Give a submission's history to another name, which may be in the gradebook already.
 
-        The newer of the two attempts that count goes on counting.
+        If both names have a counting attempt, the newer one counts from now on.
         """
         with transaction(self.db) as db:
             kept = self._row(db, new)
@@ -130,7 +132,7 @@ class ManualChanges(ClassTables):
             )
 
     def undo(self, name: str) -> Deed:
-        """Undo the last deed that holds for a name; raises UsageError if there is none."""
+        """Undo the last change of a name that still holds; raise UsageError if there is none."""
         deeds = [one for one in self.trail() if one.submission == name and not one.undone]
         if not deeds:
             raise UsageError(

@@ -15,16 +15,20 @@ FAMILIES = {
     "sis_user_id": "sid",
     "student_id": "sid",
 }
-"""Ids of one kind under the words of different systems. A roster's ``id`` may be of any kind."""
+"""Names that different systems use for the same kind of id.
+A roster's ``id`` may be of any kind.
+"""
 
 Key = tuple[str, str]
 Absent = tuple[str, StudentIdentity, str | None]
-"""A name for the line, the student, and where that isn't certain whose submission may be theirs."""
+"""A name for the line, the student, and, if it is uncertain, whose submission may be theirs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RosterPerson:
-    """A student of a submission: the position in its team and the submission's name for them."""
+    """A student of a submission: the position in its team and
+    the name that the submission gives.
+    """
 
     submission: str
     place: int
@@ -52,7 +56,7 @@ def match(
     *,
     taken: Iterable[str] = (),
 ) -> MatchedStudents:
-    """Match a roster to submissions' students; no absent student gets a ``taken`` name."""
+    """Match a roster to submissions' students; no absent student gets a name in ``taken``."""
     on_roster = dict(roster)
     if not on_roster:
         return MatchedStudents({}, (), ())
@@ -169,6 +173,6 @@ STEPS: tuple[
     (_values, _called, False),  # folders are often called after a login or a student number
     (_names, _names_called, False),
 )
-"""What a roster's line and a person have in common, the surest first; whether a line may have
-several: somebody in two teams.
+"""What a roster's line and a person have in common, most reliable first, and whether a line may
+have several such persons (somebody in two teams).
 """

@@ -1,6 +1,7 @@
 """The gradebook's tables, as steps from one format to the next.
 
-``PRAGMA user_version`` counts the steps a file has behind it. A released step is never edited.
+``PRAGMA user_version`` is the number of steps that a file has been through. A released step is
+never edited.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sqlite3
 from grader.core.errors import UsageError
 
 APPLICATION = 0x67726164
-"""``PRAGMA application_id``, by which a file is known as one of ours: "grad" in ASCII."""
+"""``PRAGMA application_id``, which identifies a gradebook's file: "grad" in ASCII."""
 
 STEPS = (
     """
@@ -114,7 +115,7 @@ STEPS = (
 
 
 def migrate(db: sqlite3.Connection, path: str, steps: tuple[str, ...] = STEPS) -> None:
-    """Bring a file up to date, step by step; raises UsageError for a newer or foreign file."""
+    """Bring a file up to date, step by step; raise UsageError for a newer or foreign file."""
     (version,) = db.execute("PRAGMA user_version").fetchone()
     (application,) = db.execute("PRAGMA application_id").fetchone()
     (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()

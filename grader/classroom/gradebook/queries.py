@@ -1,4 +1,6 @@
-"""Queries of a gradebook: entries, columns, changes of a run, common mistakes; nothing cached."""
+"""Queries of a gradebook: entries, columns, changes of a
+run, common mistakes. Nothing is cached.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class CommonMistake:
-    """A mistake that the class made: in which lesson, how many made it."""
+    """A mistake that the class made: its lesson, and how many students made it."""
 
     lesson: str
     id: str
@@ -66,7 +68,7 @@ class GradebookReader:
             yield self._entry(row)
 
     def entry(self, name: str) -> GradebookEntry:
-        """One line; raises UsageError that names the nearest where there is none."""
+        """Return one entry; raise UsageError that names the nearest if there is none."""
         row = self.db.execute(f"{ENTRY} AND s.name = ?", [name]).fetchone()
         if row is None:
             names = [
@@ -81,7 +83,7 @@ class GradebookReader:
         return self._entry(row)
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry of a submission or a student; raises UsageError unless unique."""
+        """Return the entry of a submission or a student; raise UsageError unless unique."""
         students = dict(
             self.db.execute(
                 "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
@@ -127,7 +129,9 @@ class GradebookReader:
         )
 
     def history(self, name: str) -> tuple[float, ...]:
-        """Return what each version of a submission earned, in order; graded again, the newest."""
+        """Return what each version of a submission earned, in order; of a regraded version, the
+        newest result.
+        """
         rows = self.db.execute(
             "SELECT digest, score FROM attempts WHERE submission = ? AND faults = 0 ORDER BY id",
             [name],
@@ -160,7 +164,7 @@ class GradebookReader:
         return tuple(Comment(*row) for row in rows)
 
     def graded_text(self, name: str, lesson: str) -> str | None:
-        """Return the text of a lesson's file as it was graded, None if there was none."""
+        """Return the text of a lesson's file as it was graded; None if there was none."""
         row = self.db.execute(
             "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
             " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
@@ -271,7 +275,7 @@ class GradebookReader:
         return [CommonMistake(*row) for row in rows]
 
     def passed_over(self) -> list[tuple[str, str]]:
-        """What lay in the download and counts for nobody, each with the reason."""
+        """Return the items of the download that count for nobody, each with the reason."""
         return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
 
     def handed_in(self) -> set[str]:

@@ -1,6 +1,6 @@
 """A submission in the gradebook: its report, adjustments, or why it could not be graded.
 
-Exports, pages and tables are made from ``GradebookEntry`` records alone.
+Exports, pages and tables use only ``GradebookEntry`` records.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from grader.core.report import CheckResult, LessonResult, Report
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person, when in ISO 8601 (UTC); ``lesson`` None: the total."""
+    """A change of a score by a person. ``when`` is ISO 8601 (UTC); ``lesson`` is None for the
+    total.
+    """
 
     points: float
     reason: str
@@ -28,9 +30,10 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What a person says of a submission, of a lesson, or of a line of its file.
+    """A remark on a submission, on a lesson, or on a line of its file.
 
-    ``code`` is that line as it was then; ``number`` is the comment's in the gradebook.
+    ``code`` is that line at the time of the remark; ``number`` is the comment's number in the
+    gradebook.
     """
 
     number: int
@@ -53,7 +56,7 @@ class PersonalPart(Record):
 
 
 def label_of(students: Sequence[StudentIdentity], name: str) -> str:
-    """Whom a submission is from, for people; its own name where nobody is known."""
+    """Return whom a submission is from, for people; its own name if nobody is known."""
     return listed(student.name for student in students) or name
 
 
@@ -61,10 +64,11 @@ def label_of(students: Sequence[StudentIdentity], name: str) -> str:
 class GradebookEntry:
     """One entry of the gradebook.
 
-    ``report`` is None if the submission could not be read (``problem`` says why, ``fault``: by our
-    fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is when, in
-    UTC, if known; ``lateness`` is what the class's rule makes of it; ``came_as`` is the name of its
-    folder or file in the download; ``history`` has what each version of its files earned.
+    ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
+    grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
+    the time in UTC, if known; ``lateness`` is what the class's rule makes of it; ``came_as`` is the
+    name of its folder or file in the download; ``history`` has what each version of its files
+    earned.
     """
 
     name: str
@@ -108,7 +112,9 @@ class GradebookEntry:
 
     @property
     def score(self) -> float:
-        """The points that count: earned, less the penalty, adjusted; at least zero, no bonus."""
+        """The points that count: earned points minus the penalty, adjusted, without bonus, at least
+        zero.
+        """
         return max(0.0, round(self.earned - self.penalty + self.adjusted_by, 4))
 
     def _lost(self, earned: float) -> float:

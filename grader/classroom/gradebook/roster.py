@@ -1,4 +1,4 @@
-"""A roster as CSV: columns are recognized by their headers, in English and Korean.
+"""Read a roster from CSV; columns are recognized by their headers, in English and Korean.
 
 Classroom 50's is ``username,first_name,last_name,email,section,github_id`` and whatever else a
 teacher added: https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV
@@ -49,8 +49,8 @@ IDS = {
     "moodle_participant": "moodle_participant",
     "identifier": "moodle_participant",
 }
-"""Headers, in lower case and with ``_`` for what is neither letter nor digit, and what such an id
-is called in a Student.
+"""Headers, in lower case and with ``_`` for anything but letters and digits, and the name of that
+id in a Student.
 """
 
 
@@ -61,14 +61,14 @@ HANDED_IN = ("handed_in", "submitted_at", "submission_time", "제출_시각")
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Students by the line of the file that lists them, and what was wrong with other lines."""
+    """Students by their line in the file, and the problems of other lines."""
 
     students: tuple[tuple[int, StudentIdentity], ...]
     problems: tuple[str, ...] = ()
 
 
 def read_roster(path: Path) -> Roster:
-    """Read a roster; a bad line is a problem of its own. Raises UsageError with file and line."""
+    """Read a roster; a bad line becomes a problem. Raise UsageError with file and line."""
     lines = list(csv_rows(path))
     if not lines:
         raise UsageError(
@@ -121,7 +121,7 @@ def read_roster(path: Path) -> Roster:
 def _details(
     fields: list[str], cells: list[str], where: str, problems: list[str]
 ) -> dict[str, str]:
-    """Return a line's section and times; a time that is none becomes a problem."""
+    """Return a line's section and times; an invalid time becomes a problem."""
     found = {
         "section": _cell(fields, cells, SECTION),
         "due": _cell(fields, cells, DUE),
@@ -152,7 +152,7 @@ def _name(fields: list[str], cells: list[str]) -> str:
 
 
 def _cell(fields: list[str], cells: list[str], wanted: tuple[str, ...]) -> str:
-    """Return the first cell with something in it under one of these headers."""
+    """Return the first non-empty cell under one of these headers."""
     found = (
         cells[place].strip()
         for place, field in enumerate(fields)

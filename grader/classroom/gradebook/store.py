@@ -1,4 +1,4 @@
-"""The gradebook: one SQLite file, written by one process at a time and readable by any."""
+"""The gradebook: one SQLite file, written by one process at a time; any process can read it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class AttemptKey:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
-    """A submission's line beside its grade: whose it is, when and under which name it came."""
+    """A submission's data beside its grade: its students, when it came and under which name."""
 
     name: str
     students: tuple[StudentIdentity, ...]
@@ -57,11 +57,11 @@ class SubmissionRow:
 
 
 refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with --out")
-"""What to say where a gradebook or a file beside it can't be written or read."""
+"""The message for a gradebook or a file beside it that can't be written or read."""
 
 
 class Gradebook(ManualChanges):
-    """An open gradebook; as a context manager it closes itself and says what SQLite objects to."""
+    """An open gradebook. As a context manager, it closes itself and reports SQLite's errors."""
 
     def __init__(self, path: Path, db: sqlite3.Connection) -> None:
         super().__init__(db)
@@ -69,7 +69,7 @@ class Gradebook(ManualChanges):
 
     @classmethod
     def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
-        """Open a batch folder's gradebook; raises UsageError if there is no usable one."""
+        """Open a batch folder's gradebook; raise UsageError if there is no usable one."""
         path = folder / FILE
         try:
             if create:
@@ -116,7 +116,9 @@ class Gradebook(ManualChanges):
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """Return the newest attempt with a key, in a run if given, unless our fault spoilt it."""
+        """Return the newest attempt with a key, in a run if given, unless a grader fault spoiled
+        it.
+        """
         fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
@@ -142,7 +144,7 @@ class Gradebook(ManualChanges):
         return row[0] if row else None
 
     def uses(self, owner: SubmissionRow, attempt: int) -> bool:
-        """Whether an attempt is the one that counts, on just this line."""
+        """Return whether an attempt counts now, with exactly this submission's data."""
         came = (int(owner.late), owner.handed_in, owner.came_as)
         line = (students_as_json(owner.students), *came, 0, None, 0, attempt)
         query = (
@@ -163,7 +165,7 @@ class Gradebook(ManualChanges):
         report: Report,
         files: Iterable[LessonFile],
     ) -> None:
-        """Keep a report with its results and files, as the attempt that counts from now on."""
+        """Store a report with its results and files, as the attempt that counts from now on."""
         made = [
             owner.name,
             run,
@@ -264,7 +266,7 @@ class Gradebook(ManualChanges):
         )
         (course_hash,) = db.execute("SELECT course_hash FROM class").fetchone()
         current = (key.course_hash, key.engine_hash) == (course_hash, engine_hash())
-        db.executemany(  # what this engine says of a check replaces what another one said
+        db.executemany(  # this engine's result for a check replaces that of another engine
             f"INSERT OR {'REPLACE' if current else 'IGNORE'} INTO checks SELECT course_hash, lang,"
             " ?, ?, ?, ?, ?, ?, ? FROM class",
             [

@@ -1,1 +1,1 @@
-"""What a class handed in: from a download, as it comes, to submissions with names."""
+"""Read a class's submissions from a download, as the other system makes it."""

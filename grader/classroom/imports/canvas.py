@@ -1,4 +1,4 @@
-"""Canvas's download of an assignment: one flat folder, the student in each file's name.
+"""Canvas's download of an assignment: one flat folder; each file name contains the student.
 
 ``<name>[_LATE]_<user id>_<attachment id>_<file name>``; anonymous ``[LATE_]anon_<id>_…``; text and
 links ``<name>_<user id>_text.html``, ``…_link.html``. A later attempt's file ends in ``-1``,
@@ -115,7 +115,9 @@ def _draft(
 
 
 def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
-    """Return the name a file was first handed in under; for a zip only if that one exists."""
+    """Return the name under which a file was first handed in;
+    for a zip only if such a file exists.
+    """
     if file in names or not (again := AGAIN.fullmatch(file)):
         return file
     first = again["stem"] + again["suffix"]

@@ -1,4 +1,4 @@
-"""A class from a folder or a zip, in whatever layout it came."""
+"""Find a class's submissions in a folder or a zip, in any of the known layouts."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
 LAYOUTS = {layout.name: layout for layout in (plain.LAYOUT, *SPECIAL)}
 PERSONAL = frozenset({"email", "sid"})
-"""Ids of a person, which one submission of a team has several of."""
+"""Ids that belong to a person, so that a team's submission has several."""
 MAX_WRAPPERS = 3
-"""How many folders that hold nothing but one folder are looked into."""
+"""How many nested folders that contain only one folder are opened."""
 
 
 def find_class(
@@ -44,12 +44,12 @@ def find_class(
     layout: str | None = None,
     accept_near_names: bool = False,
 ) -> ClassImport:
-    """Return the submissions in a folder or a zip, by name; nothing of them is read yet.
+    """Return the submissions in a folder or a zip, by name, without reading any of their files.
 
-    ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If it is
-    one, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by the
-    names). ``accept_near_names``: see ``read_leaves``. Raises SubmissionError if there is nothing
-    to read, UsageError for an unknown layout.
+    ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If only one
+    is graded, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by
+    the names). For ``accept_near_names`` see ``read_leaves``. Raise SubmissionError if there is
+    nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
@@ -71,7 +71,9 @@ def find_class(
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
-    """What lies in the folder or zip; a zip stays open as long as something may be read from it."""
+    """Return the contents of the folder or zip; a zip stays open as long as files may be read from
+    it.
+    """
     try:
         if place.is_dir():
             return folder_items(place), []
@@ -92,7 +94,7 @@ def _title(place: Path) -> str:
 
 
 def _levels(name: str, items: list[Entry]) -> list[Directory]:
-    """The place itself and, while a level holds nothing but one folder, what is in that."""
+    """Return the place itself and, while a level contains only one folder, the level below."""
     levels = [Directory(name, visible(items))]
     while (
         len(levels) <= MAX_WRAPPERS
@@ -110,7 +112,7 @@ def _levels(name: str, items: list[Entry]) -> list[Directory]:
 def _recognise(
     place: Path, levels: list[Directory], names: dict[str, str], wanted: str | None
 ) -> tuple[DownloadLayout, Directory]:
-    """Return the layout that claims a level, the most specific first, or the ``wanted`` one."""
+    """Return the most specific layout that claims a level, or the ``wanted`` layout."""
     claims = ((layout, level) for layout in SPECIAL for level in levels if layout.claims(level))
     if wanted is None:
         return next(claims, (plain.LAYOUT, _plain_level(levels, names)))
@@ -188,7 +190,7 @@ class _Reading:
 
 
 def _twice(handed: list[Submission]) -> Iterator[str]:
-    """People who are in several submissions, and names that several people have."""
+    """Yield notes on people in several submissions, and on names that several people have."""
     for (name, its_id), names in _shared(
         handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
     ):
@@ -206,7 +208,7 @@ def _known(one: Submission) -> Iterator[tuple[StudentIdentity, str]]:
 def _shared(
     handed: list[Submission], marks: Callable[[Submission], set[Mark]]
 ) -> list[tuple[Mark, list[str]]]:
-    """The marks that several submissions have, each with their names, all sorted."""
+    """Return the marks that several submissions have, each with their names, all sorted."""
     counts = Counter(mark for one in handed for mark in marks(one))
     found: dict[Mark, list[str]] = {mark: [] for mark in sorted(counts) if counts[mark] > 1}
     for one in handed if found else ():

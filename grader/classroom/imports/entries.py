@@ -1,4 +1,4 @@
-"""What lies in a class's folder or zip, read alike: items with their files, named but not read."""
+"""List the items in a class's folder or zip without reading their contents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.course.files import FileEntry, folder_leaves, is_skipped, member_lea
 from grader.course.zips import is_link, member_path
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
-"""What systems put into folders beside hidden files."""
+"""Files that systems add to folders, besides hidden ones."""
 
 
 class Kind(enum.Enum):
@@ -28,7 +28,7 @@ class Kind(enum.Enum):
 
 
 class Container(Protocol):
-    """Where items lie. Items are small because a class has thousands; what they share is here."""
+    """Where items lie. A class has thousands of items, so what they share is stored once, here."""
 
     def leaves(self, item: Entry) -> Iterator[FileEntry]: ...
 
@@ -51,7 +51,7 @@ class Entry:
 
 
 def folder_items(folder: Path) -> list[Entry]:
-    """What lies in a folder, by name; raises OSError where it can't be read."""
+    """Return the items of a folder, by name; raise OSError if it can't be read."""
     home = _OnDisk(str(folder))
     with os.scandir(folder) as entries:
         return sorted(
@@ -111,7 +111,9 @@ class _InZip:
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """Yield the items of a zip by name, and the paths that lead out of it, which are not read."""
+    """Return the items of a zip by name, and the paths that
+    lead out of it; the latter are not read.
+    """
     members, outside = [], []
     for entry in archive.infolist():
         path = member_path(entry)
@@ -140,5 +142,5 @@ def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> li
 
 
 def visible(items: list[Entry]) -> tuple[Entry, ...]:
-    """Those items that are neither hidden nor put there by a system."""
+    """Return the items that are neither hidden nor system files."""
     return tuple(item for item in items if not is_skipped(item.name) and item.name not in CLUTTER)

@@ -1,4 +1,4 @@
-"""Clones of a class: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
+"""A class's GitHub clones: ``<assignment>-submissions/<assignment>-<username>/``, or side by side.
 
 The assignment's name comes from the folder around them, or from their common prefix. ``gh teacher
 download`` of Classroom 50 names that folder ``<classroom>-<assignment>_submissions_<time>`` and
@@ -25,7 +25,7 @@ from grader.classroom.imports.names import readable
 from grader.classroom.imports.records import StudentIdentity
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
-"""How the folder around the clones ends, behind the assignment's name."""
+"""The end of the name of the folder around the clones, after the assignment's name."""
 SCORES = "scores.csv"
 """Classroom 50's own table, which is not a submission."""
 REPOSITORY = ".git"

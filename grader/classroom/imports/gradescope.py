@@ -1,7 +1,7 @@
 """Gradescope's export: ``submission_<id>/…`` and ``submission_metadata.yml`` with the owners.
 
-The file is YAML with Ruby's symbols as keys, read as plain text: an id keeps its zeros, and no tag
-constructs anything.
+The file is YAML with Ruby's symbols as keys, and is read as plain text, so that ids keep their
+leading zeros and tags construct no objects.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 def _entries(metadata: Entry) -> dict[str, Any]:
-    """Return what is said of each folder; raises SubmissionError where the file can't be read."""
+    """Return the metadata of each folder; raise SubmissionError if the file can't be read."""
     import yaml
 
     # All values are strings. The C loader is faster, where it was built.
@@ -101,7 +101,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
         depth = 0
         for event in yaml.parse(
             data, Loader=loader
-        ):  # what loads it would follow any depth until the process dies
+        ):  # PyYAML would recurse into any depth until the process dies
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
                 event, yaml.CollectionEndEvent
             )
@@ -119,7 +119,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
 
 
 def _created_at(entry: Any) -> str | None:
-    """Return when a submission was made, in UTC; None if that is not said.
+    """Return when a submission was made, in UTC; None if the file does not say.
 
     Ruby writes a time as ``2026-03-01 10:00:00.123456789 Z``.
     """

@@ -1,4 +1,4 @@
-"""What a layout makes of a class's items: submissions that have no unique name yet."""
+"""What a layout finds among a class's items: submissions that have no unique name yet."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout sorted it: submissions, ignored and replaced entries, remarks."""
+    """A class as a layout read it: submissions, ignored and replaced items, notes."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
@@ -77,7 +77,7 @@ class DownloadLayout:
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """The files of several items; one that is itself a file counts as named so."""
+    """Return the files of several items; a file counts under the name that comes with it."""
     if len(parts) == 1 and parts[0][1] is None:
         return parts[0][0].leaves
     return _Together(tuple(parts))

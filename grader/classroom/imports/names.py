@@ -1,4 +1,6 @@
-"""Names of people and submissions: readable, as file names, and their different spellings."""
+"""Names of people and submissions: made readable, turned into file names, compared across
+spellings.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathvalidate import sanitize_filename
 
 MAX_NAME_BYTES = 120
-"""Short enough for every file system, with an ending and a number behind it."""
+"""Short enough for every file system, even with an ending and a number after it."""
 NAMELESS = "nameless"
 JOINERS = "\u200c\u200d"
-"""Invisible, but Persian and families of emoji are spelled with them."""
+"""Invisible characters that are kept, because Persian and emoji families are spelled with them."""
 
 
 def readable(text: str) -> str:
@@ -43,11 +45,11 @@ def listed(names: Iterable[str]) -> str:
 
 
 def file_name(text: str) -> str:
-    """Return a file name, without a suffix, as near to the text as all systems allow.
+    """Return a file name, without a suffix, that is as near to the text as all systems allow.
 
     Letters of every script stay. Separators and reserved characters become ``_``, names that
-    Windows reserves get one, at most MAX_NAME_BYTES bytes of UTF-8 are kept. The name of a name is
-    itself.
+    Windows reserves get one appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The function
+    is idempotent.
     """
     return (
         _fitting(
@@ -62,9 +64,10 @@ def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
 
 
 def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
-    """Return a file name for each (name, id), all different even without regard to case.
+    """Return a file name for each (name, id), all different even if case is ignored.
 
-    People of one name are told apart by their ids, in every download alike; without ids by numbers.
+    People with the same name are distinguished by their ids, in the same way in every download;
+    without ids, by numbers.
     """
     plain = [file_name(name) for name, _ in wanted]
     count = collections.Counter(map(_same, plain))
@@ -86,7 +89,7 @@ def _variants(name: str, its_id: str) -> Iterator[str]:
 
 
 def _tagged(name: str, tag: str) -> str:
-    """The name with the tag behind it, which is never cut away."""
+    """Return the name followed by the tag, which is never truncated."""
     tag = _fitting(file_name(tag), MAX_NAME_BYTES // 2)
     return f"{_fitting(name, MAX_NAME_BYTES - len(tag.encode()) - 1)}-{tag}"
 

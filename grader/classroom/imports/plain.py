@@ -1,4 +1,4 @@
-"""A class collected by hand: a folder, a zip or a file for each student.
+"""Read a class that was collected by hand: a folder, a zip or a file for each student.
 
 * ``alice/``, ``alice.zip``: the folder wins
 * ``alice_<lesson>.py`` (or with ``-``, ``.``, a blank); ``alice.py`` if one lesson is graded;
@@ -30,7 +30,7 @@ from grader.course.submission import meant_name
 GRADEBOOK = "grades.sqlite"
 SEPARATORS = "_-. "
 FORMS = ("folder", "zip", "file")
-"""In which form something was handed in, what counts before the others first."""
+"""The forms of a submission; if there are several, the first one counts."""
 NO_STUDENT = (
     "is named after a lesson, so its student is not known. Put it into a folder named after the"
     " student"
@@ -90,7 +90,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
-    """Return the student (or None), the name a file counts as, and the form it came in."""
+    """Return the student (or None), the name that a file counts as, and its form."""
     if item.kind is Kind.FOLDER:
         return ("" if _is_gradebook(item) else item.name), None, "folder"
     if item.kind is not Kind.FILE:

@@ -1,4 +1,4 @@
-"""One student's submission within a class, and a class as it was found on disk."""
+"""One student's submission within a class, and a class as found on disk."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from grader.course.lesson_file import LessonFile
 
 @dataclass(frozen=True, slots=True)
 class StudentIdentity:
-    """Who handed a submission in. ``ids`` are by each system's own name for them: ``canvas_id``,
-    ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``, ``sid``,
-    ``username``, …
+    """Who handed a submission in. ``ids`` maps each system's name for an id to its value:
+    ``canvas_id``, ``sis_login_id``, ``moodle_participant``, ``gradescope_submission``, ``email``,
+    ``sid``, ``username``, …
 
     ``details`` are what a roster adds: ``section``; ``due``, an extension; ``handed_in``, a time.
     """
@@ -28,8 +28,8 @@ class Submission:
 
     ``name`` is unique in the class, stable, and a valid file name: reports are named after it.
     ``read`` returns its lessons' files; it raises SubmissionError if nothing can be read.
-    ``handed_in`` is when, ISO 8601 in UTC, if the layout says so; ``came_as`` is the name of the
-    folder or first file in the download, by which the other system takes feedback back.
+    ``handed_in`` is the time (ISO 8601 in UTC) if the download has it. ``came_as`` is the name of
+    the folder or first file in the download, which the other system needs to accept feedback.
     """
 
     name: str
@@ -44,8 +44,9 @@ class Submission:
 class ClassImport:
     """A class: its layout, its submissions by name, and ignored entries with the reason.
 
-    ``replaced`` are attempts that a later one replaces, with what counts now. ``notes`` are for the
-    instructor: a person in two submissions, two people of one name, a wrapping folder.
+    ``replaced`` are attempts that a later one replaced, with the one that counts now. ``notes`` are
+    for the instructor: a person in two submissions, two people with the same name, a wrapping
+    folder.
     """
 
     layout: str

@@ -1,4 +1,4 @@
-"""What an autograder carries to another system: settings, the engine, and the course."""
+"""The files of an autograder for another system: settings, the engine, and the course."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
 SECONDS = 570
-"""How long one submission may take. Gradescope ends a container after ten minutes, by default; a
-little sooner there is still time to say so. Classroom 50 leaves as much, beside installing.
+"""How long one submission may take. Gradescope ends a container after ten minutes by default;
+stopping a little earlier leaves time for a message. Classroom 50 leaves as much time, besides
+installing.
 """
 
 
 def autograder_files(
     course: Course, lessons: Sequence[Lesson], settings: Mapping[str, object]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield ``(path, bytes)`` of each file; ``settings`` are those of one system."""
+    """Yield ``(path, bytes)`` of each file; ``settings`` are those of the other system."""
     yield SETTINGS, as_json(settings)
     yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
     for path in course_files(course, lessons):
@@ -32,7 +33,7 @@ def as_json(data: Mapping[str, object]) -> bytes:
 
 
 def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
-    """Yield what judging takes: neither READMEs nor the files that prove the checks."""
+    """Yield the files that judging needs: no READMEs, and no wrong or accepted answers."""
     yield course.root / "exercises" / "course.toml"
     for lesson in lessons:
         yield lesson.stub

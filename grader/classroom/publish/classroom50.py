@@ -1,4 +1,4 @@
-"""``grade classroom50``: the folder that a teacher commits for one assignment of Classroom 50.
+"""Make the folder that a teacher commits for one assignment of Classroom 50.
 
 Formats: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "Writing an
 autograder.py", "The runtime block" and "Attaching files to submission Releases".
@@ -12,8 +12,8 @@ autograder.py", "The runtime block" and "Attaching files to submission Releases"
     assignment.json     the fields that the assignment's entry in ``assignments.json`` needs
 
 Classroom 50 publishes the folder on GitHub Pages, where its runner fetches it and anybody with the
-address can read it. So the course in it is the students' bundle, which has no solutions and holds
-the hidden checks back; with ``whole_course`` it is all of the course.
+address can read it. So the folder contains the course of a students' bundle, without solutions and
+hidden checks; with ``whole_course``, it contains the whole course.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from grader.core.paths import PACKAGE
 from grader.course.course import BUNDLED, Course, Lesson
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")
-"""What Classroom 50 takes for an assignment's name (wiki, CLI Teacher Guide, "Add assignments")."""
+"""What Classroom 50 accepts as an assignment's name (wiki,
+CLI Teacher Guide, "Add assignments").
+"""
 RUNTIME = {"python": "3.13"}
-"""GitHub's Ubuntu with a Python that every supported torch has wheels for."""
+"""GitHub's Ubuntu, with a Python for which every supported torch has wheels."""
 ENTRYPOINT, RUNTIME_FILE, ENTRY_FILE = "autograder.py", "runtime.json", "assignment.json"
 OURS = (ENTRYPOINT, SETTINGS, RUNTIME_FILE, ENTRY_FILE, "engine", BUNDLED)
 START = PACKAGE / "classroom" / "publish" / "classroom50_start.py"
@@ -58,9 +60,9 @@ def make_folder(
     accept_near_names: bool = False,
     whole_course: bool = False,
 ) -> float:
-    """Write the folder, in place of one made earlier; return the points that it holds back.
+    """Write the folder, replacing an earlier one; return the points that it holds back.
 
-    Raises UsageError if it can't.
+    Raise UsageError if it can't be written.
     """
     if not SLUG.fullmatch(assignment):
         raise UsageError(
@@ -119,7 +121,7 @@ def refuse_others(folder: Path) -> None:
 
 
 def replace(folder: Path, made: Path) -> None:
-    """Put what was made into the folder; files of the teacher's own stay."""
+    """Put the new files into the folder; the teacher's own files stay."""
     folder.mkdir(exist_ok=True)
     for name in OURS:
         target = folder / name

@@ -1,8 +1,8 @@
-"""The program that grades one submission in Classroom 50's runner.
+"""Grade one submission in Classroom 50's runner, as a program of its own.
 
 Its arguments are the folder with settings, engine and course, the student's checkout, and the
-folder for what it makes: ``result.json``, ``release-body.md``, ``report.html``, and ``outputs``
-with the lines for ``$GITHUB_OUTPUT``. After a fault of the grader it makes nothing and fails.
+output folder: ``result.json``, ``release-body.md``, ``report.html``, and ``outputs`` with the lines
+for ``$GITHUB_OUTPUT``. After a grader fault it writes nothing and fails.
 
 Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 """
@@ -44,9 +44,9 @@ TAKEN = {
     "release": ("RELEASE_URL",),
     "review": ("REVIEW_URL", "COMMIT_URL"),
 }
-"""The result's keys, and the variables of the runner that have their values."""
+"""The result's keys, and the runner's variables with their values."""
 STAMPED = ("assignment_type", "owner")
-"""Keys that the runner writes itself; a runner from before them does not set their variables."""
+"""Keys that the runner writes itself; older runners do not set their variables."""
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def grade(source: Path, checkout: Path, target: Path) -> None:
-    """Grade the checkout; raises EngineFault if there is no verdict by the grader's own fault."""
+    """Grade the checkout; raise EngineFault if a grader fault left something without a verdict."""
     fields = fields_from(os.environ, checkout)
     entry = grade_folder(source, checkout)
     if entry.grader_faults:
@@ -90,7 +90,7 @@ def encoded(text: str) -> bytes:
 
 
 def fields_from(environment: Mapping[str, str], checkout: Path) -> dict[str, str]:
-    """Return which submission it is; raises EngineFault if the runner did not say."""
+    """Return what identifies the submission; raise EngineFault if the runner did not say."""
     fields = {}
     for key, names in TAKEN.items():
         found = [environment[name] for name in names if environment.get(name)]
@@ -104,7 +104,7 @@ def fields_from(environment: Mapping[str, str], checkout: Path) -> dict[str, str
 
 
 def committed_at(commit: str, checkout: Path) -> str:
-    """Return when the graded commit was made, in UTC; without such a commit the present time."""
+    """Return when the graded commit was made, in UTC; without such a commit, the present time."""
     command = ["git", "-c", "safe.directory=*", "-C", str(checkout), "show", "-s", "--format=%cI"]
     moment = datetime.datetime.now(datetime.UTC)
     try:

@@ -1,9 +1,10 @@
 """Grade one submission in Classroom 50's runner: install what grading needs, grade, publish.
 
 ``grade classroom50`` copies this file as ``autograder.py`` beside ``autograder.json``, ``engine``
-and ``course``. It uses the standard library alone. The current folder is the student's checkout,
-from which nothing may be imported, so other processes start elsewhere. Exit code 0: it was graded.
-Any other: a fault that is not the student's, and nothing was published.
+and ``course``. It uses only the standard library. The current folder is the student's checkout.
+Nothing may be imported from there, so other processes start elsewhere. Exit code 0 means that the
+submission was graded. Any other means a fault that is not the student's; then nothing was
+published.
 
 Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding
 """
@@ -22,7 +23,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULT, BODY, PAGE = "result.json", "release-body.md", "report.html"
 OUTPUTS = "outputs"
-"""What goes to ``$GITHUB_OUTPUT``."""
+"""The file for ``$GITHUB_OUTPUT``."""
 PASSED_ON = (
     "ASSIGNMENT",
     "ASSIGNMENT_TYPE",
@@ -39,7 +40,7 @@ PASSED_ON = (
     "TMPDIR",
     "USERNAME",
 )
-"""The environment of the grader: no token, and no way to name results."""
+"""The grader's environment variables: no token, and no names of results."""
 INSTALL_SECONDS = 240
 """Classroom 50 ends a run after 15 minutes; this much of it is for installing."""
 OWN_FAULT = (
@@ -55,7 +56,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         try:
             settings = json.loads((HERE / "autograder.json").read_text("utf-8"))
-            # What is printed now may come from a student's code, so the runner must not obey it.
+            # What is printed from now on may come from a student's code; the runner must not obey
+            # it.
             token = secrets.token_hex(16)
             print(f"::stop-commands::{token}", flush=True)
             try:
@@ -73,7 +75,7 @@ def main() -> int:
 
 
 def remove(path: Path) -> None:
-    """Remove what a student's repository has under the names of our results, links too."""
+    """Remove files and links of the student's repository that have the names of our results."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -81,7 +83,9 @@ def remove(path: Path) -> None:
 
 
 def install(steps: list[list[str]]) -> str:
-    """Return a Python with what grading needs: a new environment, or this one without steps."""
+    """Return a Python with what grading needs: a new environment, or this one if nothing is
+    installed.
+    """
     if not steps:
         return sys.executable
     deadline = time.monotonic() + INSTALL_SECONDS
@@ -96,7 +100,7 @@ def install(steps: list[list[str]]) -> str:
 
 
 def grade(python: str, settings: dict[str, Any], checkout: Path, target: Path) -> None:
-    """Run the grader, which writes into ``target``; raises CalledProcessError if it fails."""
+    """Run the grader, which writes into ``target``; raise CalledProcessError if it fails."""
     kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     ours = {"PYTHONPATH": str(HERE / "engine"), "PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run(

@@ -1,4 +1,4 @@
-"""The engine as files to hand out, without course; installed by ``pip install ./engine``."""
+"""The engine as files to hand out, without a course; ``pip install ./engine`` installs it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,26 @@ CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
 """Folders that are not handed out: caches, the course, and templates that only teachers need."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-"""Where PyTorch's build without CUDA is: a tenth of the size."""
+"""The index with PyTorch's build without CUDA, which is a tenth of the size."""
 RELEASED = re.compile(r"\d+(\.\d+)+")
 
 
 def torch_requirement() -> str:
-    """Return the torch that grades here, by version: what others compute may differ."""
+    """Return the torch that grades here, with its exact version: other versions may compute other
+    values.
+    """
     version = torch_version().partition("+")[0]
     return f"torch=={version}" if RELEASED.fullmatch(version) else "torch"
 
 
 def install_torch(*options: str) -> str:
-    """Return the line that installs that torch, as a build without CUDA."""
+    """Return the line that installs that torch, in a build without CUDA."""
     words = ["pip install", *options, torch_requirement(), "--index-url", CPU_INDEX]
     return " ".join(words)
 
 
 def engine_files() -> Iterator[tuple[str, str]]:
-    """``(path, text)`` of each file: the package, its templates, and what pip needs."""
+    """Yield ``(path, text)`` of each file: the package, its templates, and what pip needs."""
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix in CARRIED and not LEFT_OUT.intersection(path.relative_to(PACKAGE).parts):
             yield f"grader/{path.relative_to(PACKAGE).as_posix()}", path.read_text("utf-8")

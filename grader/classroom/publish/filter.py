@@ -1,7 +1,8 @@
-"""What of a lesson's files may be handed out: pure functions over their text.
+"""Remove what may not be handed out from the text of a lesson's files.
 
-Of shared helpers and scenarios only what visible checks and the diagnosis reach; no text that only
-hidden checks have; no hint that contains a solution. Names of hidden checks are replaced.
+Of shared helpers and scenarios, what visible checks and the diagnosis reach stays. Texts that only
+hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
+replaced.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from grader.course.stubs import BEGIN, END, STUB, first_line
 
 HELD_BACK = "held_back"
-"""What stands where a hidden check's name stood."""
+"""The text that replaces a hidden check's name."""
 
 
 def check_names(text: str) -> tuple[str, ...]:
@@ -31,7 +32,9 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def words_in(text: str) -> frozenset[str]:
-    """Every word that code refers to by name: names, attributes, and texts that could be names."""
+    """Return every word that code refers to by name: names, attributes, and texts that could be
+    names.
+    """
     found = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Name):
@@ -50,7 +53,9 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def reachable_definitions(text: str, words: Iterable[str]) -> str:
-    """Return the text without top-level definitions that ``words`` do not reach; the rest stays."""
+    """Return the text without top-level definitions that ``words`` do not reach; everything else
+    stays.
+    """
     lines = text.splitlines()
     body = ast.parse(text).body
     pieces = {
@@ -82,7 +87,7 @@ def reachable_definitions(text: str, words: Iterable[str]) -> str:
 
 
 def names_of(node: ast.stmt) -> tuple[str, ...]:
-    """What a top-level statement defines; nothing for imports and the like."""
+    """Return the names that a top-level statement defines; none for imports and the like."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return (node.name,)
     targets = (
@@ -116,7 +121,9 @@ def spells_out(text: str, solution: str) -> str | None:
 
 
 def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
-    """``hints.toml`` without the steps that are ``secret``. A JSON string is a TOML string."""
+    """Return ``hints.toml`` without the steps that are
+    ``secret``. A JSON string is a TOML string.
+    """
     left = set(secret)
     kept = {key: [step for step in steps if step not in left] for key, steps in hints.items()}
     tables = (
@@ -128,7 +135,9 @@ def hints_without(hints: Mapping[str, list[str]], secret: Iterable[str]) -> str:
 
 
 def regions(solution: str) -> Iterator[tuple[str, ...]]:
-    """Return the lines of each region students write, without indentation, comments, stub."""
+    """Yield the lines of each region that students write,
+    without indentation, comments and stub.
+    """
     region: list[str] | None = None
     for line in solution.splitlines():
         text = line.strip()

@@ -1,4 +1,4 @@
-"""``grade gradescope``: the zip for Gradescope: two scripts, the engine, the course.
+"""Make the zip for Gradescope: two scripts, the engine, the course.
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
 image is built, ``run_autograder`` (``gradescope_main``) for each submission. The course in it is
@@ -31,7 +31,7 @@ def make_zip(
     lang: str,
     accept_near_names: bool = False,
 ) -> None:
-    """Write the zip, the same bytes for the same course; raises UsageError if it can't."""
+    """Write the zip, the same bytes for the same course; raise UsageError if it can't."""
     settings = {
         "lessons": [lesson.id for lesson in lessons],
         "hidden_checks": hidden_checks,
@@ -57,7 +57,7 @@ def make_zip(
 
 
 def member(path: str) -> zipfile.ZipInfo:
-    """A zip's entry without a date; the scripts can be executed."""
+    """Return a zip's entry without a date; scripts are executable."""
     info = zipfile.ZipInfo(path)
     info.compress_type = zipfile.ZIP_DEFLATED
     info.external_attr = (

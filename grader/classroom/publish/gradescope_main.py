@@ -1,6 +1,7 @@
-"""The program in Gradescope's container: 768 MB, half a processor, ten minutes.
+"""Grade one submission in Gradescope's container, as a program of its own.
 
-Workers get less memory than at home. After a fault of the grader ``results.json`` has no score.
+The container has 768 MB, half a processor and ten minutes, so workers get less memory than
+elsewhere. After a grader fault ``results.json`` has no score.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from grader.core.errors import ExitCode
 from grader.core.limits import MIB
 
 MEMORY_BYTES = 256 * MIB
-"""For a worker, beyond what it shares with the host: host and judges take up to 350 MB of the
-container's 768.
+"""A worker's memory, beyond what it shares with the fork server: fork server and judges take up to
+350 MB of the container's 768.
 """
 OWN_FAULT = (
     "The grader itself failed, so nothing was graded. This is not your score. Your instructor can"
@@ -32,7 +33,7 @@ def main() -> None:
     try:
         data = grade(root)
     except Exception:
-        traceback.print_exc()  # to the log that instructors see
+        traceback.print_exc()  # into the log that instructors see
         write(target, {"output": OWN_FAULT, "stdout_visibility": "hidden"})
         sys.exit(ExitCode.ENGINE_FAULT)
     write(target, data)

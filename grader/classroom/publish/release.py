@@ -1,4 +1,4 @@
-"""``grade release``: what students get, and the proof that it works and gives nothing away.
+"""Make a students' bundle, and prove that it works and gives nothing away.
 
 ::
 
@@ -9,8 +9,8 @@
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 
-There is no solution in it. A visible check that takes its truth from torch runs as it does at home;
-one that asks the reference is there to be read, and is held back together with the hidden ones:
+A bundle has no solutions. A visible check that takes its expected values from torch runs as usual.
+One that asks the reference can be read, but is held back together with the hidden checks:
 ``release.toml`` says how many checks and points that are. A course of a bundle is used only where
 the engine has none of its own (``course.find_course``).
 """
@@ -47,13 +47,13 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
 HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
-"""How many of a hint's three steps students get; the third nearly is the code."""
+"""How many of a hint's three steps students get; the third is nearly the code."""
 CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """A lesson in a bundle: how many checks run there, worth how much, and what is held back."""
+    """A lesson in a bundle: the number and points of its checks, and what is held back."""
 
     lesson: str
     checks: int
@@ -64,11 +64,11 @@ class Released:
 def release(
     course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
 ) -> list[Released]:
-    """Make the bundle and prove it; ``folder`` appears only if all is well.
+    """Make the bundle and prove it; create ``folder`` only if the proof succeeds.
 
-    ``hints`` says how many steps of each hint go with it: a key of ``HINT_STEPS``.
+    ``hints``, a key of ``HINT_STEPS``, says how many steps of each hint are included.
 
-    Raises UsageError if the folder can't be made, CourseError with the file if something would be
+    Raise UsageError if the folder can't be made, CourseError with the file if something would be
     given away or a visible check does not pass on the reference.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -83,7 +83,7 @@ def release(
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            # Two folders: grading leaves byte code behind.
+            # Two folders, because grading leaves byte code behind.
             tried, made = Path(place) / "tried", Path(place) / "bundle"
             files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
             write(made, files)
@@ -125,7 +125,7 @@ def released_points(released: Iterable[Released]) -> tuple[float, float]:
 
 
 def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
-    """Return ``(path, text)`` of the bundle's README in each language."""
+    """Yield ``(path, text)`` of the bundle's README in each language."""
     points, held_points = released_points(released)
     values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
     held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
@@ -143,7 +143,7 @@ def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
 def bundle_files(
     course: Course, lessons: Iterable[Lesson], steps: int
 ) -> Iterator[tuple[str, str]]:
-    """``(path, text)`` of all but what is known only after the proof."""
+    """Yield ``(path, text)`` of every file except those that need the result of the proof."""
     yield (
         f"{BUNDLED}/exercises/course.toml",
         (course.root / "exercises" / "course.toml").read_text("utf-8"),
@@ -160,7 +160,7 @@ def bundle_files(
 
 
 def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
-    """What judges a lesson in a bundle, without what is not handed out."""
+    """Yield the files that judge a lesson in a bundle, without what is not handed out."""
     exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
     hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
     names = check_names(hidden)
@@ -194,7 +194,7 @@ def hints_that_answer(lesson: Lesson) -> frozenset[str]:
 
 
 def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
-    """The visible checks and what they rest on, by file name."""
+    """Return the visible checks and the files that they depend on, by file name."""
     found = {
         name: (lesson.checks / name).read_text("utf-8")
         for name in CHECK_FILES
@@ -210,7 +210,7 @@ def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
 
 
 def catalogue_without(path: Path, secret: frozenset[str]) -> str:
-    """A catalogue without the texts that only hidden checks have."""
+    """Return a catalogue without the texts that only hidden checks have."""
     import polib
 
     catalogue = polib.pofile(str(path), wrapwidth=140)
@@ -220,7 +220,7 @@ def catalogue_without(path: Path, secret: frozenset[str]) -> str:
 
 
 def release_toml(held: dict[str, HeldBack]) -> str:
-    """``release.toml``: what makes a course a students' bundle."""
+    """Return ``release.toml``, the file that marks a course as a students' bundle."""
     tables = (
         f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n"
         for lesson, one in held.items()
@@ -232,7 +232,7 @@ def release_toml(held: dict[str, HeldBack]) -> str:
 
 
 def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
-    """Grade every reference at home and in the bundle, and count the checks held back."""
+    """Grade every reference with the course and with the bundle, and count the checks held back."""
     settings = Settings(seed=0, sandbox="auto", limits=course.limits)
     bundled = load_course(root)
     released = []

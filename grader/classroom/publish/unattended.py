@@ -1,5 +1,6 @@
-"""Grade one submission where nobody watches: on another system's machine, from a folder that holds
-settings, engine and course.
+"""Grade one submission on another system's machine, without anybody watching.
+
+A folder there has settings, engine and course.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from grader.runtime.grading import Settings, grade_submission
 LESSONS_PER_HOST = 5
 """A fork server keeps each lesson's checks, so it is replaced every few lessons."""
 START_SECONDS = 60
-"""Of the time, what is kept for starting hosts."""
+"""The part of the time that is reserved for starting fork servers."""
 
 
 def read_settings(source: Path) -> dict[str, Any]:
@@ -39,8 +40,8 @@ def grade_folder(
 ) -> GradebookEntry:
     """Grade the files in ``submission`` with the engine and course of ``source``.
 
-    ``memory_bytes`` is the most that a worker gets. A submission that can't be read is an entry
-    with a problem. Faults of the grader are printed; an entry that has any gives no score.
+    ``memory_bytes`` is the most that a worker gets. A submission that can't be read becomes an
+    entry with a problem. Grader faults are printed, and an entry with any has no score.
     """
     settings = read_settings(source)
     with ForkServerClient() as host:
@@ -62,7 +63,7 @@ def grade_folder(
         def replace_host(result: LessonResult) -> None:
             done.append(result)
             if len(done) % LESSONS_PER_HOST == 0:
-                host.close()  # the next lesson starts another
+                host.close()  # the next lesson starts a new one
 
         report = grade_submission(
             host, course, lessons, files, terms, name="submission", progress=replace_host
@@ -73,7 +74,7 @@ def grade_folder(
 
 
 def limits_for(course: Course, lessons: int, memory_bytes: int | None = None) -> Limits:
-    """Return the course's limits, cut to what the machine has."""
+    """Return the course's limits, reduced to what the machine has."""
     share = (SECONDS - START_SECONDS) / max(lessons, 1)
     limits = course.limits
     return replace(

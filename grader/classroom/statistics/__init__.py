@@ -1,1 +1,1 @@
-"""A class as a whole: counting over ``gradebook.records``, without torch and files."""
+"""Statistics of a class, from ``gradebook.records``, without torch and files."""

@@ -1,6 +1,8 @@
-"""The class page: what to reteach, which checks to doubt, whom to look at, all submissions.
+"""Render the class page: what to reteach, which checks may be wrong, whom to look at, all
+submissions.
 
-One self-contained file; its policy allows only its own style sheet and script, by hash.
+It is one self-contained file; its Content Security Policy allows only its own style sheet and
+script, by hash.
 """
 
 from __future__ import annotations
@@ -30,9 +32,9 @@ from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
 
 FEWEST_TO_RETEACH = 2
-"""What one person got wrong is told that person, not the class."""
+"""A mistake of only one person is for that person's page, not for the class."""
 RETEACH = 3
-"""How many things to reteach the first screen names: what one lesson has room for."""
+"""How many things to reteach the first screen names: as many as fit into one lesson."""
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24
 STATE_WORDS = {
@@ -65,7 +67,7 @@ BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Something to reteach: a mistake, or a check often wrong; ``link`` shows who."""
+    """Something to reteach: a mistake, or a check that many got wrong; ``link`` shows who."""
 
     title: str
     lesson: LessonFacts
@@ -79,7 +81,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of a bar: its look, start and width in per cent, how many, and of what."""
+    """A segment of a bar: its look, start and width in per cent, the count, and what is counted."""
 
     kind: str
     start: float
@@ -88,7 +90,7 @@ class Part:
 
 
 PassedOver = Sequence[tuple[str, str]]
-"""What lay in the download and counts for nobody: the entry, the reason."""
+"""An item of the download that counts for nobody: the item, the reason."""
 
 
 def render_class(
@@ -102,8 +104,8 @@ def render_class(
 ) -> Iterator[str]:
     """Yield the page in pieces; reports are linked as ``reports/<name>.html``.
 
-    Entries are read once and not kept; ``rows`` keeps their table rows meanwhile (default: in
-    memory). ``code_of`` returns the code of one answer of a group of wrong answers.
+    Entries are read once and not kept; ``rows`` stores their table rows (default: in memory).
+    ``code_of`` returns the code of one answer in a group of wrong answers.
     """
     classroom = collect_statistics(entries, columns, rows)
     classroom.groups = [
@@ -147,9 +149,10 @@ def render_class(
 
 
 def topics(classroom: Classroom) -> tuple[Topic, ...]:
-    """Return what to reteach: the commonest mistakes, then checks often wrong without a name.
+    """Return what to reteach: the most common mistakes, then checks that many got wrong without a
+    name.
 
-    Doubtful checks are left out.
+    Checks that may themselves be wrong are left out.
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
     named = [
@@ -199,7 +202,7 @@ def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
 
 
 def quartiles(scores: Sequence[float]) -> tuple[float, float, float] | None:
-    """Return the quartiles of the scores; None for fewer than two scores."""
+    """Return the quartiles of the scores; None for fewer than two."""
     if len(scores) < 2:
         return None
     low, middle, high = statistics.quantiles(scores, n=4, method="inclusive")
@@ -211,24 +214,24 @@ def mean(scores: Sequence[float]) -> str:
 
 
 def deviation(scores: Sequence[float]) -> str:
-    """Return the standard deviation, as of a whole population."""
+    """Return the standard deviation of the whole population."""
     return f"{statistics.pstdev(scores):.1f}" if len(scores) > 1 else "–"
 
 
 def present(classroom: Classroom) -> dict[State, int]:
-    """The states that there are in this class, with how many submissions are in each."""
+    """Return the states that occur in this class, with the number of submissions in each."""
     counts = Counter(state for row in classroom.rows for state in row.states)
     return {state: counts[state] for state in State if counts[state]}
 
 
 def namesakes(classroom: Classroom) -> frozenset[str]:
-    """Return the labels of several submissions, beside which the unique name is shown."""
+    """Return the labels that several submissions share; the page shows their unique names too."""
     counts = Counter(row.person.label for row in classroom.rows)
     return frozenset(label for label, count in counts.items() if count > 1)
 
 
 def percent(part: float | None) -> str:
-    """A share for people: 0 % and 100 % only where it is just that."""
+    """Return a share for people; 0 % and 100 % only if they are exact."""
     if part is None:
         return "–"
     rounded = round(100 * part)
@@ -242,12 +245,14 @@ def seconds(number: float | None) -> str:
 
 
 def report_link(person: StudentSummary) -> str | None:
-    """Where a submission's report lies beside the page, as a relative URL."""
+    """Return the relative URL of a submission's report."""
     return f"reports/{urllib.parse.quote(person.name, safe='')}.html" if person.has_report else None
 
 
 def numbers(values: Iterable[int]) -> str:
-    """Return numbers for a data attribute, with blanks around each so that one can be found."""
+    """Return numbers for a data attribute, with blanks around
+    each so that a search can find one.
+    """
     joined = " ".join(str(value) for value in values)
     return f" {joined} " if joined else ""
 

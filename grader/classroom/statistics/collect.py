@@ -1,7 +1,8 @@
-"""From a stream of gradebook entries to a ``Classroom``. Each entry is looked at once.
+"""Turn a stream of gradebook entries into a ``Classroom``.
 
-What many people do is kept as a number and a few names. Only the rows of the table grow with the
-class: give ``collect_statistics`` a ``RowsOnDisk`` to keep them out of memory.
+Each entry is read once. For what several people have in common, only a count and a few names are
+kept. Only the table's rows grow with the class; give ``collect_statistics`` a ``RowsOnDisk`` to
+keep them out of memory.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
 FEWEST_TOGETHER = 3
-"""Two people who made the same two mistakes may be chance."""
+"""If only two people made the same two mistakes, it may be chance."""
 LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
 
 
 def collect_statistics(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
 ) -> Classroom:
-    """Count a class, lessons and checks in the columns' order; others come after them."""
+    """Count a class. Lessons and checks are in the columns' order; others come after them."""
     collector = _Collector(columns, [] if rows is None else rows)
     for entry in entries:
         collector.add(entry)
@@ -133,7 +134,7 @@ class _Collector:
         mistakes: set[int],
         wrong: list[int],
     ) -> None:
-        """Count a report; note the numbers of its mistakes and of its checks that failed."""
+        """Count a report; return the numbers of its mistakes and of its failed checks."""
         room = self.room
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)
@@ -196,7 +197,7 @@ class _Collector:
     def in_group(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, signature: str
     ) -> None:
-        """Count a wrong answer without a name among those that fail alike."""
+        """Count an unnamed wrong answer in the group of those that fail alike."""
         key = (lesson_id, signature)
         if key not in self.groups:
             self.groups[key] = UnnamedGroup(signature, lesson_id, check.function, check)

@@ -1,4 +1,4 @@
-"""The rows of the class table on disk, so that memory does not grow with the class."""
+"""Keep the rows of the class table on disk, so that memory does not grow with the class."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.classroom.statistics.records import Row
 
 
 class RowsOnDisk:
-    """Rows in a nameless file of a folder, gone when it is closed; a line of JSON each."""
+    """Rows in an unnamed file, one line of JSON each; the file is gone when it is closed."""
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed by close

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 FEWEST = 10
-"""With fewer answers than this a correlation says nothing, so none is given."""
+"""With fewer answers a correlation is meaningless, so none is returned."""
 
 
 @dataclass(slots=True)
 class Moments:
-    """How many numbers there were, their sum, and the sum of their squares."""
+    """The count of some numbers, their sum, and the sum of their squares."""
 
     count: int = 0
     total: float = 0.0
@@ -26,7 +26,9 @@ class Moments:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """A histogram's column from ``low`` to below ``high`` (the last includes it); the count."""
+    """A column of a histogram, from ``low`` to below ``high`` (the last includes it), with its
+    count.
+    """
 
     low: float
     high: float
@@ -34,7 +36,7 @@ class Bin:
 
 
 def share(part: int, whole: int) -> float | None:
-    """A part of a whole, 0 to 1; None where there is no whole."""
+    """Return a part of a whole, 0 to 1; None if the whole is zero."""
     return part / whole if whole else None
 
 
@@ -77,7 +79,8 @@ def both_of_either(
 ) -> list[tuple[int, int, int, float]]:
     """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
 
-    ``share`` is both of either (Jaccard 1912), the greatest first; ``counts`` has the single ones.
+    ``share`` is the Jaccard index (Jaccard 1912); the greatest comes first. ``counts`` has how
+    often each single one occurs.
     """
     found = [
         (one, other, both, both / (counts[one] + counts[other] - both))

@@ -1,4 +1,4 @@
-"""What is known of a class; it grows as ``collect`` reads the gradebook."""
+"""Statistics of a class, which ``collect`` fills while it reads the gradebook."""
 
 from __future__ import annotations
 
@@ -19,22 +19,20 @@ from grader.core.report import CheckResult, LessonStatus, Outcome
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
 TOO_FEW_TO_BLAME = 3
-"""That one or two people get a check wrong says nothing about the check."""
+"""If only one or two people get a check wrong, the check need not be at fault."""
 AGAINST = -3.0
-"""Below this many standard errors a check is right more often where the rest is worse, and it is
-the check that is to be doubted.
-
-Three, since a course has hundreds of checks: with two, chance alone would accuse some. A
-correlation that is none has, in n answers, a standard error of 1 / √(n − 1).
+"""A check may be wrong if its correlation with the rest is below this many negative standard
+errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
+Without correlation, the standard error for n answers is 1 / √(n − 1).
 """
 
 
 NAMED = 8
-"""How many names stand beside a mistake."""
+"""How many names are shown beside a mistake."""
 
 
 class State(enum.StrEnum):
-    """What a line of the gradebook can be looked for by."""
+    """A state by which the table of submissions can be filtered."""
 
     FAULT = "fault"
     PROBLEM = "problem"
@@ -58,7 +56,7 @@ class StudentSummary:
 
 @dataclass(slots=True)
 class People:
-    """How many people something is true of, and the first ``NAMED`` of them."""
+    """The number of people of whom something is true, and the first ``NAMED`` of them."""
 
     count: int = 0
     first: list[StudentSummary] = field(default_factory=list)
@@ -98,7 +96,7 @@ class Row(Record):
 
 
 class Rows(Protocol):
-    """Rows in the order in which they came, to be read as often as is wanted; a list is one."""
+    """Rows in the order of arrival, which can be read several times; a list is one."""
 
     def append(self, row: Row, /) -> None: ...
 
@@ -109,7 +107,7 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClassNote:
-    """Something to look at: whose, where, what; ``more`` is for the grader's author."""
+    """A note on a submission: whose, where, what; ``more`` is for the course's author."""
 
     person: StudentSummary
     where: str
@@ -129,7 +127,7 @@ class Changed:
 class CheckFacts:
     """One check over the class: outcomes, and moments of the scores on everything else.
 
-    ``wrong`` are those who got it wrong without a known mistake; ``example`` is the message that
+    ``wrong`` are the people who failed it without a known mistake; ``example`` is the message that
     one of them got.
     """
 
@@ -176,12 +174,12 @@ class CheckFacts:
 
     @property
     def difficulty(self) -> float | None:
-        """How many got it wrong of those for whom it was run: 0 nobody, 1 everybody."""
+        """The share of those for whom it was run who got it wrong: 0 nobody, 1 everybody."""
         return share(self.judged - self.passed, self.judged)
 
     @property
     def doubt(self) -> str | None:
-        """Why the check itself is to be looked at first, if it is."""
+        """The reason why the check itself may be wrong, if there is one."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"none of {self.judged} students passed"
         telling = self.discrimination
@@ -192,7 +190,7 @@ class CheckFacts:
 
 @dataclass(slots=True)
 class MistakeCount:
-    """How often a mistake was made; ``evidence`` is an example from the check ``check``."""
+    """How often a mistake was made; ``evidence`` is an example from ``check``."""
 
     number: int
     id: str
@@ -205,7 +203,7 @@ class MistakeCount:
 
 @dataclass(slots=True)
 class UnnamedGroup:
-    """Wrong answers without a name that fail alike: who, and what one of them did. ``signature``
+    """Unnamed wrong answers that fail alike: who gave them, and what one of them did. ``signature``
     is what ``grade name`` calls the group.
     """
 
@@ -291,9 +289,9 @@ class Classroom:
     sections: dict[str, array[float]] = field(default_factory=dict)
     """The scores by section, as in ``scores``."""
     again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
-    """What the first and the last version earned, of those who handed in more than one."""
+    """The points of the first and the last version, of those who handed in more than one."""
     unconfined: int = 0
-    """How many were judged with a guarantee of the sandbox missing."""
+    """How many were judged without a guarantee of the sandbox."""
 
     @property
     def doubtful(self) -> tuple[CheckFacts, ...]:

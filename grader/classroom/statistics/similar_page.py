@@ -1,4 +1,4 @@
-"""The page of pairs that share code, side by side, shared parts marked."""
+"""The page of submissions that share code, side by side, with the shared parts marked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from grader.classroom.statistics.similarity import Pair
 from grader.render.html import environment, inlined, style_hash
 
 SHOWN = 200
-"""How many pairs the page holds: more is more than anybody reads, and a sign that the threshold is
-too low.
+"""How many pairs the page has. More pairs would not be read, and mean that the threshold is too
+low.
 """
 
 
@@ -22,7 +22,7 @@ def render_similar(
     threshold: float,
     earlier: str | None = None,
 ) -> str:
-    """Render the page; ``labels`` are this class's, ``earlier`` names the other class."""
+    """Render the page; ``labels`` are this class's names, ``earlier`` is the other class's name."""
     sheet = inlined("theme.css", "similar.css")
     return (
         environment()

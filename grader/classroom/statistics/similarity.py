@@ -1,9 +1,11 @@
-"""Which texts of a lesson share code that they need not share: a place to look, not a verdict.
+"""Find texts of a lesson that share code which they need not share. A match shows where to look; it
+proves nothing.
 
 Fingerprints (winnowing: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document
-fingerprinting) of code without names, imports, comments and layout, made by copydetect. Code of
-the stub, of known right answers and of many in the class does not count. Every fingerprint is kept
-(a window of one), so results are reproducible. copydetect brings matplotlib, so it is an extra.
+fingerprinting) of code without names, imports, comments and layout, made by copydetect. Code of the
+stub, of known right answers and of many in the class does not count. Every fingerprint is kept (a
+window of one), so results are reproducible. copydetect is an optional dependency because it depends
+on matplotlib.
 """
 
 from __future__ import annotations
@@ -22,16 +24,18 @@ from grader.core.errors import UsageError
 
 Thing = TypeVar("Thing")
 NOISE = 25
-"""Characters of normalised code, some two lines, that have to agree before that is anything."""
+"""How many characters of normalized code (about two lines) have to agree at least."""
 TELLING = 60
-"""With fewer characters that are its own, a text has nothing to be recognised by."""
+"""A text with fewer characters of its own cannot be recognized."""
 COMMON_SHARE, COMMON_FEWEST = 0.05, 5
-"""What more than this share of a class has, and more than so many, is how the lesson is written."""
+"""Code counts as common to the lesson if more than this share of the class has it, and more than
+this number.
+"""
 KEPT_AT_ONCE = 256
 LAYOUT = frozenset(
     {tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENCODING}
 )
-"""Tokens that begin no statement."""
+"""Tokens with which no statement begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +72,27 @@ class Pair:
 
     @property
     def lines(self) -> int:
-        """How many lines are shared; of the two sides the smaller number."""
+        """How many lines are shared; the smaller number of the two sides."""
         return min(self.one.shared_lines, self.other.shared_lines)
 
     @property
     def share(self) -> float:
-        """The greater share: whoever copied and added has the smaller one."""
+        """The greater share of the two sides: somebody who copied and added code has the smaller
+        one.
+        """
         return max(self.one.share, self.other.share)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is left to compare: pairs of places, and fingerprints that are too common."""
+    """What is left to compare: pairs of positions, and fingerprints that are too common."""
 
     pairs: tuple[tuple[int, int], ...]
     ignored: frozenset[int]
 
 
 def library() -> Any:
-    """copydetect; raises UsageError that says how to get it."""
+    """Return copydetect; raise UsageError that says how to install it."""
     try:
         import copydetect
     except ImportError:
@@ -98,13 +104,13 @@ def library() -> Any:
 
 
 def fingerprint(text: str) -> Any:
-    """A text's fingerprints and where they are (copydetect's ``CodeFingerprint``)."""
+    """Return a text's fingerprints and their positions (copydetect's ``CodeFingerprint``)."""
     made = io.StringIO(masked(text))
     return library().CodeFingerprint("lesson.py", NOISE, 1, fp=made, language="python")
 
 
 def masked(text: str) -> str:
-    """Return code with every name as ``x``s and imports as blanks, of the same length.
+    """Return code of the same length, with every name replaced by ``x``s and imports by blanks.
 
     copydetect masks names too, but not ``self`` and other built-in ones. Text that is not Python is
     returned as it is.
@@ -131,10 +137,10 @@ def masked(text: str) -> str:
 
 
 class Watched(Protocol):
-    """What gives the things of a part of the work one by one, and may tell how far that is."""
+    """A function that passes on the items of one part of the work, and may report progress."""
 
     def __call__(self, what: str, things: Collection[Thing], /) -> Iterable[Thing]:
-        """The same things; ``what`` is the part's name."""
+        """Return the same items; ``what`` is the part's name."""
 
 
 def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
@@ -184,7 +190,7 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 def candidates(
     texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched
 ) -> Candidates:
-    """Return pairs with enough common fingerprints, found from rare ones."""
+    """Return pairs with enough common fingerprints; rare fingerprints find them."""
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
@@ -203,8 +209,8 @@ def candidates(
     enough = [
         (one, other)
         for (one, other), count in shared.items()
-        # places that agree lie close, so the share of fingerprints is below that of characters:
-        # half of it is left as a margin
+        # Equal places are close to each other, so the share of fingerprints is below that of
+        # characters: the threshold is halved to leave a margin.
         if count >= threshold / 2 * min(sizes[one], sizes[other])
         and min(sizes[one], sizes[other]) + NOISE > TELLING
         and not (texts[one].earlier and texts[other].earlier)
@@ -213,7 +219,7 @@ def candidates(
 
 
 def without(made: Any, ignored: frozenset[int]) -> Any:
-    """Fingerprints without those that tell nothing; the share is then of what is left."""
+    """Return fingerprints without the uninformative ones; shares refer to what is left."""
     from copydetect.utils import get_token_coverage
 
     kept = {one: places for one, places in made.hash_idx.items() if int(one) not in ignored}

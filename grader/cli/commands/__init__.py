@@ -1,1 +1,1 @@
-"""What the commands do, a module for each group of them. Their options are in ``cli``."""
+"""The implementation of the commands, a module for each group. Their options are in ``cli``."""

@@ -1,4 +1,4 @@
-"""What a person changes of a score: an audit trail, shown wherever the score is."""
+"""Change a score by hand, with an audit trail that is shown wherever the score is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from grader.render.terminal_lines import points as points_text
 def adjust(
     out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None
 ) -> None:
-    """Change a score and rewrite what shows it; raises UsageError for unknown names."""
+    """Change a score and rewrite everything that shows it; raise UsageError for unknown names."""
     if not math.isfinite(points) or not points:
         raise UsageError(f"--points {points:g} changes nothing. Give a number such as +2 or -0.5")
     if not reason.strip():

@@ -1,4 +1,4 @@
-"""Who changes a gradebook."""
+"""Find out who changes a gradebook."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import getpass
 
 
 def login_name() -> str:
-    """Return the name of who runs this, for the trail; ``unknown`` if the system has none."""
+    """Return the login name for the audit trail; ``unknown`` if the system has none."""
     try:
         return getpass.getuser()
-    except (OSError, KeyError):  # no name, as in some containers; an OSError since Python 3.13
+    except (OSError, KeyError):  # no name, as in some containers; since Python 3.13 an OSError
         return "unknown"

@@ -1,4 +1,4 @@
-"""What an instructor does with a class: grade it, and see how it went."""
+"""Grade a class, and report how it went."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class BatchOptions:
     repair: bool = False
 
     def late_rule(self) -> str | None:
-        """Return the rule as JSON, '' for none; None if nothing was said of it."""
+        """Return the rule as JSON, '' for no rule; None if the options do not mention one."""
         if self.due is None:
             if self.late is not None:
                 raise UsageError("--late needs a due date. Give it with --due")
@@ -76,7 +76,7 @@ class BatchOptions:
 
 
 def host_for_a_class() -> ForkServerClient:
-    """Return a fork server in a session of its own, which Ctrl-C does not reach."""
+    """Return a fork server in a session of its own, so that Ctrl-C does not reach it."""
     return ForkServerClient(own_session=True)
 
 
@@ -150,7 +150,7 @@ def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassIm
 def host_pool(
     console: Console, wanted: BatchOptions, count: int, make_host: Callable[[], ForkServerClient]
 ) -> Iterator[tuple[HostPool[Any], Callable[..., Graded]]]:
-    """Return what grades the submissions: local fork servers, or slots in a cluster."""
+    """Return the pool that grades: local fork servers, or slots in a cluster."""
     if wanted.scheduler is None:
         with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_here
@@ -172,7 +172,7 @@ def grade_here(*task: Any, name: str, page: object) -> Graded:
 
 
 def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
-    """What to grade and how; raises UsageError for a lesson or a check that is none."""
+    """Return what to grade and how; raise UsageError for an unknown lesson or check."""
     lessons = [course.lesson(name) for name in wanted.lessons] or list(course.lessons)
     if wanted.check:
         if not wanted.regrade:
@@ -214,7 +214,7 @@ def refuse_unknown_check(course: Course, check: str) -> None:
 def register(
     book: Gradebook, plan: BatchPlan, found: ClassImport, roster: Roster | None, *, place: Path
 ) -> MatchedStudents:
-    """Keep what is known of the class before grading; match it to the new or kept roster."""
+    """Store what is known of the class before grading; match it to the new or stored roster."""
     lang = plan.settings.lang
     titles = [[one.id, load(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons]
     identity = {

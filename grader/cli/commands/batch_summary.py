@@ -1,4 +1,4 @@
-"""What a batch came to, on a terminal."""
+"""Print the outcome of a batch on a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.core.sanitize import clean
 from grader.render.terminal_lines import points as points_text
 
 LISTED = 20
-"""How many lines of one kind are listed; the rest is a number."""
+"""How many lines of one kind are listed; the others are only counted."""
 
 
 def listing(console: Console, what: str, lines: Sequence[str]) -> None:
@@ -36,7 +36,7 @@ def problem_of(entry: GradebookEntry) -> str:
 
 
 class Summary:
-    """What a run came to, on a terminal."""
+    """The outcome of a run, printed on a terminal."""
 
     def __init__(self, console: Console, book: Gradebook, out: Path) -> None:
         self.console = console

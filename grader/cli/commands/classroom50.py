@@ -1,4 +1,4 @@
-"""``grade classroom50``: the folder for Classroom 50, and what to do with it."""
+"""Run ``grade classroom50``: make the folder for Classroom 50, and say what to do with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person says of a submission, of a lesson, or of a line of its file."""
+"""Comments of a person on a submission, a lesson, or a line of its file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COLUMNS = ("name", "lesson", "line", "comment")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A comment to be made; ``where`` is what an error about it begins with."""
+    """A comment to be made; an error about it begins with ``where``."""
 
     name: str
     lesson: str | None
@@ -39,7 +39,7 @@ def comment(out: Path, target: str, text: str, *, author: str | None) -> None:
 
 
 def comment_from(out: Path, file: Path, *, author: str | None) -> None:
-    """Make the comments of a CSV file, all or none; those that are there already stay."""
+    """Make the comments of a CSV file, all or none; existing ones are not repeated."""
     make(out, list(read_file(file)), author)
 
 
@@ -67,7 +67,7 @@ def show(out: Path, name: str) -> None:
 
 
 def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
-    """Make comments, after all of them were found to be possible; raises UsageError."""
+    """Make comments, after checking that all of them are possible; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
         made = [(book.entry_of(one.name).name, checked(book, one, author)) for one in wanted]
         new = [name for name, one in made if book.comment(name, one)]
@@ -81,7 +81,7 @@ def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
 
 
 def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
-    """Return the comment with the line it is about; raises UsageError if that is not there."""
+    """Return the comment with the line it is about; raise UsageError if there is no such line."""
     name = book.entry_of(one.name).name
     lessons = [lesson for lesson, _, _ in book.lessons()]
     if not one.text.strip():
@@ -116,7 +116,7 @@ def read_target(target: str, text: str) -> Wanted:
 
 
 def read_file(file: Path) -> Iterator[Wanted]:
-    """Yield the comments of a CSV file; raises UsageError with file and line."""
+    """Yield the comments of a CSV file; raise UsageError with file and line."""
     rows = csv_rows(file)
     header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
     if "name" not in header or "comment" not in header:

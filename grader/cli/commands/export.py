@@ -1,4 +1,4 @@
-"""``grade export``: a gradebook, written as another system reads it."""
+"""Run ``grade export``: write a gradebook in another system's format."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ NEXT = {
     "canvas": ["Check it, then import it in Canvas: Grades, Import."],
     "moodle": ["Check it, then upload it in Moodle: Upload grading worksheet."],
 }
-"""What to do with a file that goes back to where its template came from."""
+"""What to do with a file that is uploaded to the system of its template."""
 
 
 def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Path | None) -> None:
-    """Write the gradebook that lies in ``out`` in the format ``name``; say where it lies."""
+    """Write the gradebook in ``out`` in the format ``name``; print the output's path."""
     with Gradebook.open(out) as book:
         target = write_export(
             in_section(book, request.section),
@@ -36,7 +36,7 @@ def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Pa
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:
-    """Return the entries of a section, or all; raises UsageError if nobody is in it."""
+    """Return the entries of a section, or all; raise UsageError if nobody is in it."""
     if section is None:
         return book.entries()
     known = {one for entry in book.entries() for one in entry.sections}
@@ -57,9 +57,9 @@ def write_export(
     folder: Path,
     output: Path | None,
 ) -> Path:
-    """Write an export to ``output``, by default beside the gradebook; return where it lies.
+    """Write an export to ``output``, by default beside the gradebook; return its path.
 
-    It is written under another name first, so it is complete or not there.
+    It is written under another name first, so it is complete or missing.
     """
     target = output or folder / FORMATS[name].file
     if request.template is not None and target.exists() and target.samefile(request.template):
@@ -69,7 +69,7 @@ def write_export(
     try:
         notes = write_pieces(entries, columns, name, request=request, target=target)
     except OSError as error:
-        # filename2 is what os.replace would replace: a table that is open in Excel.
+        # filename2 is the file that os.replace would replace: a table that is open in Excel.
         where = error.filename2 or error.filename or target
         raise UsageError(
             f"{where} can't be written: {error.strerror}. If another program has it open, close it;"
@@ -91,7 +91,7 @@ def write_pieces(
     part = target.with_name(f"{target.name}.part")
     target.parent.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
-        # This runs after the file was closed: Windows removes no open file.
+        # This runs after the file was closed, because Windows can't remove an open file.
         stack.callback(part.unlink, missing_ok=True)
         stream: BinaryIO | None = (
             None if FORMATS[name].files else stack.enter_context(part.open("wb"))

@@ -1,4 +1,4 @@
-"""Give students their pages: a zip that Moodle or Canvas takes back, or a folder."""
+"""Give students their pages: a zip to upload to Moodle or Canvas, or a folder."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ NOTHING = (
 
 
 def write_feedback(out: Path, system: str, *, template: Path | None, target: Path | None) -> None:
-    """Write the pages of everybody with a verdict, and ``feedback.csv`` beside them.
+    """Write the pages of all students with a verdict, and ``feedback.csv`` beside them.
 
-    Raises UsageError if a file can't be read or written.
+    Raise UsageError if a file can't be read or written.
     """
     target = target or out / ("feedback" if system == "folder" else f"feedback-{system}.zip")
     notes: list[ExportNote] = []
@@ -67,7 +67,7 @@ def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
 
 
 def page(out: Path, book: Gradebook, entry: GradebookEntry) -> bytes:
-    """Return an entry's page, written again if it is not there."""
+    """Return an entry's page; write it again if it is missing."""
     path = page_path(out, entry.name)
     if not path.exists():
         rewrite_page(out, book, entry)
@@ -77,7 +77,7 @@ def page(out: Path, book: Gradebook, entry: GradebookEntry) -> bytes:
 def write_pieces(
     pieces: Iterator[Piece | ExportNote], target: Path, notes: list[ExportNote], *, zipped: bool
 ) -> int:
-    """Write files into a zip or a folder, and keep the notes; return how many were written."""
+    """Write files into a zip or a folder, and collect the notes; return the number of files."""
     count = 0
     with contextlib.ExitStack() as stack:
         archive = None

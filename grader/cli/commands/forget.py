@@ -1,4 +1,4 @@
-"""Who is in a gradebook: leave a submission out, give it another name, take either back."""
+"""Leave a submission out of a gradebook, give it another name, or undo either."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.render.terminal import make_console
 
 
 def forget(out: Path, name: str) -> None:
-    """Leave a submission out of all tables, pages and exports; raises UsageError."""
+    """Leave a submission out of all tables, pages and exports; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(name)
         book.forget(entry.name, login_name(), now())
@@ -27,7 +27,7 @@ def forget(out: Path, name: str) -> None:
 
 
 def rename(out: Path, old: str, new: str) -> None:
-    """Give a submission's whole history another name; raises UsageError."""
+    """Give a submission's whole history another name; raise UsageError."""
     if unique_names([(new, "")]) != [new]:
         raise UsageError(
             f"{new!r} can't be a submission's name, because its page gets that file name"
@@ -49,7 +49,7 @@ def rename(out: Path, old: str, new: str) -> None:
 
 
 def undo(out: Path, name: str) -> None:
-    """Take the last forgetting or renaming of a name back; raises UsageError."""
+    """Undo the last forgetting or renaming of a name; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
         deed = book.undo(name)
         for one in {name, deed.detail.get("old", name)}:
@@ -63,7 +63,7 @@ def undo(out: Path, name: str) -> None:
 
 
 def list_trail(out: Path) -> None:
-    """Show who was forgotten or renamed, and what was taken back."""
+    """Show who was forgotten or renamed, and what was undone."""
     with Gradebook.open(out) as book:
         trail = book.trail()
     table = plain_table("when", "who", "what", "")

@@ -1,4 +1,4 @@
-"""``grade``: grade the lessons of one folder, show the report and write it."""
+"""Run ``grade``: grade the lessons of one folder, show the report and write it."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from grader.runtime.grading import Settings, grade_side_by_side, grade_submissio
 from grader.runtime.pool import HostPool
 
 WORTH_A_SECOND_SERVER = 6
-"""With so many lessons a second import of torch takes less time than it saves."""
+"""With this many lessons, a second import of torch takes less time than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outputs:
-    """Where to write a report, None for not at all; how to show it: ``terminal``, ``github``,
+    """The files to write (None: not at all), and how to show the report: ``terminal``, ``github``,
     or ``plain`` for editors.
     """
 
@@ -37,7 +37,7 @@ class Outputs:
     html_file: Path | None = None
     style: str = "terminal"
     repair: bool | None = None
-    """Whether to search wrong expressions; None for only where somebody watches a terminal."""
+    """Whether to search for wrong expressions; None means only if somebody watches a terminal."""
 
 
 def grade_here(
@@ -52,12 +52,12 @@ def grade_here(
 ) -> ExitCode:
     """Grade lessons, show the report and write it; return the exit code.
 
-    The fork server starts first: it imports torch while the rest is read.
+    The fork server starts first: it imports torch while everything else is read.
     """
     language = wanted_language(lang)
     tr = engine_catalogue(language)
     with ForkServerClient() as host:
-        # These imports take their time while the server imports torch.
+        # These imports run while the server imports torch.
         from grader.cli.commands.learner_page import keep
         from grader.cli.commands.spinner import waiting
         from grader.render.html import render_page, warm_up
@@ -119,7 +119,7 @@ def exit_code(report: Report) -> ExitCode:
 def problems_writing(
     outputs: Outputs, report: Report, page_of: Callable[[Report], str]
 ) -> list[UsageError]:
-    """Write the files that are wanted; return the errors of those that could not be written."""
+    """Write the requested files; return the errors of those that could not be written."""
     return [
         *problem_writing(outputs.json_file, lambda: json_text(report)),
         *problem_writing(outputs.html_file, lambda: page_of(report)),

@@ -1,4 +1,4 @@
-"""``grade gradescope``: the zip for Gradescope, and what to do with it."""
+"""Run ``grade gradescope``: make the zip for Gradescope, and say what to do with it."""
 
 from __future__ import annotations
 

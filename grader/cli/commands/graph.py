@@ -1,4 +1,4 @@
-"""``grade graph``: draw the graph behind a function's result.
+"""Run ``grade graph``: draw the graph behind a function's result.
 
 The function runs in a child process with the user's own rights.
 """
@@ -32,7 +32,7 @@ from grader.render.terminal import make_console
 
 @dataclass(frozen=True, slots=True)
 class GraphRequest:
-    """What to draw: a function of a file, its inputs, whether backward runs first."""
+    """What to draw: a function of a file, its inputs, and whether backward runs first."""
 
     file: Path
     function: str
@@ -41,7 +41,7 @@ class GraphRequest:
 
 
 def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequest:
-    """``FILE:FUNCTION`` and texts such as ``2.0,3.0``, understood. Raises UsageError."""
+    """Parse ``FILE:FUNCTION`` and texts such as ``2.0,3.0``; raise UsageError."""
     place, colon, function = target.rpartition(":")
     if not colon or not place or not function:
         message = "{target} names no function. Write FILE:FUNCTION, such as {example}"
@@ -56,7 +56,7 @@ def wanted(target: str, inputs: tuple[str, ...], *, backward: bool) -> GraphRequ
 
 
 def numbers(text: str) -> Any:
-    """Parse ``2.0``, ``2.0,3.0`` or ``[[1, 2], [3, 4]]``; raises UsageError."""
+    """Parse ``2.0``, ``2.0,3.0`` or ``[[1, 2], [3, 4]]``; raise UsageError."""
     try:
         value = json.loads(
             text if "[" in text or "," not in text else f"[{text}]", parse_constant=_no_number
@@ -85,7 +85,7 @@ def _numeric(value: Any) -> bool:
 
 
 def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
-    """Return the graph behind a function's result and the call; raises UsageError."""
+    """Return the graph behind a function's result, and the call; raise UsageError."""
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         request = TraceRequest(str(what.file), what.function, what.inputs, what.backward)
@@ -112,7 +112,7 @@ def run_function(what: GraphRequest) -> tuple[GraphPicture, str]:
 def show_graph(
     what: GraphRequest, *, svg: Path | None, html: Path | None, lang: str | None
 ) -> None:
-    """Run the function and print the tree; write the files that were asked for."""
+    """Run the function and print the tree; write the requested files."""
     tr = engine_catalogue(wanted_language(lang))
     make_console(stderr=True).print(
         Text(

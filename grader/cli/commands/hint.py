@@ -1,4 +1,4 @@
-"""``grade hint``: one step further each time, for what failed last."""
+"""Run ``grade hint``: show one step more each time, for what failed last."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def show_hint(
 
 
 def at_hand(learner: Learner, progress: Progress) -> Lesson:
-    """Return the only lesson here, else the one graded last, as long as something is wrong there;
-    else the first that was wrong, else the next one.
+    """Return the only lesson here. Otherwise return the one graded last while it is wrong, else the
+    first wrong one, else the next one.
     """
     files = learner.files()
     here = [lesson for lesson in learner.course.lessons if lesson.id in files]
@@ -77,13 +77,13 @@ def at_hand(learner: Learner, progress: Progress) -> Lesson:
 
 
 def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:
-    """The function that failed last, else the first of the lesson; None where it has no hints."""
+    """Return the function that failed last, else the lesson's first; None if it has no hints."""
     names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
     return next((name for name in names if name in hints), None)
 
 
 def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
-    """Keep the step that was reached; ignore a file that can't be written."""
+    """Remember the step that was shown; ignore a file that can't be written."""
 
     def reached(progress: Progress) -> Progress:
         mine = progress.of(lesson.id)

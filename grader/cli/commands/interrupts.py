@@ -1,4 +1,4 @@
-"""Ctrl-C in a batch or a long proof: the first waits for what is under way, the next kills."""
+"""Handle Ctrl-C in a batch or a long run: the first waits for running jobs, the next ends them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def graceful_interrupt(
 ) -> Iterator[None]:
     """Make the first Ctrl-C stop new work, with a message; the next raises KeyboardInterrupt.
 
-    Another handler, or none (``nohup``), stays as it is.
+    Another handler, or an ignored signal (``nohup``), stays as it is.
     """
     before = signal.getsignal(signal.SIGINT)
     if (
@@ -33,7 +33,8 @@ def graceful_interrupt(
     def first(*_: object) -> None:
         signal.signal(signal.SIGINT, again)
         hosts.finishing.set()
-        # The signal may come while a line is being written, which can't be written into.
+        # The signal may arrive while a line is being written, and no other text can be written
+        # then.
         with contextlib.suppress(RuntimeError):
             console.print(Text(stopping(hosts.busy, what)), soft_wrap=True)
 
@@ -49,7 +50,7 @@ def graceful_interrupt(
 
 
 def stopping(busy: int, what: str = "submission") -> str:
-    """What the first Ctrl-C says; ``what`` is what is graded."""
+    """Return what to print at the first Ctrl-C; ``what`` is what is graded."""
     waiting = (
         f"waiting for {busy} {what}{'' if busy == 1 else 's'}; press Ctrl-C again to stop at once"
         if busy

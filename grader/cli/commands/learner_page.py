@@ -1,4 +1,4 @@
-"""What goes into a learner's own page beside the report."""
+"""Collect what a learner's own page shows beside the report."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def keep(
     console: Console | None = None,
     readmes: bool = True,
 ) -> LearnerExtras:
-    """Return what a page holds beside the report: graded code, earned solutions, the progress, and
-    the READMEs unless the page goes into a notebook, which would grow with every run.
+    """Return what a page shows beside the report: graded code, earned solutions and the progress.
 
-    In the learner's own folder the report is kept in their progress first, and ``console`` shows
-    what it opened. What --in or a path names may be somebody else's: nothing is kept.
+    READMEs are included except in a notebook, which would grow with every run. In the learner's own
+    folder, the report is first recorded in their progress, and ``console`` shows which lessons it
+    opened. Work named by --in or a path may be somebody else's, so nothing is recorded.
     """
     learner = Learner.at(course, place, lang) if place == Path() and are_own(place, files) else None
     progress = Progress()

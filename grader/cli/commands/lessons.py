@@ -1,4 +1,4 @@
-"""``grade list`` and ``grade next``."""
+"""Run ``grade list`` and ``grade next``."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from grader.render.terminal import make_console
 from grader.render.terminal_lines import points
 
 README_CHARACTERS = 200
-"""From how many on ``grade next`` shows no further paragraph of a README."""
+"""After this many characters, ``grade next`` shows no further paragraph of a README."""
 
 
 def show_lessons(
     course: Course, place: Path, lang: str | None, console: Console | None = None
 ) -> None:
-    """A table of the lessons: where each stands, its points, what is next, what it waits for."""
+    """Print a table of the lessons: status, points, which is next, and what each waits for."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
     files = learner.files().values()
@@ -104,5 +104,5 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
         code = part.startswith("```")
         shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
     whole = "\n\n".join(shown)
-    # What the colon announces is in the README.
+    # A colon at the end would announce something that is only in the README.
     return whole.removesuffix(":") + " …" if whole.endswith(":") else whole

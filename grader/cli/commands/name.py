@@ -26,8 +26,8 @@ from grader.runtime.grading import Settings, grade_lesson
 def name_group(course: Course, out: Path, signature: str, title: str, explanation: str) -> None:
     """Add a group's answer to the course's catalogue, with its title and explanation.
 
-    Raise UsageError if there is no such group, or if the course can't recognize it afterwards:
-    then its files are as they were.
+    Raise UsageError if there is no such group, or if the course can't recognize it afterwards; in
+    that case its files are unchanged.
     """
     if course.root == PACKAGED_COURSE or any(one.held for one in course.lessons):
         raise UsageError(
@@ -73,7 +73,7 @@ def found_group(groups: list[UnnamedGroup], signature: str) -> UnnamedGroup:
 
 
 def free_name(lesson: Lesson, title: str) -> str:
-    """Return an id for a mistake, made of its title, that the lesson does not have yet."""
+    """Return an id for a mistake, made from its title, that the lesson does not have yet."""
     words = re.findall(r"[a-z0-9]+", title.lower())[:6]
     base = "_".join(words) or "mistake"
     base = base if base[0].isalpha() else f"mistake_{base}"
@@ -84,7 +84,7 @@ def free_name(lesson: Lesson, title: str) -> str:
 
 
 def add_cell(lesson: Lesson, name: str, title: str, code: str) -> None:
-    """Add a wrong answer to the catalogue; raise CourseError if it is not one."""
+    """Add a wrong answer to the catalogue; raise CourseError if it is malformed."""
     if not code:
         raise UsageError(
             f"The answer does not define the function that the failed checks of {lesson.id} test"

@@ -1,4 +1,4 @@
-"""``grade new``: a lesson to begin with, in a course that is there or in one that is made."""
+"""Run ``grade new``: make a working lesson, in an existing course or in a new one."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def new_course(root: Path, lesson: str | None, function: str | None, lang: str) 
 
 
 def new_lesson(course: Course, lesson: str | None, function: str | None, lang: str) -> None:
-    """Add a lesson to a course; nothing that is there is overwritten."""
+    """Add a lesson to a course; overwrite nothing."""
     if lesson is None:
         raise UsageError(
             f"{course.root} is a course already. Name the lesson to add: grade new my_lesson"
@@ -62,7 +62,7 @@ def new_lesson(course: Course, lesson: str | None, function: str | None, lang: s
 
 
 def known_good(name: str, what: str) -> str:
-    """Check a name for a lesson or function; raises UsageError if it can't be used."""
+    """Check a name for a lesson or function; raise UsageError if it can't be used."""
     taken = (
         name in RESERVED
         or (what == "lesson" and name in sys.stdlib_module_names)
@@ -81,7 +81,9 @@ def known_good(name: str, what: str) -> str:
 
 
 def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files and its entry in ``course.toml``, which is else unchanged."""
+    """Write a lesson's files and its entry in ``course.toml``; the rest of that file stays
+    unchanged.
+    """
     import tomlkit
 
     function = known_good(function or lesson, "function")
@@ -114,7 +116,7 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, and the folders on the way; raises UsageError where that can't be done."""
+    """Write a file and missing folders above it; raise UsageError if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8", newline="\n")

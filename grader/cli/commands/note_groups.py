@@ -1,4 +1,4 @@
-"""Notes of an export: what keeps a mark from where it belongs first, the rest grouped."""
+"""Group the notes of an export; those that kept a mark from being written come first."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from grader.classroom.imports.names import listed
 from grader.core.sanitize import clean
 
 NAMED = 8
-"""How many people one line names; the rest is a number."""
+"""How many people one line names; the others are only counted."""
 
 
 def print_notes(notes: Iterable[ExportNote]) -> None:
-    """Print notes on standard error; those that say the same of several people are one line."""
+    """Print notes on standard error; a note about several people takes one line."""
     groups: dict[tuple[bool, str], list[str]] = {}
     for note in notes:
         groups.setdefault((note.important, note.text), []).append(note.who)

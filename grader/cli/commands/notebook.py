@@ -1,4 +1,4 @@
-"""``%grade`` and ``%%grade``: grade from a notebook and show the report under the cell.
+"""Run ``%grade`` and ``%%grade``: grade from a notebook and show the report under the cell.
 
 Nothing that is graded runs in the kernel. A fork server stays warm between calls.
 """
@@ -32,21 +32,21 @@ from grader.runtime.grading import Settings, grade_submission
 
 COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420
-"""How high a report is shown where nothing may measure it: the head with what lies below, a line, a
+"""Heights for a report whose height can't be measured: the head with what is below it, a line, a
 failed check.
 """
 FIT = (
     "const d=this.contentDocument,f=()=>{this.style.height=d.body.offsetHeight+2+'px'};"
     "d.addEventListener('toggle',f,true);f()"
 )
-"""Gives the frame the height of its page, again when something in that is opened; a front end that
-runs no handlers keeps the first.
+"""Set the frame's height to that of its page, again after something in it is opened; a front end
+that runs no handlers keeps the first height.
 """
 
 
 STATIC, ONLY_STATIC = "gradlings-static", "<style>.gradlings-static { display: none }</style>"
-"""A front end that does not trust a notebook removes frames and style sheets. Then the report as
-plain text shows, which the style sheet hides otherwise.
+"""A front end that does not trust a notebook removes frames and style sheets. Then the report is
+shown as plain text, which the style sheet otherwise hides.
 """
 COMMANDS = ("graph", "hint", "init", "list", "next", "read", "replay", "reset", "run", "solution")
 """The learner's commands that messages name and that the magic takes."""
@@ -56,12 +56,14 @@ COMMAND = re.compile(
 
 
 def as_magics(text: str) -> str:
-    """Return a text with the learner's commands as they are typed in a cell: ``%grade hint``."""
+    """Return a text with the learner's commands as magics: ``%grade hint``."""
     return COMMAND.sub(r"\1%grade ", text)
 
 
 def greeting(place: Path) -> str:
-    """What ``%load_ext grader`` says: the magics, and how to begin where no lesson is."""
+    """Return what ``%load_ext grader`` prints: the magics, and
+    how to begin if there is no lesson.
+    """
     tr = engine_catalogue(wanted_language(None))
     rows = [
         ("%grade", tr("grades the lessons of this folder as they were last saved")),
@@ -72,7 +74,7 @@ def greeting(place: Path) -> str:
         ),
         ("grader.draw(loss)", tr("after import grader: the graph behind a tensor")),
     ]
-    # The engine of a students' bundle may be loaded outside of that.
+    # The engine of a students' bundle may be loaded outside of the bundle.
     with contextlib.suppress(CourseError):
         course = load_course(find_course(None, here=place))
         if not read_submission(place, [lesson.id for lesson in course.lessons]):
@@ -83,7 +85,7 @@ def greeting(place: Path) -> str:
 
 
 def without_calls(report: Report) -> Report:
-    """Return a report without calls to paste: a cell under %%grade does not run in the kernel."""
+    """Return a report without calls to paste: the kernel does not run a cell under %%grade."""
     lessons = [
         replace(lesson, checks=tuple(replace(check, call=None) for check in lesson.checks))
         for lesson in report.lessons
@@ -104,7 +106,7 @@ class MagicOptions:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A report as front ends show it: a page in a frame, text where there are no pages."""
+    """A report for notebook front ends: a page in a frame, and text for those without HTML."""
 
     report: Report
     tr: Catalogue
@@ -112,7 +114,7 @@ class Shown:
     keepsake: LearnerExtras | None = None
 
     def _repr_html_(self) -> str:
-        """The page in a sandboxed frame, so that no style leaks and no script runs."""
+        """Return the page in a sandboxed frame, so that no style leaks and no script runs."""
         page = html.escape(
             as_magics(
                 render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
@@ -140,7 +142,7 @@ class Shown:
 
 
 class Kernel:
-    """Grades for one kernel. Its server imports torch while the learner reads."""
+    """The grader of one kernel. Its fork server imports torch while the learner reads."""
 
     def __init__(self, host: ForkServerClient | None = None) -> None:
         self.host = host or ForkServerClient()
@@ -153,7 +155,7 @@ class Kernel:
     ) -> Shown:
         """Grade the saved lessons of a folder and keep the progress there.
 
-        ``ran`` is what the kernel has run; it shows whether the notebook was saved since.
+        ``ran`` is what the kernel has run; with it, unsaved changes are found.
         """
         course = load_course(find_course(asked.course_root, here=place))
         chosen = select(course, asked.lessons, place)
@@ -164,7 +166,7 @@ class Kernel:
             asked, course, chosen.lessons, chosen.files, name=chosen.name, command="%grade"
         )
         lang, console = shown.tr.lang, make_console()
-        console.is_jupyter = False  # else Rich would display each line as an output of its own
+        console.is_jupyter = False  # otherwise Rich would display each line as a separate output
         with console.capture() as opened:
             kept = keep(
                 course, shown.report, chosen.files, place, lang, console=console, readmes=False
@@ -201,7 +203,7 @@ class Kernel:
         settings = Settings(seed, asked.sandbox, course.limits, lang=language, prestart=True)
         try:
             report = grade_submission(self.host, course, lessons, files, settings, name=name)
-        except BaseException:  # interrupted: the running grading is of no use to the next one
+        except BaseException:  # interrupted: the next grading needs a new server
             self.host.close()
             raise
         return Shown(report, engine_catalogue(language), command)

@@ -1,4 +1,4 @@
-"""The table that the commands for instructors print."""
+"""Print tables, for the instructors' commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress of a long command: a bar on a terminal, else a line every few seconds."""
+"""Show the progress of a long command: a bar on a terminal, else a line every few seconds."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from rich.text import Text
 
 Thing = TypeVar("Thing")
 LOG_SECONDS = 5.0
-"""How often a run without a terminal says how far it is."""
+"""How often a run without a terminal prints its progress."""
 LOOK_SECONDS = 0.1
-"""How often ``Meter.over`` tells where it is; what it goes over may be a million small things."""
+"""How often ``Meter.over`` reports its position, because there may be a million small items."""
 
 
 class Rate(ProgressColumn):
-    """Things a second."""
+    """The number of items per second."""
 
     def render(self, task: Task) -> Text:
-        """``12.5/s``, once it is known."""
+        """Return ``12.5/s``, once it is known."""
         return Text(f"{task.speed:.1f}/s" if task.speed else "", "dim")
 
 
 class Meter:
-    """A bar, or lines, for one part of a command after the other."""
+    """A bar, or lines, for the parts of a command, one after another."""
 
     def __init__(self, console: Console) -> None:
         columns = (

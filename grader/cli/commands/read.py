@@ -1,4 +1,4 @@
-"""``grade read``: a lesson's README on the terminal, with the answers folded until asked for."""
+"""Run ``grade read``: show a lesson's README, with the answers folded unless asked for."""
 
 from __future__ import annotations
 
@@ -58,5 +58,7 @@ def readme(learner: Learner, lesson: Lesson) -> str:
 
 
 def unfolded(text: str, *, answers: bool) -> str:
-    """Return a README without HTML and pictures: the folded answers under their heading, or not."""
+    """Return a README without HTML and pictures; folded answers are left out or put under their
+    heading.
+    """
     return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))

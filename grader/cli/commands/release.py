@@ -1,4 +1,4 @@
-"""``grade release``: the students' bundle, and what is in it."""
+"""Run ``grade release``: make the students' bundle, and say what it contains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STEPS_SAID = {
 
 
 def make_release(course: Course, names: tuple[str, ...], folder: Path, hints: str) -> None:
-    """Make a bundle of those lessons, or of all; say what it holds back."""
+    """Make a bundle of those lessons, or of all; print what it holds back."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     released = release(course, lessons, folder, hints=hints)
     width = max(len(one.lesson) for one in released)

@@ -1,4 +1,4 @@
-"""What is searched after the verdict was printed: the one wrong expression of a function."""
+"""After the verdict is printed, search for the one wrong expression of a function."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def show_repairs(
     tr: Catalogue,
 ) -> Report:
     """Search and print wrong expressions; return the report with them, or the same if none is
-    found. In a learner's own folder the last hint shows the repair. Ctrl-C ends the search only:
-    the verdict is there.
+    found. In a learner's own folder the last hint shows the repair. Ctrl-C ends only the search,
+    because the verdict is already there.
     """
     said = Text(tr("Searching for the expression that is wrong …"), "dim")
     watched = console.is_terminal and console.file.isatty()
@@ -59,7 +59,7 @@ def show_repairs(
 
 
 def keep_repairs(learner: Learner, found: dict[str, tuple[Repair, ...]]) -> None:
-    """Keep what to write instead, which only the last hint of a function shows."""
+    """Store what to write instead; only the last hint of a function shows it."""
 
     def change(progress: Progress) -> Progress:
         for lesson, repairs in found.items():

@@ -1,4 +1,4 @@
-"""``grade replay``: one check again, from its seed, judged as usual."""
+"""Run ``grade replay``: one check again, from its seed, judged as usual."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What to do again. ``target``: a lesson or ``lesson.check``; ``seed``: the run's."""
+    """The request. ``target`` is a lesson or ``lesson.check``; ``seed`` is the run's."""
 
     target: str
     place: Path
@@ -39,7 +39,7 @@ class ReplayRequest:
     sandbox: str = "auto"
     lang: str | None = None
     options: tuple[str, ...] = ()
-    """What else was typed, for a command to paste."""
+    """The other options that were typed, for a command to paste."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Replay:
 
 
 def understood(course: Course, asked: ReplayRequest) -> Replay:
-    """Return what to judge; raises UsageError for an unknown lesson, check or file."""
+    """Return what to judge; raise UsageError for an unknown lesson, check or file."""
     head, _, rest = asked.target.partition(".")
     lesson = course.lesson(head)
     check = known_check(lesson, rest) if rest not in ("", "py") else None
@@ -87,7 +87,7 @@ def understood(course: Course, asked: ReplayRequest) -> Replay:
 
 
 def known_check(lesson: Lesson, name: str) -> str:
-    """Return the name of a check; raises UsageError with the nearest and all that there are."""
+    """Return the name of a check; raise UsageError with the nearest name and all names."""
     names, wanted = lesson.check_names, name.removeprefix("test_")
     if wanted in names:
         return wanted
@@ -100,7 +100,7 @@ def known_check(lesson: Lesson, name: str) -> str:
 
 
 def replay(course: Course, asked: ReplayRequest) -> ExitCode:
-    """Judge again and show the check in full; of a lesson, the wrong one or the choice of them."""
+    """Judge again and show the check in full; for a lesson, the wrong one or a list of them."""
     with ForkServerClient() as client:
         what = understood(course, asked)
         with waiting(make_console(stderr=True), what.tr, client):
@@ -132,7 +132,7 @@ def checks_to_show(what: Replay, result: LessonResult) -> tuple[CheckResult, ...
 
 
 def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
-    """The checks that are wrong by themselves; none of a file that could not be judged."""
+    """Return the checks that are wrong by themselves; none for a file that could not be judged."""
     if result.status in (LessonStatus.INVALID, LessonStatus.MISSING):
         return ()
     return tuple(check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
@@ -141,7 +141,7 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
 def show_choice(
     console: Console, what: Replay, asked: ReplayRequest, wrong: Sequence[CheckResult]
 ) -> None:
-    """Which checks are wrong, each with the command that takes it, to paste."""
+    """Print the wrong checks, each with a command for it, ready to paste."""
     message = "{count} checks of {lesson} are wrong. Take one:"
     console.print(Text(what.tr(message, count=len(wrong), lesson=what.lesson.id)), "")
     lines = Lines(console, what.tr)
@@ -154,7 +154,7 @@ def show_choice(
 def one_wrong_check(
     client: ForkServerClient, console: Console, what: Replay, asked: ReplayRequest
 ) -> Replay | None:
-    """Return the replay of the check that is named, or else of the only wrong one.
+    """Return the replay of the named check, or else of the only wrong one.
 
     If none is wrong, the result names no check. If several are, list them and return None.
     """
@@ -172,7 +172,7 @@ def check_name(check: CheckResult) -> str:
 
 
 def own_file(place: Path, file: LessonFile) -> Path:
-    """Where a lesson's file lies on this machine; raises UsageError where it lies in a zip."""
+    """Return the path of a lesson's file on this machine; raise UsageError if it is in a zip."""
     path = (place / file.path if place.is_dir() else place).resolve()
     if path.suffix not in SUFFIXES or not path.is_file():
         message = (

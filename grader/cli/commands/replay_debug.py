@@ -1,4 +1,4 @@
-"""``grade replay --pdb``: one check in a debugger, with the user's own rights."""
+"""Run ``grade replay --pdb``: one check in a debugger, with the user's own rights."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from grader.runtime.grading import spec_for, task_for
 
 
 def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
-    """Run one check in its own process, unconfined, with a debugger in the student's code."""
+    """Run one check in a separate process without sandbox,
+    with a debugger in the student's code.
+    """
     what = understood(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:

@@ -1,4 +1,4 @@
-"""``grade replay --show``: a script that repeats a failed check without the grader."""
+"""Run ``grade replay --show``: print a script that repeats a failed check without the grader."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from grader.runtime.grading import LessonOutcome, grade_lesson
 
 
 def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
-    """Print a script that repeats a check without the engine; of a lesson, its one wrong check."""
+    """Print a script that repeats a check without the engine; for a lesson, its one wrong check."""
     errors = make_console(stderr=True)
     with ForkServerClient() as client:
         what = one_wrong_check(client, errors, understood(course, asked), asked)
@@ -55,7 +55,9 @@ def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
 
 
 def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
-    """Return comments, the loading of the student's file and the steps; or else the check."""
+    """Return comments, the loading of the student's file, and
+    the steps; if that fails, the check.
+    """
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]
     if isinstance(outcome.judged.script, tuple):

@@ -1,4 +1,4 @@
-"""What ``grade replay`` takes where no lesson is named: the one that is here, or was wrong last."""
+"""Decide what ``grade replay`` takes if no lesson is named: the one here, or what failed last."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SHOWN = 5
 def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None:
     """Return the request with a lesson or a check; None after listing several candidates.
 
-    Raises UsageError if nothing is known to be wrong.
+    Raise UsageError if nothing is known to be wrong.
     """
     asked = at_its_path(course, asked)
     if asked.target:
@@ -53,7 +53,7 @@ def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None
 
 
 def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
-    """Turn a path to a lesson's file or a folder into that lesson, in that place."""
+    """Turn a path to a lesson's file or a folder into that lesson, at that place."""
     path = asked.place / asked.target
     if len(Path(asked.target).parts) < 2 or not is_there(path):
         return asked
@@ -63,7 +63,7 @@ def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
 
 
 def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[str, int]]:
-    """By lesson, the checks that were wrong when it was graded last, with their seeds."""
+    """Return, by lesson, the checks that were wrong in the last grading, with their seeds."""
     own = {
         lesson.id: {
             check: seed
@@ -78,7 +78,7 @@ def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[s
 def show_wrong(
     console: Console, learner: Learner, asked: ReplayRequest, wrong: Mapping[str, Mapping[str, int]]
 ) -> None:
-    """Which checks were wrong, each with the command that takes it, to paste."""
+    """Print the checks that were wrong, each with a command for it, ready to paste."""
     tr = learner.tr
     message = "{count} lessons had something wrong when they were graded last. Take one:"
     console.print(Text(tr(message, count=len(wrong))))

@@ -1,4 +1,4 @@
-"""Give a lesson a fresh stub; what was there is kept beside it."""
+"""Give a lesson a fresh stub, and keep a copy of the old file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.render.terminal import make_console
 
 
 def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
-    """Put fresh stubs in place of lessons, after a question; what was there is kept beside them."""
+    """Replace lessons by fresh stubs after asking; keep copies of the old files."""
     console, files = make_console(), learner.files(*lessons)
     for lesson in lessons:
         found = files.get(lesson.id)
@@ -38,7 +38,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
         try:
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.unlink(missing_ok=True)  # a link's place is taken; what it points to stays
+            target.unlink(missing_ok=True)  # the link is replaced; its target stays
             target.write_text(beginning, "utf-8", newline="\n")
         except OSError as error:
             why = {"file": error.filename, "reason": error.strerror}
@@ -61,7 +61,7 @@ def same_text(path: Path, text: str) -> bool:
 
 
 def agreed(question: str, lesson: Lesson) -> bool:
-    """Ask a question; raises UsageError if nobody can answer, as in a notebook."""
+    """Ask a question; raise UsageError if nobody can answer, as in a notebook."""
     try:
         return click.confirm(question)
     except click.Abort:

@@ -1,4 +1,4 @@
-"""What is typed behind ``grade``: lessons by name, or files, folders and zips that hold some."""
+"""Interpret the words after ``grade``: lessons by name, or files, folders and zips with lessons."""
 
 from __future__ import annotations
 
@@ -26,8 +26,10 @@ TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole clas
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Lessons in order, and their files by lesson. ``name`` is the submission's name; ``places``
-    says where another command finds a lesson with ``--in``, if not in the usual place.
+    """Lessons in order, and their files by lesson.
+
+    ``name`` is the submission's name. ``places`` has the ``--in`` with which another command finds
+    a lesson that is not in the usual place.
     """
 
     lessons: list[Lesson]
@@ -37,9 +39,10 @@ class Selection:
 
 
 def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
-    """Return what the words name in ``place``: lessons, or paths from there; all if no words.
+    """Return the lessons and files that the words name in ``place``; without words, all.
 
-    A lesson's name means the lesson wherever it lies. Raises UsageError if nothing is there.
+    A word is a lesson or a path. A lesson's name means the lesson wherever its file is. Raise
+    UsageError if nothing is found.
     """
     ids = [lesson.id for lesson in course.lessons]
     paths = [word for word in words if word not in ids and is_path(place, word)]
@@ -82,7 +85,7 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
 
 
 def refuse_folders_above(place: Path) -> None:
-    """Raise UsageError if what is meant is a work folder below ``place``, or one of several."""
+    """Raise UsageError if the user probably means a work folder below ``place``."""
     if not place.is_dir() or find_workspace(place) is not None:
         return
     below = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
@@ -93,8 +96,8 @@ def refuse_folders_above(place: Path) -> None:
 
 
 def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:
-    """Raise UsageError if lessons that are not here lie elsewhere in the work folder, or if no
-    lesson is here at all.
+    """Raise UsageError if lessons that are not here are elsewhere in the work folder, or if there
+    is no lesson here.
     """
     work = find_workspace(place)
     if work is not None and place.is_dir() and (files := read_submission(work, named)):
@@ -106,7 +109,7 @@ def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:
 
 
 def is_path(place: Path, word: str) -> bool:
-    """Return whether a word is a path that exists; raises SubmissionError if it can only be one.
+    """Return whether a word is an existing path; raise SubmissionError if it can only be a path.
 
     ``tiny.py`` and ``tiny/``, as shells complete them, mean the lesson if they don't exist.
     """
@@ -118,7 +121,7 @@ def is_path(place: Path, word: str) -> bool:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something lies at a path; nothing does at one that is too long."""
+    """Return whether something exists at a path; False for a path that is too long."""
     try:
         return path.exists()
     except OSError:
@@ -126,7 +129,7 @@ def is_there(path: Path) -> bool:
 
 
 def found_at(path: Path, typed: Path, ids: list[str]) -> dict[str, LessonFile]:
-    """Return the lessons at a path, with paths as typed; raises UsageError if none."""
+    """Return the lessons at a path, with paths as typed; raise UsageError if none."""
     files = read_submission(path, ids, below=typed.as_posix())
     if all(file.ignored for file in files.values()):
         raise nothing_in(path, ids)
@@ -145,7 +148,7 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
 
 
 def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:
-    """Return whether files lie unpacked in the workspace around or below ``place``."""
+    """Return whether files are, unpacked, in the workspace around or below ``place``."""
     folder = find_workspace(place) or place.resolve()
     paths = [(place / file.path).resolve() for file in files.values()]
     return all(path.is_file() and path.is_relative_to(folder) for path in paths)

@@ -1,4 +1,6 @@
-"""``grade similar``: which submissions of a class share code, within it and with an earlier one."""
+"""Run ``grade similar``: find submissions that share code,
+within a class and with an earlier one.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from grader.render.terminal import make_console
 Thing = TypeVar("Thing")
 FILE = "similar.html"
 LISTED = 10
-"""How many pairs the terminal names; the page has them all."""
+"""How many pairs the terminal names; the page has all of them."""
 
 
 def show_similar(
@@ -33,7 +35,7 @@ def show_similar(
 ) -> None:
     """Compare submissions by lesson, write the page, name the closest pairs.
 
-    Raises UsageError for a lesson without submissions, or if there is nothing to compare with.
+    Raise UsageError for a lesson without submissions, or if there is nothing to compare.
     """
     library()
     if against is not None and against.exists() and out.exists() and against.samefile(out):
@@ -97,7 +99,9 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
-    """The code of a lesson that is nobody's own: the stub, the reference, other right answers."""
+    """Yield code of a lesson that everybody may have: the stub,
+    the reference, other right answers.
+    """
     for path in (lesson.stub, lesson.solution):
         if path.exists():
             yield path.read_text("utf-8")

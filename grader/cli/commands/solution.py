@@ -1,4 +1,4 @@
-"""``grade solution``: the learner's code beside the reference."""
+"""Run ``grade solution``: show the learner's code beside the reference."""
 
 from __future__ import annotations
 

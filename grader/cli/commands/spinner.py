@@ -1,4 +1,4 @@
-"""That something is under way, on a terminal, until there is a verdict to show."""
+"""Show on a terminal that grading is in progress, until there is a verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.core.i18n import Catalogue
 
 
 class Host(Protocol):
-    """What judges; ``judging`` says whether torch is imported, None if that is unknown."""
+    """The fork server that judges; ``judging`` says whether torch is imported, None if unknown."""
 
     @property
     def judging(self) -> bool | None: ...
@@ -22,20 +22,20 @@ class Host(Protocol):
 
 @contextlib.contextmanager
 def waiting(console: Console, tr: Catalogue, host: Host) -> Iterator[None]:
-    """Say that grading has begun until the block ends; nothing without a terminal.
+    """Show until the block ends that grading has begun; show nothing without a terminal.
 
-    A first run reads torch from a cold disk for seconds. Jupyter, which wants colors without a
-    terminal, would print a line for each frame.
+    A first run may read torch from a cold disk for seconds. Jupyter asks for colors without having
+    a terminal and would print a line for each frame.
     """
     if not (console.is_terminal and console.file.isatty()):
         yield
         return
-    with console.status(Elapsed(tr, host), spinner="line"):  # ASCII: any console has it
+    with console.status(Elapsed(tr, host), spinner="line"):  # ASCII, which every console can show
         yield
 
 
 class Elapsed:
-    """What is waited for, as it is drawn: torch at first, then for how long the checks have run."""
+    """The text beside the spinner: torch is being imported, then how long the checks have run."""
 
     def __init__(self, tr: Catalogue, host: Host) -> None:
         self.tr, self.host = tr, host

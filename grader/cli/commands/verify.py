@@ -1,4 +1,4 @@
-"""What an author does: verify a course, and print the proof as a table."""
+"""Verify a course, and print the proof as a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def verify_course(
     lang: str = "en",
     keep: Path | None = None,
 ) -> ExitCode:
-    """Verify lessons and list all problems. After Ctrl-C, say what ``keep`` holds and raise."""
+    """Verify lessons and list all problems. After Ctrl-C, print
+    what ``keep`` contains, then raise.
+    """
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
     for lesson in lessons if write_stubs else ():
         lesson.folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +85,9 @@ def verify_course(
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """Say from how many seeds lessons are complete in ``keep``; nothing without that file."""
+    """Print from how many seeds lessons are complete in
+    ``keep``; print nothing without that file.
+    """
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:
         names.setdefault(seeds, []).append(lesson)

@@ -1,4 +1,4 @@
-"""What ``grade init --vscode`` adds to a folder: tasks for VS Code, without an extension.
+"""Make the tasks for VS Code that ``grade init --vscode`` adds to a folder; no extension is needed.
 
 The task ``grade`` runs ``grade watch --plain`` in the background, and its problem matcher turns the
 lines into squiggles. Format: VS Code's "Integrate with External Tools via Tasks".

@@ -1,4 +1,4 @@
-"""``grade watch``: a lesson graded at every save, on a terminal that answers to single keys."""
+"""Run ``grade watch``: grade a lesson at every save, on a terminal that reacts to single keys."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def watch_lessons(
     lang: str | None,
     plain: bool = False,
 ) -> ExitCode | int:
-    """Grade lessons of a folder at every save, until a key or a signal ends it; the exit code."""
+    """Grade lessons of a folder at every save, until a key or a signal ends it; return the exit
+    code.
+    """
     with ForkServerClient() as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
@@ -94,14 +96,16 @@ def watch_lessons(
 def first_to_grade(
     course: Course, learner: Learner, watched: list[Lesson], files: dict[str, LessonFile]
 ) -> str:
-    """Return the next lesson to take if it is watched and here, else the first that is."""
+    """Return the next lesson to take if it is watched and
+    exists here, else the first that exists.
+    """
     following = next_lesson(course, learner.progress)
     here = [lesson for lesson in watched if lesson.id in files]
     return following.id if following in here and following else here[0].id
 
 
 class WatchSession:
-    """One ``grade watch``: what the loop calls, and what it shows."""
+    """One run of ``grade watch``: the functions that the loop calls, and what is on the screen."""
 
     def __init__(
         self,
@@ -225,7 +229,7 @@ class WatchSession:
             self.screen.show(show, [])
 
     def show_code(self, console: Console) -> None:
-        """Print the lesson's file with its numbers of lines; those that failed are marked."""
+        """Print the lesson's file with line numbers; lines of failures are marked."""
         file = self.read(self.current)
         if file is None or file.problem:
             console.print(Text(self.learner.tr("There is no file to show"), "dim"))
@@ -241,7 +245,7 @@ class WatchSession:
         show_figures(console, self.report.lessons if self.report else (), self.learner.tr)
 
     def open_report(self, console: Console) -> None:
-        """Write the last run's page and open it; print where it is."""
+        """Write the last run's page and open it; print its path."""
         if self.report is None:
             console.print(Text(self.learner.tr("Nothing has been graded yet"), "dim"))
             return
@@ -275,7 +279,7 @@ class WatchSession:
 
 @contextlib.contextmanager
 def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second one acts as usual."""
+    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second signal acts as usual."""
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""What grade watch shows: a screen that is drawn again at each event, and scrolls."""
+"""Draw the screen of ``grade watch`` again at each event, and scroll it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FAILURE_MARKS = tuple({MARKS[one] for one in Outcome if one not in QUIET})
 
 
 class Screen:
-    """The terminal: one picture at a time, a screenful of it; plain texts without a terminal."""
+    """The terminal, one screen at a time; without a terminal, plain text."""
 
     def __init__(self, console: Console, learner: Learner) -> None:
         self.console, self.tr = console, learner.tr
@@ -51,13 +51,13 @@ class Screen:
 
     @contextlib.contextmanager
     def cursor_hidden(self) -> Iterator[None]:
-        """Within it no cursor blinks; afterwards there is one, on a line of its own."""
+        """Hide the cursor during the block; afterwards show it on a line of its own."""
         self.console.show_cursor(False)
         try:
             yield
         finally:
             self.console.show_cursor(True)
-            if self.console.is_terminal:  # what tell() left there
+            if self.console.is_terminal:  # what tell() left on the line
                 self.console.control(
                     Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
                 )
@@ -65,16 +65,16 @@ class Screen:
     def show(
         self, body: Callable[[Console], None], notes: list[str], last: Text | None = None
     ) -> None:
-        """Show what ``body`` prints, as much as fits; then notes, a last line and the keys."""
+        """Show as much of what ``body`` prints as fits; then notes, a last line and the keys."""
         self._lines, self._notes, self._last, self._top = self.lines(body), notes, last, 0
         self.draw()
 
     def keep(self) -> None:
-        """Keep what is shown, for ``back``."""
+        """Keep the current screen for ``back``."""
         self._kept = self._lines, self._notes, self._last
 
     def back(self) -> bool:
-        """Show what was kept if something else is shown; return whether that was so."""
+        """Show the kept screen if another one is shown; return whether it was."""
         if self._kept is None or self._kept[0] is self._lines:
             return False
         (self._lines, self._notes, self._last), self._top = self._kept, 0
@@ -82,14 +82,14 @@ class Screen:
         return True
 
     def scroll(self, screenfuls: int) -> None:
-        """Show the next part of what is shown, or with -1 the previous one."""
-        part = self.room() - 1  # without the line that says what is left
+        """Show the next part of the screen's text, or with -1 the previous one."""
+        part = self.room() - 1  # without the line that says how much is left
         if 0 <= self._top + screenfuls * part < len(self._lines):
             self._top += screenfuls * part
             self.draw()
 
     def jump(self, *, forward: bool) -> None:
-        """Show the next failure, or the previous one, at the top."""
+        """Scroll the next failure, or the previous one, to the top."""
         failures = [
             number
             for number, line in enumerate(self._lines)
@@ -107,7 +107,7 @@ class Screen:
             *([self._last] if self._last is not None else []),
             self.keys_shown(),
         ]
-        # Two lines less: a blank one, and the cursor's.
+        # Two lines less: a blank one, and the line of the cursor.
         taken = sum(len(self.console.render_lines(text)) for text in below) + 2
         return max(self.console.height - taken, 2)
 
@@ -130,7 +130,7 @@ class Screen:
         self.footer()
 
     def lines(self, body: Callable[[Console], None]) -> list[list[Segment]]:
-        """What ``body`` prints, as lines; an error of ours is a line too."""
+        """Return what ``body`` prints as lines; an expected error becomes a line too."""
         with self.console.capture() as captured:
             try:
                 body(self.console)
@@ -150,7 +150,9 @@ class Screen:
             self.console.print()
 
     def keys_shown(self) -> Text:
-        """The keys with what they do; on a narrow terminal that is more than one line."""
+        """Return the keys with their actions; on a narrow
+        terminal this takes more than one line.
+        """
         shown = Text("  ").join(
             Text.assemble((key, "bold"), f" {self.tr(word)}") for key, (word, _) in KEYS.items()
         )

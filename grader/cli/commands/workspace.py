@@ -37,7 +37,7 @@ IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 
 @dataclass(frozen=True, slots=True)
 class Learner:
-    """A learner: the course, the folder, whether progress is kept in it, the language."""
+    """A learner: the course, the folder, whether progress is kept there, the language."""
 
     course: Course
     folder: Path
@@ -46,7 +46,9 @@ class Learner:
 
     @classmethod
     def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
-        """The learner who is in ``place``: a workspace, a folder of one, or any folder."""
+        """Return the learner in ``place``: a workspace, a folder
+        inside one, or any other folder.
+        """
         workspace = find_workspace(place)
         tr = engine_catalogue(wanted_language(lang))
         return cls(course, workspace or place, workspace is not None, tr)
@@ -82,7 +84,7 @@ def make_workspace(
     notebook: bool = False,
     vscode: bool = False,
 ) -> None:
-    """Copy READMEs and stubs (or notebooks) into a new folder; nothing is overwritten."""
+    """Copy READMEs and stubs (or notebooks) into a new folder; overwrite nothing."""
     tr = engine_catalogue(wanted_language(lang))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         message = "{folder} exists and is not empty. Choose another name; nothing was changed"
@@ -109,12 +111,12 @@ def make_workspace(
 
 
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
-    """Return what a lesson's file begins as: its stub, or a notebook that teaches it."""
+    """Return the initial content of a lesson's file: its stub, or a notebook that teaches it."""
     stub = lesson.stub.read_text("utf-8")
     if path.suffix != SUFFIX:
         how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
         return runnable(stub, how)
-    # The course in a students' bundle has no READMEs; they lie beside the notebook.
+    # The course in a students' bundle has no READMEs; they are beside the notebook.
     readmes = [folder / readme_name(folder, tr.lang) for folder in (lesson.folder, path.parent)]
     readme = next((one for one in readmes if one.exists()), None)
     text = readme.read_text("utf-8") if readme else lesson.summary
@@ -122,7 +124,7 @@ def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
 
 
 def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[str, str]]:
-    """Return what to type in a new folder, and what it does."""
+    """Return the first commands to type in a new folder, and what they do."""
     first = course.lessons[0].id
     rows = [
         ("grade list", tr("the lessons, and how far you are")),
@@ -138,7 +140,7 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
 
 
 def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
-    """Return the README of a new folder: what to type, and the lessons in their order."""
+    """Return the README of a new folder: commands to type, and the lessons in order."""
     commands = "\n".join(f"    {command:24}{what}" for command, what in steps)
     lessons = "\n".join(
         f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
@@ -186,7 +188,7 @@ BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
 
 
 def record(learner: Learner, report: Report, console: Console) -> Progress:
-    """Keep a grading's outcome and print what it opened; return the progress."""
+    """Record a grading's outcome and print which lessons it opened; return the progress."""
     if not learner.keeps:
         return Progress()
     before, at = learner.progress, now()
@@ -214,7 +216,9 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
 def show_completed(
     learner: Learner, before: Progress, after: Progress, report: Report, console: Console
 ) -> None:
-    """What became complete, and what that opens; at the end of it all, the end."""
+    """Print which lessons became complete and what they open; after the last one, the closing
+    words.
+    """
     tr, course = learner.tr, learner.course
     new = [
         lesson
@@ -239,7 +243,7 @@ def show_completed(
 
 
 def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
-    """If nothing that was graded is begun, show how to begin."""
+    """Print how to begin if no graded lesson has been begun."""
     if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
         return
     tr, following = learner.tr, next_lesson(learner.course, progress)

@@ -1,1 +1,1 @@
-"""Static analysis of a student's file, which is never executed here."""
+"""Static analysis of a student's file. The file is never executed here."""

@@ -1,4 +1,4 @@
-"""What a statement defines, and whether it is a docstring or an ellipsis."""
+"""Find out what a statement defines, and whether it is a docstring or an ellipsis."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_ellipsis(node: ast.stmt) -> bool:
 
 
 def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
-    """Whether two trees say the same, docstrings and the annotations of functions apart."""
+    """Return whether two trees are equal, ignoring docstrings and the annotations of functions."""
     todo: list[tuple[Any, Any]] = [(mine, theirs)]
     while todo:
         one, other = todo.pop()
@@ -59,12 +59,12 @@ def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
                 return False
             todo += zip(one, other, strict=True)
         elif one != other or (isinstance(one, float | complex) and repr(one) != repr(other)):
-            return False  # 0.0 is no -0.0; Python refuses to write a long integer
+            return False  # 0.0 differs from -0.0; and Python refuses to write very long integers
     return True
 
 
 def _written(node: ast.AST, field: str) -> Any:
-    """A field of a node, without what makes no difference to what the node does."""
+    """Return a field of a node without anything that does not change the node's behavior."""
     value = getattr(node, field, None)
     if field == "body" and isinstance(value, list) and value and is_docstring(value[0]):
         return value[1:]

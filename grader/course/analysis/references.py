@@ -1,4 +1,4 @@
-"""Which names a student's definitions refer to, with imports resolved."""
+"""Find the names that a student's definitions refer to, with imports resolved."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class References:
         each.
 
         Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Left out are docstrings and what is not reached: code at the end of the file, methods that
-        no attribute names, other entries of a table.
+        Docstrings do not count, nor does code that the definitions do not reach: code at the end of
+        the file, methods that no attribute names, other entries of a table.
         """
         found: dict[str, int] = {}
         todo, seen, whole = list(names), set(names), set(names)
@@ -86,7 +86,7 @@ class References:
         return found
 
     def _in_parts(self, node: ast.ClassDef) -> tuple[list[ast.AST], list[Function]]:
-        """A class without the methods that only their names call, and those."""
+        """Return a class without the methods that are only called by name, and those methods."""
         if node not in self._parts:
             called = [
                 part
@@ -109,7 +109,7 @@ class References:
             for base in node.bases:
                 name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
                 own = self.definitions.get(name)
-                # A class that names itself as its base means an earlier one of that name.
+                # A base class with the class's own name means an earlier class of that name.
                 if not isinstance(own, ast.ClassDef) or own is node:
                     head, _, rest = name.partition(".")
                     meant = self._module_names.get(head) or head
@@ -121,14 +121,16 @@ class References:
         return True
 
     def _references_of(self, part: ast.AST) -> list[tuple[str, int]]:
-        """``_references``, worked out once: many checks ask about the same definitions."""
+        """Return ``_references``, computed once, because many checks ask about the same
+        definitions.
+        """
         if part not in self._found:
             self._found[part] = list(self._references(part))
         return self._found[part]
 
     def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
-        """Names and attributes below a node. A name is what is bound to it where it stands: what an
-        import brought, or something of the function's own, which is nobody else's and left out.
+        """Yield names and attributes below a node. A name stands for whatever it is bound to at
+        that point: an import, or a local of the function, which is left out.
         """
         todo: list[tuple[ast.AST, dict[str, str | None]]] = [(root, self._module_names)]
         entries = set()
@@ -138,14 +140,14 @@ class References:
                 todo += [(entry, self._module_names)] if entry not in entries else []
                 entries.add(entry)
                 continue
-            if isinstance(node, ast.ClassDef):  # what its body binds is hidden from its methods
+            if isinstance(node, ast.ClassDef):  # its methods do not see names of its body
                 inside = bound | dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
                 todo += [
                     (child, bound if isinstance(child, DEFINING) else inside)
                     for child in ast.iter_child_nodes(node)
                 ]
                 continue
-            # Defaults belong to whoever defines it.
+            # Defaults are evaluated in the scope around the function.
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
                 body: list[ast.AST] = (
                     [node.body] if isinstance(node, ast.Lambda) else list(node.body)

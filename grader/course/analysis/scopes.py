@@ -1,4 +1,4 @@
-"""What the names in a text of Python stand for: what scopes bind, what imports bring."""
+"""Find what the names in a Python text stand for: bindings of scopes and of imports."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
             continue
-        elif isinstance(node, COMPREHENSIONS):  # of these only := binds in the scope around
+        elif isinstance(node, COMPREHENSIONS):  # of these, only := binds in the surrounding scope
             names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
             continue
         elif isinstance(node, ast.Lambda):
@@ -66,7 +66,7 @@ def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
 
 
 def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Return the names that an import binds: ``("F", "torch.nn.functional")``."""
+    """Yield the names that an import binds: ``("F", "torch.nn.functional")``."""
     for alias in node.names:
         if isinstance(node, ast.Import):
             package = alias.name.split(".")[0]
@@ -76,12 +76,12 @@ def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
 
 
 def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
-    """What imports stand for, without their lines."""
+    """Return what imports stand for, without their lines."""
     return {name: meant for name, (meant, _) in imports.items()}
 
 
 def dotted_name(node: ast.expr) -> str | None:
-    """``torch.nn.functional`` for a chain of attributes on a name, else None."""
+    """Return ``torch.nn.functional`` for a chain of attributes on a name, else None."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -1,4 +1,4 @@
-"""Static analysis of a student's file: definitions and names. It is never executed."""
+"""Definitions and names of a student's file, by static analysis. The file is never executed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Source:
             found: list[ast.AST] = [ast.parse(self.text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return [nothing]
-        for node in found:  # which grows meanwhile
+        for node in found:  # the list grows during the loop
             for field in node._fields:
                 value = getattr(node, field, None)
                 if isinstance(value, list):
@@ -55,7 +55,7 @@ class Source:
 
     @functools.cached_property
     def error_column(self) -> tuple[int, int] | None:
-        """The line of a syntax error, and its place in that line's text without indentation."""
+        """The line of a syntax error, and its column in that line's text without indentation."""
         try:
             ast.parse(self.text)
         except SyntaxError as error:
@@ -72,7 +72,9 @@ class Source:
 
     @property
     def unreadable(self) -> bool:
-        """Whether the text can't be parsed: no Python, too deep, or over ``MAX_NODES``."""
+        """Whether the text can't be parsed: not Python, too
+        deeply nested, or over ``MAX_NODES``.
+        """
         return bool(self.text.strip()) and not self.tree.body
 
     @functools.cached_property
@@ -95,8 +97,8 @@ class Source:
         )
 
     def line(self, number: int | None) -> str:
-        """A line's text without indentation; empty where there is no such line."""
-        # Not splitlines, which also breaks at form feeds and Unicode's separators.
+        """Return a line's text without indentation; empty if there is no such line."""
+        # Not splitlines, which also splits at form feeds and Unicode separators.
         lines = self.text.split("\n")
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
@@ -110,7 +112,7 @@ class Source:
         return cell, max(1, number - first + 1)
 
     def place(self, number: int) -> str:
-        """``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+        """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
         cell, line = self.in_cell(number)
         if cell is None:
             return f"{self.filename}:{line}"
@@ -142,7 +144,9 @@ class Source:
         return self._references.names_used(*names)
 
     def is_bare_raise(self, line: int) -> bool:
-        """Whether all that some function does is on that line, docstring apart, as in a stub."""
+        """Return whether that line is all that some function does, apart from a docstring, as in a
+        stub.
+        """
         functions = [node for node in self.nodes if isinstance(node, FUNCTIONS)]
         return any(
             node.body[-1].lineno == line and all(map(is_docstring, node.body[:-1]))
@@ -150,13 +154,13 @@ class Source:
         )
 
     def may_be_changed(self, name: str) -> bool:
-        """Return whether other statements may change what ``name`` is."""
+        """Return whether other statements may change the value of ``name``."""
         if isinstance(self.definitions.get(name), DEFINING):
             rest = [node for node in self.tree.body if not isinstance(node, Definition)]
             return name in bound_names(ast.Module(body=rest, type_ignores=[]))
         return sum(isinstance(node, ast.Name) and node.id == name for node in self.nodes) > 1
 
     def same_definition(self, other: Source, name: str) -> bool:
-        """Return whether both define ``name`` alike, docstrings and layout apart."""
+        """Return whether both files define ``name`` alike, ignoring docstrings and layout."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         return mine is not None and theirs is not None and same_tree(mine, theirs)

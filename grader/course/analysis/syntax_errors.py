@@ -1,7 +1,7 @@
-"""Python's syntax errors in plain words: what is wrong, and what to do about it.
+"""Explain Python's syntax errors in plain words: what is wrong, and what to do about it.
 
-The rules look at Python's message and at the line; versions of Python word some messages
-differently. Where no rule fits, Python's own message is all there is.
+The rules look at Python's message and at the line; some messages differ between versions of Python.
+If no rule fits, only Python's own message is shown.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MERGE = re.compile(r"(<{7}|={7}|>{7})")
 
 @dataclass(frozen=True, slots=True)
 class SyntaxExplanation:
-    """A sentence to translate, and what stands for its ``{names}``."""
+    """A sentence to translate, and the values of its ``{names}``."""
 
     template: str
     facts: dict[str, str]

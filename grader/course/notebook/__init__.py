@@ -1,1 +1,1 @@
-"""Lessons that are notebooks: read as text, run cell by cell, without IPython's magics."""
+"""Lessons as notebooks: read as text, run cell by cell, without IPython's magics."""

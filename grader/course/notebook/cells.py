@@ -1,4 +1,6 @@
-"""A notebook's code as cells again, each named for a traceback: for a debugger or a script."""
+"""Split a notebook's code into cells again, each with a name for tracebacks, for a debugger or a
+script.
+"""
 
 from __future__ import annotations
 import __future__ as futures
@@ -56,7 +58,7 @@ def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
 
 
 def cell_name(notebook: str, number: int) -> str:
-    """What a traceback calls the file of a cell: ``custom_sigmoid.ipynb, cell 4``."""
+    """Return the file name of a cell in a traceback: ``custom_sigmoid.ipynb, cell 4``."""
     return f"{notebook}, cell {number}"
 
 
@@ -77,7 +79,7 @@ def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
 
 
 def loading(code: Cells, module: str, notebook: str) -> list[str]:
-    """Return Python lines that run the cells without this engine."""
+    """Return lines of Python that run the cells without the engine."""
     flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
     texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
     return [
@@ -100,7 +102,7 @@ def loading(code: Cells, module: str, notebook: str) -> list[str]:
 
 
 def literal(text: str) -> str:
-    """A text as Python has it: over several lines where nothing in it has to be escaped."""
+    """Return a text as a Python literal, over several lines if nothing in it needs escaping."""
     if (
         "'''" not in text
         and "\\" not in text

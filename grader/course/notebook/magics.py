@@ -1,4 +1,4 @@
-"""What only IPython understands in a cell: magics, shell commands, help."""
+"""Recognize what only IPython understands in a cell: magics, shell commands, help."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAGIC, SHELL, HELP, TAGGED, FOREIGN = (
     "a tagged cell",
     "a cell of another kind",
 )
-"""What is left out; texts of the catalogue."""
+"""The kinds of omissions; texts of the catalogue."""
 
 
 CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
@@ -20,14 +20,14 @@ CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class StrippedCell:
-    """A cell's lines with ``pass`` for what was left out, and those lines."""
+    """A cell's lines with ``pass`` for each that was left out, and those lines."""
 
     lines: list[str]
     left_out: list[tuple[int, str]]
 
 
 LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
-"""How no statement of Python begins."""
+"""How no Python statement begins."""
 ELSEWHERE = (
     (re.compile(r"(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|freeze)\b"), SHELL),
     (re.compile(r"get_ipython\s*\("), MAGIC),
@@ -37,11 +37,11 @@ ELSEWHERE = (
 )
 """What else only IPython takes for a statement."""
 OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
-"""What needs no note."""
+"""Magics that are left out without a note."""
 
 
 def without_magics(code: str) -> StrippedCell:
-    """Leave out what only IPython understands; not inside strings and statements."""
+    """Leave out what only IPython understands, but nothing inside strings and statements."""
     lines = code.removesuffix("\n").split("\n")
     kept = StrippedCell(lines, [])
     state = _Lexer()
@@ -59,7 +59,7 @@ def without_magics(code: str) -> StrippedCell:
 
 
 def _magic(line: str) -> str | None:
-    """What a line at the beginning of a statement is, where it is not Python."""
+    """Return the kind of a line at the beginning of a statement, if it is not Python."""
     stripped = line.strip()
     if not stripped:
         return None

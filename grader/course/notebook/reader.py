@@ -1,9 +1,9 @@
 """Read a lesson's notebook: its code cells as one Python text, with the line of each cell.
 
-A notebook is read as JSON and never run; outputs are ignored. nbformat would validate and copy
-them, and imports slower than a lesson is judged, so it is not used. What only IPython understands
-is left out with a note, and line numbers hold. Source: nbformat's schema of version 4, IPython's
-input transformations.
+A notebook is read as JSON and never run; outputs are ignored. nbformat is not used: it would
+validate and copy outputs, and its import takes longer than judging a lesson. What only IPython
+understands is left out with a note; line numbers stay right. Source: nbformat's schema of version
+4, IPython's input transformations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from grader.course.notebook.scratch import is_scratch, kept_lines
 
 SUFFIX = ".ipynb"
 MAX_NOTEBOOK_BYTES = 20 << 20
-"""Of the file, pictures in its outputs and all; the code alone is held to what any lesson is."""
+"""The limit for the file, including pictures in its outputs; the code alone has the same limit as
+any lesson.
+"""
 MAX_CELLS = 10_000
 FORMAT = 4
 REMEDY = (
@@ -28,16 +30,16 @@ REMEDY = (
     " .ipynb"
 )
 LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
-"""Tags of cells that tools don't run, or that are there to raise."""
+"""Tags of cells that tools don't run, or that are expected to raise."""
 PYTHON_CELLS = frozenset({"time", "capture", "prun"})
 """Cell magics that run the cell as Python in the notebook's own namespace."""
 GRADED_CELL = "grade"
-"""The magic whose cell is a submission: in the notebook of that lesson it counts as code."""
+"""The magic whose cell is a submission; in the notebook of that lesson it counts as code."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What was left out: what, in which cell (None: the only one), which line (None: all)."""
+    """What was left out: the kind, the cell (None: the only one), the line (None: all)."""
 
     what: str
     cell: int | None
@@ -54,7 +56,7 @@ class Notebook:
 
 
 def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
-    """Return the code of a lesson's notebook; raises SubmissionError."""
+    """Return the code of a lesson's notebook; raise SubmissionError."""
     left_out: list[LeftOut] = []
     features: list[str] = []
     graded: list[tuple[int, list[str]]] = []
@@ -91,7 +93,7 @@ def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> No
 
 
 def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
-    """Return the code of a cell below its magic, as ``read_notebook``; raises SubmissionError."""
+    """Return the code of a cell below its magic, like ``read_notebook``; raise SubmissionError."""
     text = _readable(path, code)
     if len(text.encode()) > code_bytes:
         raise SubmissionError(
@@ -114,7 +116,7 @@ def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
 
 
 def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
-    """The notebook as JSON; raises SubmissionError for what is not a notebook of ours."""
+    """Return the notebook as JSON; raise SubmissionError if it is not a usable notebook."""
     try:
         notebook: Any = json.loads(data)
     except json.JSONDecodeError as error:
@@ -126,7 +128,7 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
         raise SubmissionError(
             what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py"
         ) from None
-    # No UTF-8; a number of thousands of digits; lists in lists in lists.
+    # not UTF-8; a number with thousands of digits; lists nested too deeply
     except (ValueError, RecursionError, MemoryError) as error:
         raise SubmissionError(
             "{path} is not a notebook that can be read ({reason}). " + REMEDY,
@@ -161,7 +163,7 @@ def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
 
 
 def _language(metadata: Any) -> str | None:
-    """The notebook's language, where it says one that is not Python."""
+    """Return the notebook's language if it names one other than Python."""
     for where, key in (("language_info", "name"), ("kernelspec", "language")):
         inner = metadata.get(where) if isinstance(metadata, dict) else None
         name = inner.get(key) if isinstance(inner, dict) else None
@@ -173,7 +175,7 @@ def _language(metadata: Any) -> str | None:
 def _code_cells(
     path: str, notebook: dict[str, Any], code_bytes: int
 ) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Return (number, text, tags) of each code cell; raises SubmissionError."""
+    """Yield (number, text, tags) of each code cell; raise SubmissionError."""
     cells = notebook.get("cells")
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
@@ -209,7 +211,7 @@ def _tags(metadata: Any) -> frozenset[str]:
 
 
 def _readable(place: str, source: str) -> str:
-    """Return a cell's text with LF as line ends; raises SubmissionError."""
+    """Return a cell's text with LF as line ends; raise SubmissionError."""
     text = source.replace("\r\n", "\n").replace("\r", "\n")
     for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
         if sign in text:
@@ -238,7 +240,7 @@ def _reason_to_leave_out(lesson: str, code: str, tags: frozenset[str]) -> str | 
 
 
 def _taken_out(lines: list[str]) -> list[str]:
-    """Take the ``__future__`` imports out of the lines; they must come first."""
+    """Remove the ``__future__`` imports from the lines, because they must come first."""
     features = []
     for index, line in enumerate(lines):
         if found := FUTURE.fullmatch(line):
@@ -252,7 +254,9 @@ def _any_code(lines: list[str]) -> bool:
 
 
 def _prelude(features: list[str], text: list[str]) -> str:
-    """Return a line to put before the cells: ``__future__`` imports, ``display``; or none."""
+    """Return a line to put before the cells: ``__future__`` imports and ``display``; empty if not
+    needed.
+    """
     parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
     if any(DISPLAY.search(line) for line in text):
         parts.append("from builtins import print as display")

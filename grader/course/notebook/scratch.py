@@ -1,8 +1,9 @@
-"""Scratch cells of a notebook: where the student tries a function. They are not graded.
+"""Read scratch cells of a notebook, in which students try their functions.
 
-A kernel runs them, so a function may rely on an import or a helper that was written in one. What
-the other cells lack is therefore kept: imports that they use, functions, classes, literal values.
-Nothing that runs code is kept, so a scratch cell can neither cost points nor take time.
+They are not graded. A kernel runs them too, so a function may rely on an import or a helper in a
+scratch cell. Such definitions are kept if the other cells lack them: imports, functions, classes,
+literal values. Nothing that runs code is kept, so a scratch cell can neither cost points nor take
+time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from grader.course.analysis.definitions import defined_names, is_docstring
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported, imports_in
 
 SCRATCH = "scratch"
-"""What the comment on such a cell's first line begins with."""
+"""How the comment on the first line of a scratch cell begins."""
 SCRATCH_TAG = "scratch"
 FIRST_LINE = re.compile(r"\s*#\s*scratch\b", re.IGNORECASE)
 
@@ -51,7 +52,7 @@ def kept_lines(graded: Sequence[list[str]], scratch: Sequence[list[str]]) -> lis
 
 
 def statements(lines: list[str]) -> list[ast.stmt]:
-    """Return a cell's statements, each on lines of its own; none if it is not Python."""
+    """Return a cell's statements, each on separate lines; none if it is not Python."""
     try:
         body = ast.parse("\n".join(lines)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -71,7 +72,7 @@ def first_line(node: ast.stmt) -> int:
 
 
 def names_bound(node: ast.stmt) -> list[str]:
-    """Return what a statement binds that may be kept; nothing for any other statement."""
+    """Return the names that a statement binds if it may be kept; none for any other statement."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return [name for name, _ in imported(node)]
     if isinstance(node, DEFINING) or (
@@ -90,7 +91,9 @@ def is_literal(node: ast.expr | None) -> bool:
 
 
 def wanted(node: ast.stmt, written: set[str], used: set[str], known: set[str]) -> bool:
-    """Whether a scratch cell's statement is to be kept: nobody else defines it, it can't raise."""
+    """Return whether a scratch cell's statement is to be kept: nothing else defines its names, and
+    it can't raise.
+    """
     names = names_bound(node)
     if not names or written & set(names):
         return False
@@ -126,7 +129,9 @@ def names_in(nodes: Iterable[ast.AST]) -> set[str]:
 
 
 def is_stub(node: ast.stmt) -> bool:
-    """Whether a definition is still the stub's: it raises NotImplementedError, or is ``...``."""
+    """Return whether a definition is still the stub's: it raises NotImplementedError, or is
+    ``...``.
+    """
     if isinstance(node, FUNCTIONS):
         return all(
             isinstance(part, ast.Raise) and names_in([part]) == {"NotImplementedError"}

@@ -1,6 +1,6 @@
 """Write a lesson as a notebook: its text, a cell for each function, cells to try them, ``%grade``.
 
-The file is JSON of nbformat 4.5. ``reader.py`` turns it back into the submission.
+The file is JSON of nbformat 4.5. ``reader.py`` turns it back into a submission.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
 
 
 def as_magics(readme: str, lesson: str) -> str:
-    """Return a README with the grader's commands as they are typed in a cell.
+    """Return a README with the grader's commands as magics.
 
-    In a listing, what a command does follows it and becomes a comment, so that all can be pasted.
+    In a listing, the explanation after a command becomes a comment, so that the whole listing can
+    be pasted.
     """
     listed = rf"^grade ((?:hint )?{lesson})(?: +(?:# *)?(.+))?$"
 
@@ -53,8 +54,8 @@ def scratch_text(tr: Catalogue) -> str:
 def pieces(stub: str) -> Iterator[tuple[str, bool]]:
     """Yield the stub's imports as one text, then each definition with the comments above it.
 
-    Beside each text: whether it is a function or a class. The module's docstring is left out: it
-    names commands for a terminal, and the README says more.
+    Beside each text: whether it is a function or a class. The module's docstring is left out,
+    because it names commands for a terminal and the README says more.
     """
     lines, body = stub.split("\n"), ast.parse(stub).body
     if body and is_docstring(body[0]):

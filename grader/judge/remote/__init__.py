@@ -1,1 +1,1 @@
-"""The judge's end of the border: a student's functions as if they were local."""
+"""The judge's side of the process border: a student's functions used as if they were local."""

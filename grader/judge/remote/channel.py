@@ -1,8 +1,8 @@
-"""The judge's end of the line to a worker: frames with a deadline, and the student's output.
+"""The judge's end of the connection to a worker: frames with a deadline, and the student's output.
 
 ``SocketChannel`` polls a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
-everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the line ends
-(``WorkerGone``) or a frame is malformed.
+everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the connection
+ends (``WorkerGone``) or a frame is malformed.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from grader.worker.wire.frames import HEADER, MAX_NODES, BrokenFrame, Frame, siz
 
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
-"""How many chunks of what is printed are read in one turn."""
+"""How many chunks of output are read in one turn."""
 TURN_SECONDS = 0.005
-"""How long to wait for an answer before looking again at what is printed."""
+"""How long to wait for an answer before the output is read again."""
 
 
 def crashed(reason: str) -> WorkerLost:
-    """Return the error of a worker that broke the protocol; ``reason`` may be the worker's text."""
+    """Return the error for a worker that broke the protocol;
+    ``reason`` may be the worker's text.
+    """
     return WorkerLost("crashed", "{reason}", reason=reason)
 
 
@@ -46,7 +48,7 @@ def _late() -> WorkerLost:
 
 
 class Output:
-    """What a student's code printed: the first part is kept, the rest is counted."""
+    """Output of a student's code: the first part is kept, the rest is only counted."""
 
     def __init__(self, cap_bytes: int) -> None:
         self.cap_bytes = cap_bytes
@@ -69,7 +71,7 @@ class Output:
 
 
 class _Inbox:
-    """Bytes on their way to be a frame."""
+    """Bytes that are not yet a complete frame."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -78,7 +80,7 @@ class _Inbox:
         self._data += chunk
 
     def pop(self) -> Frame | None:
-        """A whole frame, if one is there; raises WorkerLost where the bytes are none."""
+        """Return a complete frame, if there is one; raise WorkerLost if the bytes are malformed."""
         if len(self._data) < HEADER.size:
             return None
         try:
@@ -102,7 +104,7 @@ class _Inbox:
 
 
 class Channel(ABC):
-    """One worker's line, and the pipe of its output."""
+    """One worker's connection, and the pipe with its output."""
 
     def __init__(self, output_fd: int, output_bytes: int) -> None:
         self.output = Output(output_bytes)
@@ -114,7 +116,7 @@ class Channel(ABC):
     def send(self, data: bytes, deadline: Deadline) -> None:
         """Send a packed frame before ``deadline``.
 
-        Raise WorkerLost if the worker answered before it.
+        Raise WorkerLost if the worker answered too early.
         """
 
     @abstractmethod
@@ -122,7 +124,7 @@ class Channel(ABC):
 
     @abstractmethod
     def _next_chunk(self, deadline: Deadline) -> bytes:
-        """Return the next bytes of an answer, empty at the end; read meanwhile what is printed."""
+        """Return the next bytes of an answer, empty at the end; meanwhile read the output."""
 
     def receive(self, deadline: Deadline) -> Frame:
         """Return the next frame before ``deadline``."""
@@ -133,7 +135,7 @@ class Channel(ABC):
         raise _gone()
 
     def settle(self) -> bool:
-        """Read what is printed by now, a bounded part of it; return whether there was any."""
+        """Read the output so far, up to a limit; return whether there was any."""
         for count in range(MAX_CHUNKS):
             if not self._printing or not readable(self._output_fd):
                 return count > 0
@@ -160,7 +162,7 @@ class SocketChannel(Channel):
         self._poll.register(output_fd, select.POLLIN)
 
     def _wait(self, event: int, deadline: Deadline) -> None:
-        """Return when the line is ready for ``event``; meanwhile read what is printed."""
+        """Wait until the connection is ready for ``event``; meanwhile read the output."""
         poll, line = self._poll, self._line.fileno()
         poll.register(line, event)
         while True:
@@ -177,7 +179,7 @@ class SocketChannel(Channel):
 
     def send(self, data: bytes, deadline: Deadline) -> None:
         self._inbox.require_empty()
-        with contextlib.suppress(OSError):  # nothing is there, or the line ended: receive says so
+        with contextlib.suppress(OSError):  # receive reports an ended connection
             if self._line.recv(1, socket.MSG_PEEK):
                 raise _early()
         rest = memoryview(data)
@@ -207,10 +209,10 @@ class SocketChannel(Channel):
 class PipeChannel(Channel):
     """Pipes to a worker that is a process of its own.
 
-    One thread reads frames and one writes them, so this needs nothing that only Unix has. A chunk
-    of an answer is read only when it is waited for: a worker that writes unasked fills its pipe and
-    waits, and what it wrote can be seen before the next request. What the student printed is read
-    by whoever waits for an answer, so everything printed before an answer is there with it.
+    One thread reads frames and one writes them, so this works without Unix features. It reads a
+    chunk of an answer only when somebody waits for it. A worker that writes unasked fills its pipe
+    and blocks, and what it wrote is noticed before the next request. The thread that waits for an
+    answer also reads the student's output, so everything printed before an answer arrives with it.
     """
 
     def __init__(
@@ -239,7 +241,9 @@ class PipeChannel(Channel):
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Hand a packed frame to the writing thread. If nobody reads it, the answer is late."""
+        """Hand a packed frame to the writing thread. If nobody
+        reads it, the answer will be late.
+        """
         self._inbox.require_empty()
         if readable(self._source.fileno()):
             self._wanted.put(True)
@@ -266,12 +270,12 @@ class PipeChannel(Channel):
 
 
 def readable(descriptor: int) -> bool:
-    """Return whether a read of a pipe would not wait: it holds bytes, or nobody writes any more."""
+    """Return whether a read of a pipe would not block: it has bytes, or nobody writes any more."""
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
         return bool(poll.poll(0))
-    try:  # as multiprocessing and asyncio do on Windows, where select() takes sockets only
+    try:  # like multiprocessing and asyncio on Windows, where select() takes only sockets
         winapi, msvcrt = importlib.import_module("_winapi"), importlib.import_module("msvcrt")
     except ImportError:
         return bool(select.select([descriptor], [], [], 0)[0])

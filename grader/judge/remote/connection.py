@@ -1,4 +1,4 @@
-"""One living worker, and what the judge no longer holds of it."""
+"""A living worker, and the handles that the judge no longer needs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class Connection:
 
     worker: WorkerProcess
     freed: deque[int] = field(default_factory=deque)
-    """The handles that nothing here holds any more; ``__del__`` adds to it at any moment."""
+    """The handles that the judge no longer uses; ``__del__`` may add to it at any moment."""
     scenarios: set[str] = field(default_factory=set)
-    """The scenarios that this worker is known to have."""
+    """The scenarios that were sent to this worker."""
 
     def take_freed(self) -> list[int]:
-        """Return the freed handles, each once, also while others are added."""
+        """Return the freed handles, each once, even while others are added."""
         taken = []
         with contextlib.suppress(IndexError):
             while True:
@@ -29,6 +29,6 @@ class Connection:
         return taken
 
     def require_same(self, line: Connection) -> None:
-        """Raise WorkerLost if what this worker kept is asked of another one."""
+        """Raise WorkerLost if something that this worker kept is requested from another worker."""
         if line is not self:
             raise WorkerLost("crashed", "the worker that held this graph is gone")

@@ -1,4 +1,4 @@
-"""When a worker's answer is due. Time in which it could not run because the host was busy does not
+"""Deadlines of a worker's answers. Time during which a busy host kept it from running does not
 count.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Callable
 from grader.core.proc import cpu_seconds, run_delay
 
 MAX_STARVED = 45.0
-"""How many seconds a lesson's deadlines are put off at most."""
+"""How many seconds a lesson's deadlines are extended at most."""
 WORTH_WAITING = 0.005
-"""Less than this puts off no deadline."""
+"""A shorter wait does not extend a deadline."""
 
 
 class Starvation:
@@ -25,7 +25,7 @@ class Starvation:
 
     @property
     def extreme(self) -> bool:
-        """Whether deadlines were put off as long as they may be."""
+        """Whether deadlines have been extended by the maximum."""
         return self.total >= MAX_STARVED
 
     def watch(self, pid: int) -> None:
@@ -34,11 +34,11 @@ class Starvation:
         self._mark = self._now()
 
     def seconds_since(self) -> float:
-        """Return how long both waited for a processor since this was last asked.
+        """Return how long both have waited for a processor since the last call.
 
         Waiting does not count while one of the two uses a processor: a worker that prints without
-        end, and the judge that reads it, wait for each other and not for the host. Over a lesson
-        this returns ``MAX_STARVED`` at most.
+        end and the judge that reads it wait for each other, not for the host. The sum over a lesson
+        is at most ``MAX_STARVED``.
         """
         now, mark = self._now(), self._mark
         clock, waited, used = (after - before for after, before in zip(now, mark, strict=True))
@@ -57,14 +57,14 @@ class Starvation:
 
 
 class Deadline:
-    """A moment, put off when it comes by what ``more`` returns then, until that is 0."""
+    """A moment that, once it comes, is extended by what ``more`` then returns, until that is 0."""
 
     def __init__(self, seconds: float, more: Callable[[], float] = lambda: 0.0) -> None:
         self._at = time.monotonic() + seconds
         self._more = more
 
     def left(self) -> float:
-        """Return the seconds until then, 0 or less once it has passed."""
+        """Return the seconds until then; 0 or less once it has passed."""
         left = self._at - time.monotonic()
         if left <= 0:
             more = self._more()

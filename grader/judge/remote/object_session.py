@@ -1,4 +1,4 @@
-"""The steps that a check takes on the student's objects: pending, then sent in one frame."""
+"""Collect a check's steps on the student's objects, and send them in one frame."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from grader.worker.wire.placeholders import PLAIN, StudentRef, fill
 from grader.worker.wire.values import Encoder
 
 MOST_PENDING = 2_500
-"""So many steps on objects cross in one frame."""
+"""How many steps on objects cross in one frame at most."""
 
 
 class ObjectSession(ResponseReader):
-    """A client by which a check drives objects in the worker (``RemoteObject``)."""
+    """A client with which a check uses objects in the worker (``RemoteObject``)."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -32,7 +32,7 @@ class ObjectSession(ResponseReader):
         self._sent: list[Tensor] = []
 
     def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteObject:
-        """Make an object of a student's class, or call a function with objects: a step."""
+        """Make an object of a student's class, or call a function with objects, as a step."""
         self._traffic.missing.clear()
         return (self.recorder or self).step("call", "", (StudentRef(path), *args), kwargs)
 
@@ -42,8 +42,8 @@ class ObjectSession(ResponseReader):
     def step(
         self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> RemoteObject:
-        """Add a step (``worker/objects.py``) to those that are pending. A tensor crosses as it is
-        now.
+        """Add a step (``worker/objects.py``) to those that are pending. A tensor is sent with its
+        present value.
         """
         self.load()
         line = self._line
@@ -65,13 +65,13 @@ class ObjectSession(ResponseReader):
         return RemoteObject(self.recorder or self, line, self._objects)
 
     def flush(self) -> None:
-        """Have the pending steps taken; raise what the student's code raised."""
+        """Send the pending steps; raise what the student's code raised."""
         if self._pending:
             (self.recorder or self).read([])
 
     def read(self, objects: list[RemoteObject]) -> list[Any]:
-        """Have the pending steps taken; return the values of objects. A tensor is differentiable
-        with respect to the tensors of all steps of the check.
+        """Send the pending steps and return the values of objects. A tensor is differentiable with
+        respect to the tensors in all steps of the check.
         """
         self.load()
         line = self._line

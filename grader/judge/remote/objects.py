@@ -1,9 +1,9 @@
-"""Objects in the worker, as a check drives them.
+"""Use objects in the worker from a check.
 
 ``a = student.Value(2.0)`` is a ``RemoteObject``. ``a * b``, ``a.grad`` and ``a.backward()`` are
-steps that the worker will take: each returns a ``RemoteObject`` at once, and all pending steps
-cross the border in one frame when a value is read with ``fetch``. An exception of the student's
-code is raised then.
+steps for the worker: each returns a ``RemoteObject`` at once, and all pending steps cross the
+border in one frame when a value is read with ``fetch``. An exception of the student's code is
+raised then.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ UNKNOWN = Opaque("object")
 
 
 class Steps(Protocol):
-    """What an object asks of a session."""
+    """What a remote object needs from a session."""
 
     def step(
         self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
     ) -> RemoteObject:
-        """Add a step to those that are pending; return its result, which is not there yet."""
+        """Add a step to the pending ones; return its result, which does not exist yet."""
 
     def read(self, objects: list[RemoteObject]) -> list[Any]:
-        """Take the pending steps and return the values of objects; what can't cross is an object
-        whose type is known.
+        """Send the pending steps and return the values of objects. A value that can't cross stays
+        an object, whose type is then known.
         """
 
 
 class RemoteObject(Opaque):
-    """Something in the worker: an object of the student's, or a step's result that was not read.
+    """An object in the worker: one of the student's, or a step's result that has not been read.
 
     ``type_name`` is "object" until it was fetched. Before that it can't be compared or used as a
     condition.
@@ -77,14 +77,14 @@ class RemoteObject(Opaque):
         return self._steps.step("call", "", (self, *args), kwargs)
 
     def call_beside(self, function: Any, args: tuple[Any, ...]) -> RemoteObject:
-        """Call a program where this object is (``Program.__call__``)."""
+        """Call a program in the worker that has this object (``Program.__call__``)."""
         return self._steps.step("call", "", (function, *args))
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> RemoteObject:
-        """Call a function of torch on objects: in the worker, as everything else."""
+        """Call a function of torch on objects, as a step in the worker."""
         steps = next(iter(objects_in((args, kwargs))))._steps
         return steps.step("torch", resolve_name(func), args, kwargs)
 
@@ -124,7 +124,7 @@ for _name in UNARY:
 
 
 def fetch(*values: Any) -> Any:
-    """Return the values of remote objects: plain data, tensors, or what stands for an object.
+    """Return the values of remote objects: plain data, tensors, or placeholders for objects.
 
     Lists, tuples and dictionaries are returned with their objects fetched, and other values as they
     are, so that a check reads the same with the reference. All objects that belong to one student
@@ -148,14 +148,15 @@ def replaced(value: Any, by: Callable[[RemoteObject], Any]) -> Any:
 
 
 def is_same(one: Any, other: Any) -> Any:
-    """Return whether two objects are one and the same: a bool, or a remote one to be fetched."""
+    """Return whether two objects are identical: a bool, or a remote object to be fetched."""
     steps = next((value._steps for value in objects_in([one, other])), None)
     return one is other if steps is None else steps.step("op", "is_", (one, other))
 
 
 def as_references(value: Any, line: Connection) -> Any:
-    """Return arguments with each remote object replaced by its number; raise WorkerLost if the
-    worker that kept one was replaced.
+    """Return arguments with each remote object replaced by its number.
+
+    Raise WorkerLost if the worker that kept one was replaced.
     """
     return replaced(value, lambda one: ObjectRef(one.number_on(line)))
 

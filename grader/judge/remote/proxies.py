@@ -1,8 +1,8 @@
-"""A worker's functions and tensors as the judge has them.
+"""The judge's stand-ins for a worker's functions and tensors.
 
 A ``RemoteCallable`` stands for a function of the student's. It returns ordinary tensors whose node
 (``_Remote``) asks the worker for a vector-Jacobian product in backward. That product is again a
-tensor with such a node, so derivatives of every order are there.
+tensor with such a node, so derivatives of every order work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from grader.worker.wire.placeholders import StudentRef
 
 
 class SessionProtocol(Protocol):
-    """What these stand-ins ask of a session; ``session.StudentSession`` says what each is."""
+    """What these stand-ins need from a session;
+    ``session.StudentSession`` documents each method.
+    """
 
     source: Source
 
@@ -57,8 +59,8 @@ class SessionProtocol(Protocol):
 class LastCall:
     """The last call of a student's function.
 
-    ``incoming`` is what its vector-Jacobian product was asked for; ``deeper`` says that a product
-    of that was asked for too.
+    ``incoming`` is the vector of the last vector-Jacobian product, if one was computed; ``deeper``
+    says that this product was differentiated too.
     """
 
     path: str
@@ -77,14 +79,14 @@ class Traffic:
 
     last_call: LastCall | None = None
     wrote: bool = False
-    """Whether the student's code wrote into what it was handed, outside of ``writing_allowed``."""
+    """Whether the student's code wrote into its arguments, outside of ``writing_allowed``."""
     writing_allowed: bool = False
     missing: dict[str, MissingName] = field(default_factory=dict)
-    """Names that the module did not have when they were last asked for. Calls may define more."""
+    """Names that the module did not have at the last request. Calls may define more."""
 
 
 class GraphHandle:
-    """A call's graph, which the worker keeps until the node that uses it dies."""
+    """A call's graph, which the worker keeps as long as a node uses it."""
 
     def __init__(self, line: Connection, number: int) -> None:
         self._line = line
@@ -110,7 +112,7 @@ class Response:
     session: SessionProtocol
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Return the tensors; a node leads from the differentiable ones to ``inputs``."""
+        """Return the tensors; the differentiable ones get a node that leads to ``inputs``."""
         if self.handle is None or not self.tensors:
             return tuple(self.tensors)
         return cast("tuple[Tensor, ...]", _Remote.apply(self, *inputs))  # type: ignore[no-untyped-call]
@@ -122,8 +124,8 @@ class _Remote(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, response: Response, *inputs: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        # The handle, and not the response: its tensors become this node's outputs, and a node that
-        # held them would never die.
+        # Keep the handle, not the response: its tensors become this node's outputs, and a node that
+        # referred to them would never be freed.
         ctx.handle, ctx.session, ctx.inputs = response.handle, response.session, inputs
         ctx.mark_non_differentiable(
             *(t for t, wants in zip(response.tensors, response.wanted, strict=True) if not wants)
@@ -160,7 +162,7 @@ class _Names:
 
 
 class RemoteCallable(_Names, StudentRef):
-    """A function or class of the student's, or something that hangs on one (``Sigmoid.apply``)."""
+    """A function or class of the student, or an attribute of one (``Sigmoid.apply``)."""
 
     def __init__(self, session: SessionProtocol, path: str, *, is_class: bool = False) -> None:
         StudentRef.__init__(self, path)
@@ -175,7 +177,7 @@ class RemoteCallable(_Names, StudentRef):
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
     ) -> contextlib.AbstractContextManager[None]:
-        """Return a block in which requests about it have their answers (``RpcClient``)."""
+        """Prefetch the answers to requests about it, for a block (``RpcClient``)."""
         return self._session.prefetching(requests, patience=patience)
 
     @property
@@ -199,5 +201,5 @@ class RemoteStudent(_Names):
         return self._session.put(tensor)
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block in which the student's code may write into what it is handed."""
+        """Allow the student's code, during a block, to write into its arguments."""
         return self._session.writing_allowed()

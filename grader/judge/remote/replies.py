@@ -1,4 +1,4 @@
-"""What a worker's answer says. Nothing is believed: whatever is malformed is a BrokenFrame."""
+"""Parse a worker's answers. Nothing is trusted: anything malformed raises BrokenFrame."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def several_replies(frame: Frame, most: int) -> list[Frame]:
 
 
 def part(body: Any, key: str, *kinds: type) -> Any:
-    """Return a part of an answer; raise BrokenFrame if it is not there or of another type."""
+    """Return a part of an answer; raise BrokenFrame if it is missing or has the wrong type."""
     if not isinstance(body, dict) or key not in body:
         raise BrokenFrame(f"an answer without {key!r}")
     if not isinstance(body[key], kinds):

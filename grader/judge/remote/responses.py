@@ -1,4 +1,4 @@
-"""Answers with values in them: decoded, differentiable, and written back where inputs changed."""
+"""Decode answers with values, make them differentiable, and write changed inputs back."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from grader.worker.wire.values import Decoder
 
 
 class ResponseReader(RpcClient):
-    """A client that reads what its worker answers."""
+    """A client that reads its worker's answers."""
 
     recorder: Steps | None = None
-    """Who takes the steps on objects and hands them on to this, while a check is recorded."""
+    """While a check is recorded, the object that receives the
+    steps on objects and passes them on.
+    """
     _objects = 0
-    """How many remote objects there are in this check."""
+    """The number of remote objects in this check."""
 
     def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
         decoder = Decoder(frame.blob, strided=False, handle=self._object)
@@ -30,7 +32,7 @@ class ResponseReader(RpcClient):
         return self._response(frame, decoder, structure, inputs)
 
     def _object(self, described: Opaque, number: int) -> Opaque:
-        """Return what stands for an object in an answer."""
+        """Return the stand-in for an object in an answer."""
         self._objects += 1
         if self._line is None:
             return described
@@ -46,7 +48,7 @@ class ResponseReader(RpcClient):
     def _response(
         self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
     ) -> Response:
-        """Return the decoded answer; write back what the student's code wrote into ``inputs``."""
+        """Return the decoded answer; write back changes of the student's code to ``inputs``."""
         number = part(frame.body, "handle", int, type(None))
         handle = None
         if number is not None and self._line is not None:
@@ -56,10 +58,11 @@ class ResponseReader(RpcClient):
         return Response(structure, tensors, wanted, handle, cast(SessionProtocol, self))
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Write what the student's code wrote into its inputs into the judge's, as it would be
-        locally.
+        """Copy what the student's code wrote into its inputs to the judge's inputs, as a local call
+        would.
 
-        The check may compute the truth from them afterwards, so it is noted and can't pass.
+        The check may compute expected values from them afterwards, so the write is noted and the
+        check can't pass.
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
@@ -76,10 +79,10 @@ class ResponseReader(RpcClient):
 
 
 def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy a tensor into one of its shape; where that is expanded, into one copy, since the others
-    share its memory.
+    """Copy a tensor into another of the same shape.
 
-    Raise BrokenFrame if torch forbids writing, which the student's code could not do either.
+    Of an expanded tensor, write only one element of those that share memory. Raise BrokenFrame if
+    torch forbids writing, because the student's code could not have done it either.
     """
     with torch.no_grad():
         for dim, step in enumerate(target.stride()):

@@ -1,7 +1,7 @@
-"""Requests to a worker, and its answers: within the limits, and parsed before anything is believed.
+"""Send requests to a worker within the limits, and check its answers.
 
-A worker is started when first needed and ended when lost. What it answers may be anything, so every
-answer is read in ``checked``, which loses a worker whose answer is malformed.
+A worker is started when first needed and ended when lost. An answer may be anything, so every
+answer is parsed in ``checked``, which gives up a worker whose answer is malformed.
 """
 
 from __future__ import annotations
@@ -71,17 +71,17 @@ class RpcClient:
         return self._unloadable is None
 
     def load(self) -> None:
-        """Have a worker with the module in it. If that can't be, raise StudentCodeError or
-        WorkerLost, the same each time.
+        """Make sure that there is a worker with the module loaded. If that fails, raise
+        StudentCodeError or WorkerLost, the same error each time.
         """
         if self._unloadable is not None:
-            # one exception raised again and again would grow a traceback each time
+            # raising the same exception again and again would let its traceback grow
             raise self._unloadable.with_traceback(None)
         if self._line is not None:
             return
         began = time.monotonic()
         worker = self._workers.start()
-        # starting a worker takes our time, not the student's
+        # starting a worker takes the grader's time, not the student's
         self._lesson_deadline += time.monotonic() - began
         self.guarantees = (worker.guarantees, worker.missing)
         self.limits = worker.limits or self.limits
@@ -90,9 +90,9 @@ class RpcClient:
         self._load_module()
 
     def reload(self, source: Source) -> None:
-        """Have the same worker execute another text in the module's place, within the time that
-        is left. What the last text changed outside of its module stays changed: never judge one
-        student's code beside another's. Raise as ``load`` does.
+        """Let the same worker execute another text as the module, within the remaining time.
+        Changes that the last text made outside of its module stay, so never judge two students'
+        code in this way. Raise the errors of ``load``.
         """
         self.source, self._unloadable, self._prefetched = source, None, {}
         if self._line is None:
@@ -116,7 +116,7 @@ class RpcClient:
         except (StudentCodeError, WorkerLost) as error:
             self._unloadable = error
             raise
-        except MissingName as error:  # no answer to this question: nobody asked for a name
+        except MissingName as error:  # not a valid answer: this request did not ask for a name
             self._unloadable = StudentCodeError(
                 "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
             )
@@ -130,7 +130,7 @@ class RpcClient:
     def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
         """Send one request and return its answer, within the limits.
 
-        Raise what the worker raised or missed (StudentCodeError, MissingName), or WorkerLost.
+        Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
         """
         known = self._prefetched
         answers = known.get(pack({"do": do, **fields}, blob)) if known else None
@@ -145,7 +145,7 @@ class RpcClient:
         """Send a request and return the reply. ``patience`` multiplies the time it may take."""
         line = self._line
         assert line is not None
-        number = secrets.randbits(62)  # so that nobody can answer before being asked
+        number = secrets.randbits(62)  # so that no answer can come before its question
         rest_of_lesson = self._lesson_deadline - time.monotonic()
         deadline = Deadline(min(patience * self.limits.call_seconds, rest_of_lesson), self._put_off)
         freed = line.take_freed()
@@ -169,7 +169,7 @@ class RpcClient:
         return reply
 
     def _put_off(self) -> float:
-        """Return by how long a deadline that has come is put off."""
+        """Return by how much to extend a deadline that has come."""
         seconds = self.starvation.seconds_since()
         self._lesson_deadline += seconds
         return seconds
@@ -178,12 +178,12 @@ class RpcClient:
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
     ) -> Iterator[None]:
-        """Have a block in which these requests are answered already. They cross in one frame.
+        """Prefetch the answers to these requests, in one frame, for a block.
 
-        A request of the block that was prefetched, byte for byte, has its answer; any other is sent
-        as ever, so a wrong guess costs only time. An answer is used once: what is asked twice has
-        to be prefetched twice. They may take ``patience`` times as long as one call, by default as
-        often as there are requests.
+        A request of the block that equals a prefetched one byte for byte uses its answer. Any other
+        is sent as usual, so a wrong guess costs only time. Each answer is used once: prefetch a
+        request twice if it is made twice. Together they may take ``patience`` times as long as one
+        call, by default the number of requests.
         """
         self.load()
         if not requests:
@@ -213,13 +213,13 @@ class RpcClient:
             line.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
-        """End the lost worker; return the error with how it died or how long it was waited for.
+        """End the lost worker; return the error, with how it died or how long the judge waited.
 
-        It is an EngineFault if the host is to blame: it ran out of memory, or was too busy.
+        If the host ran out of memory or was too busy, the error is an EngineFault.
         """
         line, self._line = self._line, None
         assert line is not None
-        self._prefetched = {}  # the handles in these answers are that worker's
+        self._prefetched = {}  # the handles in these answers belong to that worker
         where = self._where(line.worker) if lost.outcome == "timeout" else None
         gone = isinstance(lost, WorkerGone)
         how = self._workers.end(line.worker, died=gone)
@@ -234,7 +234,7 @@ class RpcClient:
             late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
             late.line = where
             return late
-        if how is None or not gone:  # how one ends that answered nonsense is a matter of timing
+        if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
             return WorkerLost(
@@ -247,7 +247,7 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file where a worker is that does not answer."""
+        """Return the line of the student's file at which a worker is that does not answer."""
         self._printed += worker.channel.output.take()
         line, printed = line_where_it_is(worker, self.source.filename)
         self._printed += printed
@@ -255,11 +255,11 @@ class RpcClient:
 
     def checked(self, parse: Callable[[], Any]) -> Any:
         """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost.
-        MemoryError is the caller's matter; whatever else it raises is our own fault.
+        MemoryError is left to the caller; any other exception is a grader fault.
         """
         try:
             return parse()
-        except BrokenFrame as error:  # its text may be the worker's: a fact, not a template
+        except BrokenFrame as error:  # the text may be the worker's: not a template
             lost = crashed(str(error))
             raise (lost if self._line is None else self._lost(lost)) from None
         except MemoryError:
@@ -271,7 +271,7 @@ class RpcClient:
 
     @contextlib.contextmanager
     def off_the_clock(self) -> Iterator[None]:
-        """Have a block that takes no time of the lesson: what it asks is not judged."""
+        """Stop the lesson's clock during a block whose requests are not judged."""
         began = time.monotonic()
         try:
             yield

@@ -1,10 +1,10 @@
-"""The judge's handle on a student: PyTorch on this side, a worker on the other.
+"""The judge's interface to a student: PyTorch in the judge, a worker on the other side.
 
 ``student.sigmoid(x)`` sends ``x`` across and returns a tensor that is differentiable here
 (``proxies``). So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and ``gradgradcheck``
 run in the judge, to any order.
 
-To behave as a local call would, the worker needs the grad mode, which inputs require grad, their
+To behave like a local call, the worker needs the grad mode, which inputs require grad, their
 strides, the incoming gradients, and whether the graph is kept (``retain_graph``). It answers with
 values, which outputs require grad, and which inputs it wrote to. A gradient of None stays None.
 """
@@ -33,7 +33,7 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 
 class Student(Protocol):
-    """What a check sees of a student, remote or local, beside the names of the file."""
+    """What a check sees of a student, remote or local, beside the names in the file."""
 
     source: Source
 
@@ -41,10 +41,10 @@ class Student(Protocol):
         """Run a scenario beside the student's module, on copies; return what it measured."""
 
     def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block in which the student's code may write into what it is handed."""
+        """Allow the student's code, during a block, to write into its arguments."""
 
     def put(self, tensor: Tensor) -> Any:
-        """Return a copy of a tensor beside the student's code, as a remote object."""
+        """Return a copy of a tensor in the worker, as a remote object."""
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -54,11 +54,11 @@ class NotStarted(Exception):
 
 
 class StudentSession(ObjectSession):
-    """One lesson's conversation with a worker: what is called and read of the student's module."""
+    """One lesson's session with a worker: calls and reads of the student's module."""
 
     def begin_check(self) -> Traffic:
-        """Return the record of what crosses the border from now on, until the next check begins.
-        Objects of the last check are forgotten.
+        """Forget the last check's objects. Return the record of what crosses the border until the
+        next check begins.
         """
         self._traffic = Traffic()
         self._forget_objects = self._forget_objects or self._objects > 0
@@ -67,7 +67,9 @@ class StudentSession(ObjectSession):
 
     @contextlib.contextmanager
     def writing_allowed(self) -> Iterator[None]:
-        """Let the student's code write into its inputs: copies that nothing else uses."""
+        """Allow the student's code to write into its inputs, which are then copies that nothing
+        else uses.
+        """
         traffic = self._traffic
         allowed, traffic.writing_allowed = traffic.writing_allowed, True
         try:
@@ -101,7 +103,7 @@ class StudentSession(ObjectSession):
         return value
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario in the worker. It crosses with the first question that needs it."""
+        """Run a scenario in the worker; send its source when it is first used."""
         line = self._ready()
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
@@ -116,7 +118,7 @@ class StudentSession(ObjectSession):
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function; its result is differentiable with respect to the arguments.
 
-        If there is a remote object among them, the call is a step, and its result another one.
+        If one of them is a remote object, the call is a step and its result is a remote object too.
         """
         if has_objects(args) or has_objects(kwargs):
             return self.construct(path, args, kwargs)
@@ -146,8 +148,8 @@ class StudentSession(ObjectSession):
         *,
         needs: tuple[bool, ...],
     ) -> Response:
-        """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. The
-        structure has None where there is no gradient.
+        """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. In the
+        returned structure, None means that there is no gradient.
         """
         line = self._ready()
         vectors = [v for v in incoming if v is not None]
@@ -184,7 +186,7 @@ class StudentSession(ObjectSession):
         return response
 
     def _ready(self) -> Connection:
-        """Return the line to a worker with the module, once it has taken the pending steps."""
+        """Send the pending steps and return the connection to a worker with the module."""
         self.load()
         self.flush()
         self._traffic.missing.clear()
@@ -192,7 +194,7 @@ class StudentSession(ObjectSession):
         return self._line
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
-        """Note that the last call was differentiated, and with what, or that its derivative was."""
+        """Note that the last call, or its derivative, was differentiated, and with which vector."""
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]

@@ -1,4 +1,4 @@
-"""Where a worker is that does not answer: it is asked for its stack before it is ended."""
+"""Find out where a worker is that does not answer, by asking for its stack before it is ended."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from grader.judge.remote.worker_sources import WorkerProcess
 STACK = re.compile(
     r"(?:Stack|Current thread 0x[^\n]*) \(most recent call first\):\n(?:  [^\n]*\n)+"
 )
-"""What faulthandler writes of one thread (``Worker`` registers it for SIGUSR1)."""
+"""What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1)."""
 SECONDS = 1.0
-"""How long a worker has for it. On a busy machine it may have to wait for a processor."""
+"""How long a worker may take to answer. On a busy machine it may have to wait for a processor."""
 LONGEST = 1 << 16
-"""So much of what was printed first, and of what was printed last, is kept in the meantime."""
+"""How much of the first and of the last output is kept meanwhile."""
 
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
-    """Return the innermost line of a file, and what was printed beside the stack meanwhile.
+    """Return the innermost line of a file (None if unknown), and other output that arrived with the
+    stack.
 
-    None if the worker can't say. It is the worker's own word, so it decides nothing.
+    The worker could lie about it, so it decides nothing.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(worker.pid, signal.SIGUSR1)
     channel = worker.channel
-    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # all that one turn reads
+    kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # for one turn
     first, last, found = "", "", None
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
@@ -40,7 +41,7 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
         last += new
         found = STACK.search(last)
         if found and (not new or found.end() < len(last)):
-            break  # nothing more came, or something else came after the stack
+            break  # nothing more came, or the stack is followed by other output
         first, last = (first + last[:-LONGEST])[:LONGEST], last[-LONGEST:]
         if not new:
             time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""Where the judge gets workers from, and how they end.
+"""Start and end workers for a judge.
 
 ``ForkedWorkers`` asks the fork server. ``SpawnedWorkers`` starts plain processes, for systems
 without fork, at the cost of importing torch. A lost worker is replaced, so one endless loop costs
@@ -27,8 +27,7 @@ from grader.worker import SPAWNED_WORKER
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 START_SECONDS = 60.0
-"""How long a worker may take to say that it is there; a plain process imports torch in that time.
-"""
+"""How long a worker may take until its first frame; a plain process imports torch in that time."""
 
 REFUSED = (
     "This host can't guarantee: {missing}. That takes Linux 5.13 or later with Landlock and"
@@ -36,13 +35,13 @@ REFUSED = (
 )
 
 LARGE_STATUS = 1 << 16
-"""From here on an exit status is known by its hexadecimal digits."""
+"""Exit statuses from here on are written in hexadecimal."""
 
 
 @dataclass(slots=True)
 class WorkerProcess:
-    """A living worker: its line, its process, the guarantees that it said it runs under, and the
-    limits in force, if they are not those that were asked for.
+    """A living worker: its connection, its process, the guarantees that it reported, and the limits
+    in force if they differ from the requested ones.
     """
 
     channel: Channel
@@ -58,14 +57,14 @@ class WorkerSource(Protocol):
     def start(self) -> WorkerProcess: ...
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """End a worker and all that it started, at the latest before the next one. If it ``died``
-        before that, return how.
+        """End a worker and everything that it started, at the latest before the next one starts. If
+        it ``died`` before that, return how.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """How a worker ended: a template, and what fills it."""
+    """How a worker ended: a template and its facts."""
 
     template: str
     facts: dict[str, Any]
@@ -88,8 +87,8 @@ class ExitStatus:
 
 
 def read_hello(channel: Channel, pid: int) -> WorkerProcess:
-    """Wait for a worker's first frame, which says under what it runs. No student code has run yet,
-    so a fault is ours.
+    """Wait for a worker's first frame, which reports its guarantees and limits. No student's code
+    has run yet, so a failure is a grader fault.
     """
     try:
         frame = channel.receive(Deadline(START_SECONDS))
@@ -106,7 +105,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
 
 @contextlib.contextmanager
 def fork_server_expected() -> Iterator[None]:
-    """Have a block that talks to the fork server; raise EngineFault if that is gone."""
+    """Raise EngineFault if the fork server is gone when a block talks to it."""
     try:
         yield
     except (OSError, EOFError, BrokenFrame):
@@ -140,7 +139,7 @@ class ForkedWorkers:
         return read_hello(channel, pid.body)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Have the fork server kill it. Wait only if it ``died``, to learn how."""
+        """Let the fork server kill it. Wait only if it ``died``, to learn how."""
         worker.channel.settle()
         worker.channel.close()
         self._ask(BrokerRequest("end", worker.pid, died))
@@ -162,7 +161,9 @@ class ForkedWorkers:
 
 
 class SpawnedWorkers:
-    """Workers that are plain processes. A spare one has imported torch when it is needed."""
+    """Workers that are plain processes. A spare one has
+    already imported torch when it is needed.
+    """
 
     def __init__(self, options: WorkerOptions) -> None:
         self._options = options
@@ -200,7 +201,7 @@ class SpawnedWorkers:
         return read_hello(channel, process.pid)
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """Kill it; if it had died before, return how."""
+        """Kill it; if it had already died, return how."""
         process = self._processes.pop(worker.pid)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(1.0 if died else 0)

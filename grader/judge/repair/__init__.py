@@ -1,1 +1,1 @@
-"""Find the one expression that is wrong in a function whose failure has no name."""
+"""Find the one wrong expression of a function whose failure has no name."""

@@ -1,7 +1,7 @@
-"""Where two definitions differ: as few and as small parts as an alignment of their trees finds.
+"""Find where two definitions differ, by aligning their trees for the fewest and smallest parts.
 
-Statements are aligned like the lines of a diff, expressions node by node. Neighbouring statements
-without a partner are one difference together.
+Statements are aligned like the lines of a diff, expressions node by node. Adjacent statements
+without a partner form one difference.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from grader.course.analysis.scopes import FUNCTIONS
 IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 ATOMIC = (ast.JoinedStr,)
-"""Python 3.11 does not say where the parts of an f-string are."""
+"""Python 3.11 does not know the positions of an f-string's parts."""
 
 
 def size(node: ast.AST) -> int:
-    """Return how many nodes a tree has, without contexts of names."""
+    """Return how many nodes a tree has, not counting the contexts of names."""
     return sum(not isinstance(one, ast.expr_context) for one in ast.walk(node))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Difference:
-    """``mine`` is to become ``theirs``: one expression, or statements that follow each other.
+    """``mine`` is to become ``theirs``: one expression, or consecutive statements.
 
-    Where ``mine`` is empty, statements are missing between ``after`` and ``before``.
+    If ``mine`` is empty, statements are missing between ``after`` and ``before``.
     """
 
     mine: tuple[ast.AST, ...]
@@ -43,7 +43,7 @@ class Difference:
 
     @property
     def adds_a_step(self) -> bool:
-        """Return whether the expression stays, and something is done with it."""
+        """Return whether the new expression contains the old one and does something with it."""
         if len(self.mine) != 1 or not isinstance(self.mine[0], ast.expr):
             return False
         dumped = ast.dump(self.mine[0])
@@ -52,7 +52,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Unit:
-    """What differs in one statement: ``parts`` one by one, or ``whole``, which has all of them."""
+    """The differences in one statement: in ``parts``, or as a
+    ``whole`` that contains all of them.
+    """
 
     parts: tuple[Difference, ...]
     whole: Difference
@@ -68,7 +70,7 @@ def _one(mine: ast.AST, theirs: ast.AST) -> Unit:
 
 
 def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
-    """Return what differs between two definitions, statements or expressions."""
+    """Return the differences between two definitions, statements or expressions."""
     if isinstance(mine, ast.AnnAssign) and mine.value is not None:
         mine = ast.copy_location(ast.Assign([mine.target], mine.value), mine)
     if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
@@ -78,7 +80,7 @@ def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
 
 
 def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
-    """Return what differs in two nodes' fields; None if the nodes themselves differ."""
+    """Return the differences in two nodes' fields; None if the nodes themselves differ."""
     if type(mine) is not type(theirs):
         return None
     if isinstance(mine, FUNCTIONS):
@@ -104,7 +106,9 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
 
 
 def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
-    """Return what differs in defaults, decorators and bodies; parameters are taken as they are."""
+    """Return the differences in defaults, decorators and
+    bodies; parameters are assumed to agree.
+    """
     assert isinstance(theirs, FUNCTIONS)
     found = [
         unit
@@ -141,7 +145,7 @@ def _lists(mine: list[ast.AST], theirs: list[ast.AST]) -> list[Unit] | None:
 
 
 def _together(mine: ast.AST, theirs: ast.AST, found: list[Unit]) -> list[Unit]:
-    """Return the units of a node; those of an expression or a simple statement are one."""
+    """Return the units of a node; an expression or a simple statement is a single unit."""
     if len(found) < 2 or hasattr(mine, "body") or not isinstance(mine, ast.expr | ast.stmt):
         return found
     parts = tuple(part for unit in found for part in unit.parts)
@@ -159,7 +163,7 @@ def _commutative(mine: ast.BinOp, theirs: ast.AST) -> list[Unit] | None:
 
 
 def align(mine: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[Unit]:
-    """Return what differs between two blocks, at the least cost."""
+    """Return the differences between two blocks, at the least cost."""
     rows, columns = (
         [one for one in block if not (isinstance(one, ast.stmt) and is_docstring(one))]
         for block in (mine, theirs)
@@ -202,7 +206,7 @@ def _may_match(mine: ast.AST, theirs: ast.AST) -> bool:
 def _distances(
     rows: Sequence[ast.AST], columns: Sequence[ast.AST], pairs: dict[tuple[int, int], list[Unit]]
 ) -> list[list[int]]:
-    """Return for each pair of positions what it costs to align what is left."""
+    """Return, for each pair of positions, the cost of aligning the rest."""
     best = [[0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
     for i in range(len(rows), -1, -1):
         for j in range(len(columns), -1, -1):
@@ -223,7 +227,7 @@ def _gap(
     start: tuple[int, int] | None,
     end: tuple[int, int],
 ) -> Iterator[Unit]:
-    """Yield what has no partner from one pair of positions to another, as one difference."""
+    """Yield the statements without a partner between two pairs of positions, as one difference."""
     if start is None:
         return
     neighbours = [rows[at] if 0 <= at < len(rows) else None for at in (start[0] - 1, end[0])]

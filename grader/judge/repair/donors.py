@@ -1,8 +1,8 @@
-"""Edits that bring a student's code nearer to an answer that is known to be right.
+"""Make edits that bring a student's code nearer to a right answer (a donor).
 
 The donors are the solution and the accepted answers. Each gets the student's variable names and is
-aligned with the student's definition. What differs are the places, and what the donor has there is
-tried: at one place, then at two or three together. A place of a near donor is more plausible.
+aligned with the student's definition. Where they differ, the donor's code is tried: at one place,
+then at two or three together. Edits from a more similar donor are more plausible.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
 from grader.judge.repair.text_ranges import TextRanges
 
 NEAREST = 8
-"""How many donors are tried; there are ranks for as many between two of ``replacements``."""
+"""How many donors are tried; between two ranks of ``replacements`` there is room for as many."""
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
 LONG_CALL = 4
-"""How many nodes a call has at least that is more than f(x)."""
+"""The fewest nodes of a call that is longer than f(x)."""
 LARGE = 8
-"""How many nodes at most take the place of a constant: an answer for one case is not a slip."""
+"""The most nodes that may replace a constant: an answer for one special case is not a slip."""
 SMALL = 12
-"""How many nodes one place may always have, however small the definition is."""
+"""The number of nodes that one place may always have, however small the definition is."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
 
 
@@ -56,7 +56,7 @@ def _donors(solution: str, accepted: str | None, filename: str) -> tuple[Source,
 
 @dataclass(frozen=True, slots=True)
 class Aligned:
-    """What differs between a student's definitions and a donor's."""
+    """The differences between a student's definitions and a donor's."""
 
     units: tuple[Unit, ...]
 
@@ -104,7 +104,7 @@ def names_in(*nodes: ast.AST) -> set[str]:
 
 
 def calls_in(*nodes: ast.AST) -> Counter[str]:
-    """Return the calls in some code that are long enough to be told from others."""
+    """Return the calls in some code that are long enough to be distinctive."""
     found = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Call))
     return Counter(ast.dump(one) for one in found if size(one) >= LONG_CALL)
 
@@ -141,20 +141,20 @@ class _Writer:
                     yield Edit(tuple(written), rank, donated=True)
 
     def rank(self, part: Difference, *, near: bool) -> int:
-        """Return the rank of one place, without the number of its donor."""
+        """Return the rank of one place, before the donor's number is added."""
         if self.computes_again(part):
             return UNLIKELY
         return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
     def computes_again(self, difference: Difference) -> bool:
-        """Return whether a call in it is in the student's code too, at another place. It may be
-        there that something is wrong.
+        """Return whether the student's code has a call of it at another place. The mistake may be
+        there instead.
         """
         elsewhere = self.calls - calls_in(*difference.mine)
         return any(call in elsewhere for call in calls_in(*difference.theirs))
 
     def change(self, difference: Difference) -> Change | None:
-        """Return a difference as a change; None if it is too large to say which place is wrong."""
+        """Return a difference as a change; None if it is too large to show which place is wrong."""
         mine, theirs = difference.mine, difference.theirs
         replaced = sum(map(size, mine))
         several = len(mine) > 1 or isinstance(next(iter(mine), None), FUNCTIONS)
@@ -162,7 +162,7 @@ class _Writer:
             return None
         if isinstance(next(iter(mine), None), ast.Constant) and size(theirs[0]) > LARGE:
             return None
-        if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # what is wrong may be in there
+        if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # the mistake may be inside it
             return None
         if not mine:
             return self._added(difference)
@@ -173,7 +173,7 @@ class _Writer:
         return Change(start, end, self._block(theirs, start) if theirs else "pass")
 
     def _added(self, difference: Difference) -> Change | None:
-        """Return what adds statements behind those that are there, or else before them."""
+        """Return a change that adds statements after existing ones, or else before them."""
         place = difference.after or difference.before
         if place is None:
             return None
@@ -193,10 +193,10 @@ class _Writer:
 
 
 def makes_sense(before: ast.Module, after: ast.Module) -> bool:
-    """Return whether code with parts of a donor is more than the donor's answer in disguise.
+    """Return whether code with parts of a donor is still the student's answer.
 
-    All its names have a meaning, and it still uses what the student computes: an expression that
-    leaves the rest of the definition without effect says nothing of what is wrong there.
+    All its names must be defined, and it must still use what the student computes: an edit that
+    makes the rest of the definition useless does not show what is wrong there.
     """
     if _unknown(after) - _unknown(before) or _helpers_used(before) - _helpers_used(after):
         return False
@@ -227,7 +227,7 @@ def _helpers_used(tree: ast.Module) -> set[str]:
 
 
 def _idle(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield for each function or method the variables that it fills and never reads."""
+    """Yield, for each function or method, the variables that it fills and never reads."""
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
             if isinstance(node, FUNCTIONS):
@@ -242,7 +242,7 @@ def _idle(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
 
 
 def _filled(function: ast.AST) -> Iterator[ast.expr]:
-    """Yield the names in ``rows[i] = row`` and ``rows.append(row)``: nothing is read there."""
+    """Yield the names in ``rows[i] = row`` and ``rows.append(row)``, which fill without reading."""
     for node in ast.walk(function):
         match node:
             case ast.Subscript(value=value, ctx=ast.Store()):

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The text from ``start`` to ``end`` becomes ``new``. Where that only adds something, nothing
-    there is wrong: ``beside`` is the range of the statement next to it.
+    """The text from ``start`` to ``end`` becomes ``new``. If the change only adds something, no
+    text there is wrong, and ``beside`` is the range of the adjacent statement.
     """
 
     start: int
@@ -40,7 +40,7 @@ class Edit:
     changes: tuple[Change, ...]
     rank: int
     donated: bool = False
-    """Whether it has code of another answer."""
+    """Whether it contains code of another answer."""
 
     @classmethod
     def of(
@@ -51,7 +51,9 @@ class Edit:
 
     @property
     def main(self) -> Change:
-        """The change that a report shows: the last, as what comes before may only prepare it."""
+        """The change that a report shows: the last one, because
+        earlier ones may only prepare it.
+        """
         return self.changes[-1]
 
     @property
@@ -60,7 +62,7 @@ class Edit:
 
     @property
     def extent(self) -> tuple[int, int]:
-        """How many characters it says are wrong, and how many it writes."""
+        """The number of characters that are replaced, and the number of new ones."""
         shown = (change.shown for change in self.changes)
         return sum(end - start for start, end in shown), sum(
             len(change.new) for change in self.changes
@@ -72,12 +74,12 @@ class Edit:
         return text
 
     def related(self, other: Edit) -> bool:
-        """Return whether ranges overlap: both edits say that the same place is wrong."""
+        """Return whether ranges overlap, so that both edits blame the same place."""
         return any(one.related(two) for one in self.changes for two in other.changes)
 
 
 def parsed(text: str) -> ast.Module | None:
-    """Return the tree of an edited text, None if it is not Python any more."""
+    """Return the tree of an edited text; None if it is no longer Python."""
     try:
         return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""A session that gives up soon: a candidate may be an endless loop, and a student waits."""
+"""A session with short deadlines: a candidate may loop for ever, and a student waits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from grader.judge.remote.session import StudentSession
 from grader.worker.wire.frames import Frame
 
 PATIENCE = 2
-"""How many calls' time several calls that cross together may take."""
+"""The time that several calls in one frame may take together, in calls."""
 
 
 class HurriedSession(StudentSession):
-    """No deadline is put off, whatever the host does, and nobody asks where a worker hangs."""
+    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
 
     def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
         return super()._send(do, blob, fields, patience=min(patience, PATIENCE))

@@ -1,7 +1,8 @@
-"""Put what a variable is set to where it is read, if that is one place.
+"""Replace a variable that is read once by its value.
 
-People name intermediate results or do not. Without such names two answers are easier to align. The
-nodes keep their places in the text, so a difference is still found where it was written.
+Some people name intermediate results and others do not; without the names, two answers are easier
+to align. Nodes keep their positions in the text, so a difference is still reported where it was
+written.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def _is_one_of(statement: ast.stmt, values: dict[str, ast.expr]) -> bool:
 
 
 class _Reader(ast.NodeTransformer):
-    """Replaces the names of values by the values."""
+    """Replaces names by the values that they stand for."""
 
     def __init__(self, values: dict[str, ast.expr]) -> None:
         self.values = values

@@ -1,4 +1,4 @@
-"""The small edits of a student's own code that may repair it, the most plausible first.
+"""Make the small edits of a student's own code that may repair it, most plausible first.
 
 An edit replaces a range of the text and leaves every other character as it is. ``edits_in`` makes
 them from the syntax tree. It never runs the code, and it knows nothing of the solution.
@@ -34,8 +34,8 @@ def edits_in(
     """Yield edits of a function or class and of what it uses of the same file, except ``sound``
     definitions, all of whose own checks pass.
 
-    They come in the order in which to try them: by rank, and in one rank the latest line first.
-    Only edits that leave the file valid Python, and differ from it, are among them.
+    The order is that in which to try them: by rank, and within a rank, later lines first. Only
+    edits that change the file and leave it valid Python are included.
     """
     ranges = TextRanges(source.text)
     definitions = definitions_of(source, name, sound)
@@ -57,8 +57,8 @@ def edits_in(
 
 
 def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
-    """Return a function or class and those of the file that it uses. A constant has no edits: what
-    is wrong there is the student's answer itself.
+    """Return a function or class and those of the file that it uses. A constant has no edits,
+    because its value is itself the student's answer.
     """
     names = [name, *(one for one in source.names_used(name) if one not in sound)]
     found = (source.definitions.get(one) for one in dict.fromkeys(names))
@@ -82,7 +82,7 @@ def _edits_of(
 
 
 def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:
-    """Yield another class of the exception; its message stays."""
+    """Yield another class for the exception; its message stays."""
     raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
     if isinstance(raised, ast.Name):
         yield from _of_expression(raised, replacements.of_expression(raised, ()), ranges)
@@ -109,7 +109,7 @@ def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Seque
         if field in ("annotation", "returns", "decorator_list", "bases", "type_comment"):
             continue
         for child in value if isinstance(value, list) else [value]:
-            # Python 3.11 does not say where the parts of an f-string are
+            # Python 3.11 does not know the positions of an f-string's parts
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
                 continue
             if isinstance(child, ast.stmt) and is_docstring(child):

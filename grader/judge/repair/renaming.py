@@ -1,4 +1,4 @@
-"""Give the variables of one definition the names that another has for what they hold."""
+"""Rename the variables of one definition to those that hold the same values in another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from collections.abc import Iterator
 from grader.course.analysis.scopes import FUNCTIONS, arguments_of
 
 ALIKE = 0.25
-"""How alike the uses of two variables have to be, from 0 to 1, to be taken for the same."""
+"""How similar the uses of two variables must be, from 0 to 1, for the variables to count as the
+same.
+"""
 SAME_NAME = 0.3
 NAMED = (*FUNCTIONS, ast.ExceptHandler)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -44,7 +46,7 @@ def _functions(theirs: ast.stmt, mine: ast.stmt) -> Iterator[tuple[Function, Fun
 
 
 def _names_for(theirs: Function, mine: Function) -> dict[str, str]:
-    """Return what each variable of ``theirs`` is called in ``mine``."""
+    """Return the name in ``mine`` for each variable of ``theirs``."""
     parameters = [[one.arg for one in arguments_of(function.args)] for function in (theirs, mine)]
     names = dict(zip(*parameters, strict=False))
     others, own = uses_of(theirs), uses_of(mine)
@@ -61,13 +63,13 @@ def _names_for(theirs: Function, mine: Function) -> dict[str, str]:
         if score >= ALIKE and other not in names and name not in names.values():
             names[other] = name
     for other in others:
-        if other not in names and other in own:  # it means something else there
+        if other not in names and other in own:  # the name has another meaning there
             names[other] = f"{other}_"
     return names
 
 
 def uses_of(function: Function) -> dict[str, Counter[object]]:
-    """Return for each variable of a function, those of nested ones included, how it is used."""
+    """Return how each variable of a function, nested functions included, is used."""
     bound = set()
     for node in ast.walk(function):
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
@@ -106,7 +108,7 @@ def _context(parent: ast.AST, field: str) -> object:
 
 
 def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the names that a statement binds, each with what it comes from."""
+    """Yield the names that a statement binds, each with the value that it comes from."""
     match node:
         case ast.Assign(targets=targets, value=value):
             pass

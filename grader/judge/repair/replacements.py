@@ -1,4 +1,4 @@
-"""What may stand in the place of one expression or statement, each with its rank.
+"""Make the replacements for one expression or statement, each with its rank.
 
 ``LESSONS_OWN`` is a repair that the lesson names. ``LIKELY`` is a slip in one token. ``USUAL`` is
 a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a step. ``UNLIKELY``
@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 LESSONS_OWN, LIKELY, USUAL, POSSIBLE, UNLIKELY = range(-10, 40, 10)
 RENAMED = POSSIBLE + 9
-"""Another name of the same function: there are many, so they come late."""
+"""Other names of the same function come late, because there are many."""
 Replacement = tuple[int, ast.AST]
 
 SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
@@ -80,7 +80,7 @@ MAKERS = frozenset("tensor zeros ones full empty arange linspace eye rand randn 
 REDUCTIONS = frozenset("sum mean prod amax amin max min norm".split())
 WITHOUT = frozenset("data T mT".split())
 PARAMETERS = 3
-"""Of how many names, the parameters first, a dtype is taken."""
+"""Of how many names, beginning with the parameters, a dtype is taken."""
 DIFFERENTIATES = {
     "grad": ("create_graph", "retain_graph", "allow_unused"),
     "backward": ("create_graph", "retain_graph"),
@@ -88,7 +88,7 @@ DIFFERENTIATES = {
 
 
 def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
-    """Yield what may replace an expression; ``names`` are those of its function."""
+    """Yield replacements for an expression; ``names`` are those of its function."""
     match node:
         case ast.Constant():
             yield from ((LIKELY, ast.Constant(value)) for value in _constants(node.value))
@@ -121,7 +121,7 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
             yield from _of_subscript(node)
         case ast.Name():
             yield from ((USUAL, ast.Name(name)) for name in _family(node.id))
-            if node.id in names:  # no module, no function that is called
+            if node.id in names:  # not a module, not a function that is called
                 yield from ((RENAMED, ast.Name(name)) for name in names if name != node.id)
     yield from _steps_added(node, names)
 
@@ -193,7 +193,7 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
 
 
 def _keywords_added(node: ast.Call, names: Sequence[str]) -> Iterator[Replacement]:
-    """Yield a call with one keyword more: a flag, a dtype like that of another variable."""
+    """Yield a call with an additional keyword: a flag, or a dtype taken from another variable."""
     if not isinstance(node.func, ast.Attribute):
         return
     name, given = node.func.attr, {keyword.arg for keyword in node.keywords}
@@ -247,7 +247,7 @@ def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[
 
 
 def _steps_added(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]:
-    """Yield the value with one more step behind it: a method's call, a factor, a sign."""
+    """Yield the value with one more step after it: a method call, a factor, a sign."""
     match node:
         case ast.Name(id=name) if name in names:
             pass

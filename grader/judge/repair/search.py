@@ -1,4 +1,4 @@
-"""Search the smallest edit after which every check of a function passes."""
+"""Search for the smallest edit after which every check of a function passes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from itertools import groupby
 from grader.judge.repair.edits import Edit
 
 SECONDS = 5.0
-"""How long a student who waits is kept: a search that is not done by then claims nothing."""
+"""How long a waiting student is kept; a search that takes longer reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a search came to: the repair, if there is exactly one place, and how many were tried."""
+    """The result of a search: the repair, if there is exactly
+    one place, and the number of tries.
+    """
 
     edit: Edit | None
     tried: int
@@ -30,9 +32,9 @@ def search(
 ) -> Search:
     """Try edits rank by rank and return the repair of the first rank that has one.
 
-    ``edits`` are in the order of their ranks. All of a rank are tried, because two repairs at
-    unrelated places leave it open what is wrong: then there is none. The same holds where time is
-    up before the rank is done. Of related repairs the one with the smallest range is returned.
+    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
+    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
+    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
     """
     end, tried = clock() + seconds, 0
     for _, of_rank in groupby(edits, key=lambda edit: edit.rank):

@@ -1,4 +1,4 @@
-"""What may stand in the place of statements: without a guard, in another order, in a block."""
+"""Make replacements for statements: without a guard, in another order, in another block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.judge.repair.text_ranges import TextRanges
 Block = list[ast.stmt]
 LEAVING = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 IN_TRY = 3
-"""How many statements may come into the try whose finally a statement becomes."""
+"""How many statements may become the try of a statement that becomes its finally."""
 KEPT_DECORATORS = ("staticmethod", "classmethod", "property")
 
 
@@ -101,7 +101,7 @@ def _undecorated(
 
 
 def _moved(block: Block, ranges: TextRanges) -> Iterator[Edit]:
-    """Yield statements moved out of a block to behind it, and into the block before them."""
+    """Yield statements moved out of a block, before or behind it, and into a neighboring block."""
     for node in block:
         for inner in blocks_of(node):
             if isinstance(node, DEFINING) or len(inner) < 2:
@@ -118,7 +118,7 @@ def _moved(block: Block, ranges: TextRanges) -> Iterator[Edit]:
 
 
 def _with(node: ast.stmt, old: Block, new: Block) -> ast.stmt:
-    """Return a compound statement with another block in place of one of its own."""
+    """Return a compound statement with one of its blocks replaced."""
     fields = dict(ast.iter_fields(node))
     for name, value in fields.items():
         if isinstance(value, list) and value and value[-1] is old[-1]:
@@ -127,7 +127,7 @@ def _with(node: ast.stmt, old: Block, new: Block) -> ast.stmt:
 
 
 def _in_finally(block: Block, ranges: TextRanges) -> Iterator[Edit]:
-    """Yield a statement that becomes the finally of the statements before it."""
+    """Yield a statement as the finally block of the statements before it."""
     for index, last in enumerate(block):
         if not isinstance(last, ast.Expr | ast.Assign | ast.For):
             continue

@@ -1,4 +1,4 @@
-"""Where the nodes of a syntax tree are in a text: Python counts columns in bytes of UTF-8."""
+"""Find the positions of syntax tree nodes in a text; Python counts columns in UTF-8 bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class TextRanges:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        # not splitlines, which also breaks at form feeds and Unicode's separators
+        # not splitlines, which also splits at form feeds and Unicode separators
         self._lines = text.split("\n")
         lengths = (len(line) + 1 for line in self._lines)
         self._starts = [0, *itertools.accumulate(lengths)]
@@ -30,14 +30,14 @@ class TextRanges:
         return self._starts[line - 1] + len(before)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Return the line and the column of a character, both from 1."""
+        """Return the line and the column of a character, both counted from 1."""
         line = self.text.count("\n", 0, offset) + 1
         return line, offset - self._starts[line - 1] + 1
 
     def indentation(self, offset: int) -> str:
-        """Return what is before a character in its line."""
+        """Return the text before a character in its line."""
         return self.text[self.text.rfind("\n", 0, offset) + 1 : offset]
 
     def indented(self, code: str, offset: int) -> str:
-        """Return code whose further lines begin below a character."""
+        """Return code whose further lines are indented to a character's column."""
         return code.replace("\n", f"\n{self.indentation(offset)}")

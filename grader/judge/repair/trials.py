@@ -1,8 +1,8 @@
 """Run edited copies of a student's file in the sandbox.
 
-Candidates share a worker while only the failed checks are run. One that passes them is judged again
-by all checks of its function and all that passed before, from two seeds, each in a worker of its
-own: what another candidate left behind there repairs nothing.
+Candidates share a worker while only the failed checks run. A candidate that passes them is judged
+again by all checks of its function and all that passed before, from two seeds, each in a new
+worker, so that nothing left by another candidate can help.
 """
 
 from __future__ import annotations
@@ -37,16 +37,18 @@ from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
-"""How long a candidate may take for one call, and in all: an edit can make a loop endless."""
+"""How long a candidate may take for one call, and in all,
+because an edit can make a loop endless.
+"""
 OVERTIME = 0.5
-"""How long a candidate that passed may be judged again after the time for a search is up."""
+"""How long a passing candidate may be judged again after the search's time is up."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """One submission's candidates: judged by a lesson's collected checks, briefly."""
+    """One submission's candidates, judged briefly by a lesson's collected checks."""
 
     spec: LessonSpec
     plugin: LessonPlugin
@@ -55,7 +57,7 @@ class Trials:
     workers: WorkerSource
 
     def repairs(self) -> Iterator[Repair]:
-        """Yield for each function that has a failed check without a name what was found."""
+        """Yield the repair that was found, for each function with a failed check without a name."""
         seconds = SECONDS
         for function in self.task.unnamed:
             if seconds <= 0:
@@ -91,9 +93,9 @@ class Trials:
                 first.sort(key=lambda item: times.get(item.name, 0.0))
                 if not self._pass(shared, first, seeds, times):
                     return False
-                if not self._pass(shared, rest, seeds):  # the worker is there, so this is cheap
+                if not self._pass(shared, rest, seeds):  # cheap: the worker exists already
                     return False
-                shared.close()  # of the workers of a submission one is alive
+                shared.close()  # only one of a submission's workers lives at a time
                 end = began + seconds + OVERTIME
                 return all(self._pass_again(text, every, way, end) for way in (seeds, others))
 
@@ -101,7 +103,7 @@ class Trials:
         return self._found(result, source, function, time.monotonic() - began)
 
     def _sound(self) -> set[str]:
-        """Return what the checks are about that passed, if no other check of it did not."""
+        """Return the definitions whose checks all passed."""
         passed = set(self.task.passed)
         about = {spec_of(item).about for item in self.checks}
         return about - {
@@ -129,8 +131,8 @@ class Trials:
         seeds: Seeds,
         times: dict[str, float] | None = None,
     ) -> bool:
-        """Return whether all of these checks pass. A check that one needs counts as passed. Note in
-        ``times`` how long each that was run took.
+        """Return whether all of these checks pass. Checks that they need count as passed. Record in
+        ``times`` how long each check took.
         """
         run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
         run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
@@ -158,7 +160,7 @@ class Trials:
         )
 
     def _passes(self, item: pytest.Item, run: SubmissionRun) -> bool:
-        """Run one check without pytest's protocol: no result is described, diagnosed or drawn."""
+        """Run one check without pytest's protocol: nothing is described, diagnosed or drawn."""
         try:
             self.plugin.pytest_runtest_setup(item)
             given: Mapping[str, object] = {
@@ -174,7 +176,7 @@ class Trials:
 
 
 def plain(code: str) -> str:
-    """Return an edit's text without the parentheses that only keep it apart from what is around."""
+    """Return an edit's text without parentheses that only separate it from its surroundings."""
     try:
         return ast.unparse(ast.parse(code))
     except SyntaxError:  # two statements, the second one indented
@@ -193,7 +195,7 @@ def shown_edit(edit: Edit, source: Source) -> str:
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
-    """Return the main place of an edit; in a notebook lines count in the cell."""
+    """Return the main place of an edit; in a notebook, lines count within the cell."""
     ranges = TextRanges(source.text)
     start, end = edit.main.shown
     (line, column), (end_line, end_column) = ranges.place(start), ranges.place(end)

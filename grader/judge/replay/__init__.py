@@ -1,1 +1,1 @@
-"""A check as a script that runs without the grader."""
+"""Write a check as a script that runs without the grader."""

@@ -1,4 +1,4 @@
-"""Tensors and operations as Python text: what a script is made of."""
+"""Write tensors and operations as Python text, for a script."""
 
 from __future__ import annotations
 
@@ -22,13 +22,14 @@ CUSTOM_CLASSES = {"cube": Cube, "blend": Blend}
 
 
 class NoLiteral(Exception):
-    """Something that can't be written as Python; the text says what."""
+    """A value that can't be written as Python; the text says which."""
 
 
 def literal(tensor: Tensor, held: Tensor | None = None) -> str:
     """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``.
 
-    ``held`` is what it held; by default what it holds. Raise NoLiteral if it is too long.
+    ``held`` are its values at the time of the step; by default, its values now. Raise NoLiteral if
+    it is too long.
     """
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
@@ -42,7 +43,7 @@ def literal(tensor: Tensor, held: Tensor | None = None) -> str:
         return f"torch.tensor({numbers(held)}, dtype={dtype}{wants})"
     reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     storage = torch.zeros(reach, dtype=held.dtype)
-    if 0 in strides:  # expanded: what lies in one place is written once
+    if 0 in strides:  # expanded: elements that share memory are written once
         storage[_places(tensor)] = held.flatten()
     else:
         storage.as_strided(shape, strides).copy_(held)
@@ -64,7 +65,7 @@ def numbers(held: Tensor) -> str:
 
 
 def operation(name: str, given: list[str]) -> str:
-    """Return an operation of a program as one writes it; ``given`` are its arguments as text."""
+    """Return an operation of a program as Python code; ``given`` are its arguments as text."""
     if name == "getitem":
         return f"{given[0]}[{given[1]}]"
     if name == "neg":
@@ -80,6 +81,6 @@ def operation(name: str, given: list[str]) -> str:
 
 
 def definition(name: str) -> str:
-    """Return the class behind an operation of ``CUSTOM`` as text, without annotations."""
+    """Return the class behind an operation in ``CUSTOM`` as text, without annotations."""
     text = inspect.getsource(CUSTOM_CLASSES[name])
     return re.sub(r"(: | -> )(Any|Tensor)\b", "", text)

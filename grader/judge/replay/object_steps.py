@@ -1,4 +1,4 @@
-"""Which steps on remote objects a script needs, and each of them as Python."""
+"""Select the steps on remote objects that a script needs, and write each as Python."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WITH_EFFECT = ("call", "set", "torch")
 
 
 def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
-    """Return the object whose fetched value this is; of a dictionary, that of its last value."""
+    """Return the object with this fetched value; for a dictionary, the object of its last value."""
     wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
     for step in reversed(steps):
         if step.kind == "fetch":
@@ -27,7 +27,7 @@ def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
 
 def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
     """Return the steps on objects that lead to ``last``, in order: those that it uses, and all that
-    may have had an effect on what it uses.
+    may have changed what it uses.
     """
     before = [step for step in steps[: _place(steps, last) + 1] if step.kind == OBJECT]
     related = _related(before, last)
@@ -50,7 +50,7 @@ def _objects_of(step: Step) -> Iterator[RemoteObject]:
 
 
 def _related(steps: Sequence[Step], last: Step) -> set[int]:
-    """Return the ids of all objects that steps connect with those of the last one."""
+    """Return the ids of all objects that steps connect with the last one's."""
     related = {id(one) for one in _objects_of(last)}
     while True:
         more = set(related)

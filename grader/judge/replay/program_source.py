@@ -1,4 +1,4 @@
-"""A program as a function in Python."""
+"""Write a program as a Python function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def program_lines(
     operation: Callable[[str, list[str]], str],
 ) -> list[str]:
     """Return the lines that define a program as the function ``name``; ``parameters`` are the names
-    of its tensors.
+    of its parameter tensors.
     """
     arguments = [f"x{k}" for k in range(program.inputs)]
     registers = [*arguments, *parameters]

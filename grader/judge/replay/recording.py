@@ -1,8 +1,8 @@
-"""What one check did with the student's code, step by step, for ``script`` to write as Python.
+"""Record what one check does with the student's code, step by step, for ``script``.
 
-A ``Recorder`` watches a check from inside the judge: its session hands requests on to the real one,
-and torch's function mode shows what the check does in torch. Recording changes no verdict: values
-pass through as they are.
+A ``Recorder`` observes a check inside the judge: its session passes requests on to the real one,
+and a torch function mode reports what the check does in torch. Recording changes no verdict,
+because values pass through unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
 LONGEST = 10_000
-"""How many elements a tensor may have that is to be written out."""
+"""How many elements a tensor may have to be written out."""
 
 
 @dataclass(slots=True)
@@ -29,8 +29,8 @@ class Step:
     """One step of a check. ``kind``: call, observe, get (a student's constant), torch, object (a
     step on a remote object) or fetch.
 
-    ``what`` is a path in the student's file, a scenario, a function of torch, or what the step on
-    an object is called. ``result`` is missing where it raised.
+    ``what`` is a path in the student's file, a scenario, a function of torch, or the name of the
+    step on an object. ``result`` is missing if the step raised.
     """
 
     kind: str
@@ -44,12 +44,12 @@ class Step:
 
 
 class Recorder:
-    """The steps of one check, and a student for it to ask."""
+    """The steps of one check, and a student for it to use."""
 
     def __init__(self, session: Any) -> None:
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
-        """By id, every tensor that was handed to a step, and what it held then."""
+        """By id, every tensor that was passed to a step, and its value at that time."""
         self._session = session
         self._watched = _RecordingSession(session, self)
         self.student = RemoteStudent(cast(SessionProtocol, self._watched))
@@ -75,7 +75,7 @@ class Recorder:
         kwargs: dict[str, Any],
         do: Callable[[], Any],
     ) -> Any:
-        """Do something and record it; what is done inside belongs to it."""
+        """Run and record a step; steps inside it belong to it."""
         if not self.on:
             return do()
         step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())
@@ -101,7 +101,7 @@ class Recorder:
 
 
 class _RecordingSession:
-    """Hands everything on to a session, and records what a check asks for."""
+    """Passes everything on to a session, and records the check's requests."""
 
     def __init__(self, session: Any, recorder: Recorder) -> None:
         self._session = session
@@ -141,7 +141,7 @@ class _RecordingSession:
         return values
 
     def resolve(self, path: str) -> Any:
-        """Return the value of a name. A function makes no step until it is called."""
+        """Return the value of a name. For a function, record nothing until it is called."""
         recorder, before = self._recorder, len(self._recorder.steps)
         value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
         if isinstance(value, RemoteCallable):
@@ -169,7 +169,7 @@ class _RecordingMode(TorchFunctionMode):
 
 
 def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors in plain data, and in the programs in it."""
+    """Yield the tensors in plain data, including those in its programs."""
     if isinstance(value, Tensor):
         yield value
     elif isinstance(value, Program):

@@ -1,9 +1,8 @@
-"""A failed check as a plain Python script: the student's file, the inputs as literals, the call,
-and what was expected.
+"""Write a failed check as a plain Python script: the student's file, the inputs as literals, the
+call, and the expected value.
 
-Of all that a check did (``recording``), only the steps that lead to the wrong value are written.
-What does not depend on the student's answers is a literal. A scenario is printed whole, with the
-call.
+Of the recorded steps, the script contains only those that lead to the wrong value. Values that do
+not depend on the student's answers become literals. A scenario is printed in full, with its call.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ PLAIN = (bool, int, str, bytes, slice, type(None), torch.dtype, torch.device)
 class ScriptWriter:
     """Writes one script: definitions first, then statements; every tensor has a name.
 
-    ``snapshots`` has, by id, the tensors that were handed to a step, and what they held then.
+    ``snapshots`` has, by id, the tensors that were passed to a step, and their values at that time.
     ``inputs`` are the names to give to tensors.
     """
 
@@ -79,8 +78,8 @@ class ScriptWriter:
     ) -> list[str]:
         """Return the lines of the script, without the import of the student's module.
 
-        ``gradcheck``: which checker disagreed, the function that it was given, inputs and options.
-        Raise NoLiteral for what can't be written.
+        ``gradcheck`` has the checker that failed, its function, inputs and options. Raise NoLiteral
+        for a value that can't be written.
         """
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
@@ -101,7 +100,7 @@ class ScriptWriter:
         return [*head, *(["", ""] if head else [""]), *self.lines]
 
     def _dependent(self) -> set[int]:
-        """Return the steps that depend on an answer of the student's."""
+        """Return the steps that depend on a student's answer."""
         dependent: set[int] = set()
         for step in self.steps:
             origins = (self.origin.get(id(one)) for one in tensors_in((step.args, step.kwargs)))
@@ -112,8 +111,8 @@ class ScriptWriter:
         return dependent
 
     def _target(self, actual: Any) -> tuple[Step, str]:
-        """Return the step that gave the wrong value, and where in its result that is; else the last
-        step that asked something of the student.
+        """Return the step that gave the wrong value, and its place in the result; else the last
+        step that used the student's code.
         """
         steps = [step for step in self.steps if id(step) in self.students and not looks_only(step)]
         if not steps:
@@ -130,14 +129,14 @@ class ScriptWriter:
         return self._before_fetch(steps[-1]), ""
 
     def _before_fetch(self, step: Step) -> Step:
-        """Return the last step on an object before a fetch; any other step as it is."""
+        """Return the last step on an object before a fetch; for any other step, the step itself."""
         if step.kind != "fetch":
             return step
         before = itertools.takewhile(lambda one: one is not step, self.steps)
         return [one for one in before if one.kind == object_steps.OBJECT][-1]
 
     def _require(self, step: Step) -> None:
-        """Write a step, after those that it needs."""
+        """Write a step, after the steps that it needs."""
         if id(step) in self.written:
             return
         if step.kind == object_steps.OBJECT:
@@ -164,7 +163,9 @@ class ScriptWriter:
         self.lines.append(f"{indent}{name} = {call}")
 
     def _require_objects(self, last: Step) -> None:
-        """Write the steps on objects up to this one. What is only called has no line of its own."""
+        """Write the steps on objects up to this one. An object that is only called gets no line of
+        its own.
+        """
         steps = object_steps.needed_for(self.steps, last)
         called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
         used = {id(one) for step in self.steps for one in objects_in((step.args, step.kwargs))}
@@ -228,7 +229,7 @@ class ScriptWriter:
         )
 
     def value(self, value: Any) -> str:
-        """Return a value as Python, a tensor by its name; raise NoLiteral if that can't be."""
+        """Return a value as Python, a tensor by its name; raise NoLiteral if that is impossible."""
         if isinstance(value, Tensor):
             return self._tensor(value)
         if isinstance(value, RemoteObject) and id(value) in self.origin:
@@ -275,7 +276,9 @@ class ScriptWriter:
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """Return the input that a plain tensor is a copy of: checks compare with copies."""
+        """Return the input of which a plain tensor is a copy, because checks often compare with
+        copies.
+        """
         for one in self.inputs:
             if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
                 continue

@@ -1,9 +1,9 @@
-"""The call that a check made last, as a learner would type it: a few lines of Python to paste, with
-the very inputs in them.
+"""Write a check's last call as a learner would type it: a few lines of Python to paste, with the
+same inputs.
 
-Every failed check has one beside it in the report, so it is made from the session's record of its
-last call, not from a recording as ``grade replay`` needs. There is none for what takes more than a
-few lines, and none for a scenario, which is not a call.
+The report shows one for every failed check, so it is made from the session's record of the last
+call; ``grade replay`` needs a full recording instead. There is none if it would take more than a
+few lines, and none for a scenario, because that is not a call.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def snippet(
     in_notebook: bool = False,
 ) -> str | None:
     """Return the lines, or None if there are none. Tensors are named as in ``inputs``.
-    ``gradcheck`` says that a gradcheck failed. ``in_notebook``: no file can be imported, and the
-    kernel's own namespace has the functions.
+    ``gradcheck`` says that a gradcheck failed. With ``in_notebook``, nothing is imported, because
+    the kernel's namespace has the functions.
     """
     if call is None:
         return None
@@ -47,9 +47,9 @@ def snippet(
 
 
 def steps_of(call: LastCall) -> list[Step]:
-    """Return the call as a step, and the gradient where one was asked for.
+    """Return the call as a step, and the gradient if one was computed.
 
-    Results are placeholders: the script names them and never writes them out.
+    Results are placeholders, which the script names and never writes out.
     """
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
@@ -66,6 +66,6 @@ def steps_of(call: LastCall) -> list[Step]:
 
 
 def checker_of(call: LastCall) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
-    """Return the checker that disagreed, with what it was given."""
+    """Return the checker that failed, with its arguments."""
     checker = "gradgradcheck" if call.deeper else "gradcheck"
     return checker, StudentRef(call.path), call.args, call.kwargs

@@ -1,4 +1,4 @@
-"""What a recorded step did: what its result holds, and how one writes its call."""
+"""Inspect a recorded step: the parts of its result, and the Python for its call."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ STUDENT_STEPS = ("call", "observe", "get", "object", "fetch")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield a result and what is in it, with the path there: ``["gradient"]``, ``[0]``. Numbers
-    below the top are left out: they have no identity.
+    """Yield a result and its parts, each with its path: ``["gradient"]``, ``[0]``. Numbers inside
+    are left out, because they have no identity.
     """
     if isinstance(value, Tensor | RemoteObject | list | tuple | dict | float | str) or (
         path == "" and value is not None
@@ -33,7 +33,7 @@ def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def call_name(function: Any) -> str:
-    """Return a function of torch as one writes it."""
+    """Return the name of a torch function in code."""
     if function in (torch.autograd.grad, torch.autograd.backward):
         return f"torch.autograd.{function.__name__}"
     name = resolve_name(function)
@@ -47,7 +47,7 @@ def returns_nothing(step: Step) -> bool:
 
 
 def looks_only(step: Step) -> bool:
-    """Return whether a step of torch's only looks at a value, as comparisons do."""
+    """Return whether a torch step only reads a value, such as a comparison."""
     return (
         step.kind == "torch"
         and step.raised is None

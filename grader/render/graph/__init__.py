@@ -1,4 +1,4 @@
-"""Drawings of graphs: positions (``layout``), text (``tree``), SVG (``svg``). No torch."""
+"""Draw graphs: positions (``layout``), text (``tree``), SVG (``svg``). No torch."""
 
 TRACING_PROCESS = f"{__name__}.tracing_process"
-"""The main module of a process; named here, so that who starts it need not import it."""
+"""The main module of a process; named here so that it can be started without importing it."""

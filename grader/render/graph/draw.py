@@ -1,4 +1,4 @@
-"""``grader.draw``: the graph behind a tensor, in a notebook, in a terminal or in a file."""
+"""Draw the graph behind a tensor, in a notebook, in a terminal or in a file (``grader.draw``)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Drawing:
-    """A graph as it was when it was drawn: a picture in a notebook, a tree when printed."""
+    """A graph at the time when it was drawn: a picture in a notebook, a tree when printed."""
 
     picture: GraphPicture
 
@@ -29,10 +29,10 @@ class Drawing:
     def __str__(self) -> str:
         return tree_text(self.picture)
 
-    __repr__ = __str__  # what a prompt shows
+    __repr__ = __str__  # the text that a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path. Raises UsageError."""
+        """Write an SVG, or a tree for ``.txt``; return the path. Raise UsageError."""
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
@@ -45,7 +45,8 @@ class Drawing:
 def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
     """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
 
-    ``names`` names tensors (default: the caller's variables). Raises TypeError.
+    ``names`` names tensors (default: the caller's variables). Raise TypeError if that is not
+    possible.
     """
     import torch
 

@@ -1,6 +1,6 @@
-"""Two Jacobians side by side as SVG: size by color, differences framed, numbers if they fit.
+"""Draw two Jacobians side by side as SVG: size by color, differences framed, numbers if they fit.
 
-A page allows no style attribute, so strength is SVG's opacity.
+The page's policy forbids style attributes, so color strength is SVG's opacity.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HEAT = """.graph .cell{stroke:var(--paper,none);stroke-width:1}
 .graph rect.differs{fill:none;stroke:var(--wrong,currentColor);stroke-width:2.5}
 .graph text.heading{font-weight:700}
 """
-"""Beside ``graph.svg.SHAPES``."""
+"""Styles in addition to ``graph.svg.SHAPES``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Jacobians:
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Jacobians:
-        """From a figure's data; raises ValueError for what is none."""
+        """Read a figure's data; raise ValueError if it is not a pair of Jacobians."""
         try:
             analytic, numeric = (
                 [[float(value) for value in row] for row in data[key]]
@@ -75,7 +75,7 @@ class Jacobians:
         return made
 
     def differing(self) -> list[tuple[int, int]]:
-        """Row and column of the entries that differ, the worst first."""
+        """Row and column of the entries that differ, largest difference first."""
         found = []
         for i, row in enumerate(self.analytic):
             for j, mine in enumerate(row):
@@ -92,7 +92,7 @@ class Jacobians:
         return [(i, j) for _, i, j in sorted(found, key=lambda one: -one[0])]
 
     def entry(self, i: int, j: int) -> str:
-        """``∂y[0]/∂x[1]``."""
+        """Return ``∂y[0]/∂x[1]``."""
         return f"∂{self.output}[{i}]/∂{self.input}[{j}]"
 
 
@@ -151,7 +151,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
 
 
 def name_of(name: str, place: int, short_names: bool) -> str:
-    """``x[3]``, or the number alone where there is little room."""
+    """Return ``x[3]``, or only the number if there is little room."""
     return f"{name}[{place}]" if short_names and cell_len(name) <= 2 else str(place)
 
 

@@ -1,4 +1,4 @@
-"""The words of a picture, the same in a tree and in SVG."""
+"""Texts of a picture, shared by tree and SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ def label_of(node: GraphNode, tr: Catalogue) -> str:
 
 
 def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """What a node keeps for backward, in words, and whether that is freed; two entries at most."""
+    """Return what a node saves for backward, in words, and whether it is freed; two entries at
+    most.
+    """
     return [(tr(word, names=names), freed) for word, names, freed in _saved(node.saved)]
 
 
@@ -43,7 +45,7 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
 
 
 def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
-    """Return what the marks of graphs mean, those that they have: the mark and a sentence."""
+    """Return the meaning of each mark in these graphs: the mark and a sentence."""
     nodes = [node for picture in pictures for node in picture.nodes]
     saved = [one for node in nodes for one in node.saved]
     known = [
@@ -94,5 +96,5 @@ def _has_repeats(picture: GraphPicture) -> bool:
 
 
 def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
-    """Which output of its target an edge belongs to, where there is more than one."""
+    """Return which output of its target an edge belongs to, if there are several."""
     return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""

@@ -1,4 +1,4 @@
-"""Rows and columns of a drawn graph: which box lies in which layer, and where in it."""
+"""Compute rows and columns of a drawn graph: the layer of each box and its place in the layer."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ LANE = 12.0
 
 
 END_WEIGHT, LANE_WEIGHT = 0.05, 2.0
-"""Ends of the graph make room for what goes on; lines are kept straight."""
+"""Boxes at the graph's ends give way to others; lanes are kept straight."""
 
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """A box that is placed: its centre and its size, and how much it resists being moved aside."""
+    """A placed box: its center and its size, and how much it resists being moved aside."""
 
     width: float
     height: float
@@ -55,7 +55,7 @@ SWEEPS = 25
 
 
 class _View:
-    """What grandalf places: it reads w and h and writes xy."""
+    """The object that grandalf places: it reads w and h and writes xy."""
 
     def __init__(self, width: float, height: float) -> None:
         self.w, self.h, self.xy = width, height, (0.0, 0.0)
@@ -71,7 +71,7 @@ class Layers:
 
 
 def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Layers:
-    """Return layers, an order with few crossings and initial x: grandalf's work."""
+    """Return layers, an order with few crossings, and initial x positions, computed by grandalf."""
     if len(boxes) == 1:
         (key,) = boxes
         return Layers([[boxes[key]]], {}, {key: 0})
@@ -84,7 +84,7 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
     edges = {pair: Edge(vertices[pair[0]], vertices[pair[1]]) for pair in dict.fromkeys(pairs)}
     layout = SugiyamaLayout(graph_core(list(vertices.values()), list(edges.values())))
     layout.xspace, layout.yspace, layout.dw, layout.dh = GAP_X, GAP_Y, LANE, 1.0
-    layout.init_all(inverted_edges=[])  # there is no circle, so nothing has to be turned round
+    layout.init_all(inverted_edges=[])  # the graph is acyclic, so no edge has to be reversed
     layout.draw(ROUNDS)
     placed: dict[int, Box] = {}
     row_of: dict[str, int] = {}
@@ -92,7 +92,7 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
     for number, layer in enumerate(layout.layers):
         row = []
         for vertex in layer:
-            name: Any = getattr(vertex, "data", None)  # a lane has none
+            name: Any = getattr(vertex, "data", None)  # lanes have no node
             box = boxes[name] if name in boxes else Box(LANE, 1.0, weight=LANE_WEIGHT)
             box.x = float(vertex.view.xy[0])
             placed[id(vertex)] = box
@@ -153,7 +153,7 @@ def _spread(row: list[Box], wanted: list[float]) -> None:
     for left, right in itertools.pairwise(row):
         gap = GAP_X / 2 if LANE in (left.width, right.width) else GAP_X
         offsets.append(offsets[-1] + (left.width + right.width) / 2 + gap)
-    pools: list[tuple[float, float, int]] = []  # where, how heavy, how many boxes
+    pools: list[tuple[float, float, int]] = []  # position, weight, number of boxes
     for box, where, offset in zip(row, wanted, offsets, strict=True):
         pool = (where - offset, box.weight, 1)
         while pools and pools[-1][0] > pool[0]:

@@ -1,7 +1,7 @@
 """Lay a graph out in layers, the root at the top, by grandalf's Sugiyama layout.
 
 Pixels, y downwards. An edge across many layers ends in a ghost, a small box that names its target,
-so that a leaf used a hundred times is not the end of a hundred long lines.
+so that a leaf used a hundred times does not get a hundred long lines.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from grader.render.graph.layers import END_WEIGHT, Box, Layers, Size, place_boxe
 Point = tuple[float, float]
 
 PORT = 20.0
-"""At least so far apart are the ends of edges at a box: a number fits between them."""
+"""The smallest distance between the ends of edges at a box: a number fits between them."""
 GHOST: Size = (72.0, 24.0)
 MAX_LANES = 160
-"""Edges may pass so many layers together; the longest of those above it end in ghosts."""
+"""How many edges may pass a layer; the longest of the others end in ghosts."""
 SHORT = 4
 """An edge over fewer layers than this is always drawn."""
 
@@ -76,7 +76,7 @@ def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
 
 
 def _ranks(picture: GraphPicture) -> dict[str, int]:
-    """Each node's layer: how far it is from the root on the longest way."""
+    """Return each node's layer: the length of the longest path from the root."""
     following = picture.following()
     waiting = {node.id: 0 for node in picture.nodes}
     for edge in picture.edges:
@@ -94,10 +94,10 @@ def _ranks(picture: GraphPicture) -> dict[str, int]:
 
 
 def _shortened(picture: GraphPicture) -> tuple[list[str], dict[str, str]]:
-    """Where each edge ends, at a node or a ghost, and the ghosts with the nodes that they stand
-    for.
+    """Return where each edge ends, at a node or a ghost, and the ghosts with the nodes that they
+    stand for.
 
-    A node's last edge is always drawn, so that no node is cut off from the rest.
+    A node's last edge is always drawn, so that no node is disconnected.
     """
     ranks = _ranks(picture)
     spans = [ranks[edge.target] - ranks[edge.source] for edge in picture.edges]
@@ -164,7 +164,7 @@ def _routes(
 
 
 def _ports(at: dict[str, list[int]], boxes: dict[str, Box], key: Any) -> dict[int, float]:
-    """The x coordinate at which each edge meets its box, evenly spread over the side."""
+    """Return the x coordinate at which each edge meets its box, evenly spread over the side."""
     found = {}
     for name, numbers in at.items():
         box = boxes[name]

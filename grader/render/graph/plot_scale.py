@@ -1,4 +1,6 @@
-"""Scales of a plot: which range is shown, where a value lies in it, which numbers stand there."""
+"""Compute the scales of a plot: the range shown, the
+position of a value in it, the tick numbers.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 from grader.core.plot_data import PlotPanel
 
 BEYOND = 1.2
-"""How far values that are not the true ones may stretch a scale, in true ranges, to either side."""
+"""How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
 MARGIN = 0.06
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
@@ -34,7 +36,7 @@ class Scale:
         return math.log10(value) if self.log else value
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers within the range: powers of ten of a logarithmic scale."""
+        """Return round numbers within the range; for a logarithmic scale, powers of ten."""
         if self.log:
             first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
             every = max(1, -(-(last - first + 1) // most))
@@ -48,7 +50,9 @@ class Scale:
 
 
 def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
-    """Return the scales of a panel. Wild values of a student's do not make the true ones flat."""
+    """Return the scales of a panel, so that extreme values of a student do not flatten the true
+    ones.
+    """
     xs = [x for one in panel.series for x in one.x] + [mark.x for mark in panel.marks]
     true: list[float] = []
     others: list[float] = []
@@ -65,8 +69,8 @@ def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
 
 
 def within(true: Sequence[float], others: Sequence[float], *, log: bool) -> list[float]:
-    """Return the true values, and of the others those that lie near them, with the limits of that
-    instead of those further away.
+    """Return the true values and the others near them; values further away are replaced by the
+    limits.
     """
     if not true or log:
         return [*true, *others]

@@ -1,7 +1,7 @@
-"""A plot as SVG: curves, points and bars between axes, with the failing point marked.
+"""Draw a plot as SVG: curves, points and bars between axes, with the failing point marked.
 
-Colors are the page's, with a fallback. Yours and the true values differ in form too: dots and bars
-with a pattern of their own beside a solid line.
+Colors are the page's, with a fallback. The student's and the true values also differ in form: dots
+and patterned bars beside a solid line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.render.graph.plot_words import described, label_of, outside
 from grader.render.graph.svg import SHAPES, SMALL_CELL, SMALL_LINE, STYLE, short
 
 WIDTH, HEIGHT = 360.0, 190.0
-"""Of the rectangle between the axes and what is around it, without legend and note."""
+"""The size of the rectangle between the axes with its margins, without legend and note."""
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 8.0, 34.0
 ROW = 17.0
 SAMPLE = 22.0
@@ -44,11 +44,11 @@ stroke:var(--right,currentColor);fill-opacity:.35}
 .plot circle.mark{fill:none;stroke:var(--wrong,currentColor);stroke-width:2}
 .plot path.mark{stroke:var(--wrong,currentColor);stroke-width:1;stroke-dasharray:1 3}
 """
-"""Beside ``svg.SHAPES``."""
+"""Styles in addition to ``svg.SHAPES``."""
 
 
 class Frame:
-    """Where values lie on the drawing."""
+    """The mapping from values to positions on the drawing."""
 
     def __init__(self, panel: PlotPanel, top: float) -> None:
         self.x, self.y = scales(panel)
@@ -59,7 +59,7 @@ class Frame:
         return self.left + (self.right - self.left) * self.x.place(x)
 
     def down(self, y: float) -> float:
-        """Return the height of a value; what is outside lies on the edge."""
+        """Return the y position of a value; a value outside is placed at the edge."""
         place = min(max(self.y.place(y), 0.0), 1.0)
         return self.bottom - (self.bottom - self.top) * place
 
@@ -71,7 +71,9 @@ def draw_plot(
     notes: Sequence[str] = (),
     own_style: bool = False,
 ) -> str:
-    """Return a panel as an ``svg`` element, the notes below it; ``own_style`` for a file."""
+    """Return a panel as an ``svg`` element, with the notes
+    below it; use ``own_style`` for a file.
+    """
     tr = tr or Catalogue()
     legend, rows = _legend(panel, tr)
     frame = Frame(panel, TOP + rows * ROW)
@@ -112,7 +114,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def _legend(panel: PlotPanel, tr: Catalogue) -> tuple[list[str], int]:
-    """Return the samples with their names, and how many rows they take."""
+    """Return the legend's samples with their names, and the number of rows they take."""
     parts, x, row = [], LEFT, 0
     entries = [(one, short(label_of(one, tr), 40)) for one in panel.series]
     for one, label in entries:
@@ -160,7 +162,7 @@ def _axes(panel: PlotPanel, frame: Frame) -> list[str]:
 
 
 def _bars(panel: PlotPanel, frame: Frame, tr: Catalogue) -> list[str]:
-    """Return the bars: those of one place side by side, from zero."""
+    """Return the bars, side by side at each place, starting at zero."""
     sets = [one for one in panel.series if one.form == "bars"]
     parts = []
     for which, one in enumerate(sets):

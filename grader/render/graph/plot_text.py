@@ -1,4 +1,6 @@
-"""A plot in a terminal: the true curve in braille dots, yours as crosses, bars of blocks."""
+"""Draw a plot in a terminal: the true curve in braille dots, the student's as crosses, bars of
+blocks.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,13 @@ from grader.render.graph.plot_scale import Scale, scales, tick_text
 from grader.render.graph.plot_words import label_of, outside
 
 ROWS, WIDEST = 6, 64
-"""Two drawings fit a screen of 24 lines, with their heads and what ``grade watch`` needs."""
+"""Two drawings fit on a screen of 24 lines, with their heads and the lines of ``grade watch``."""
 BRAILLE = 0x2800
 DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of a braille character, by column and row."""
 SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
 RANKS = ("given", "other", "truth", "yours")
-"""Which sign lies over which."""
+"""Which sign is drawn over which."""
 MARK = "◉"
 STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
 FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
@@ -28,7 +30,7 @@ FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A character of the drawing, and whose it is."""
+    """A character of the drawing, and the role of its series."""
 
     sign: str
     role: str
@@ -84,7 +86,7 @@ def _legend(panel: PlotPanel, tr: Catalogue) -> Text:
 
 
 def _drawn(panel: PlotPanel, across: Scale, up: Scale, columns: int) -> dict[tuple[int, int], Cell]:
-    """Return the characters by column and row: braille of the true lines, signs of the others."""
+    """Return the characters by column and row: braille for the true lines, signs for the others."""
     cells: dict[tuple[int, int], Cell] = {}
     bits: dict[tuple[int, int], int] = {}
     for one in sorted(panel.series, key=lambda one: RANKS.index(one.role)):
@@ -123,7 +125,7 @@ def _stroke(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[
 
 
 def _below(panel: PlotPanel, scale: Scale, columns: int) -> str:
-    """Return the numbers below the axis, and its name at the end."""
+    """Return the numbers below the axis, with its name at the end."""
     line = ""
     for value in scale.ticks(6):
         text = tick_text(value, log=scale.log)

@@ -1,4 +1,4 @@
-"""The words of a plot, the same on a page and in a terminal."""
+"""Texts of a plot, shared by page and terminal."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MOST_ROWS = 14
 
 
 def label_of(series: Series, tr: Catalogue) -> str:
-    """Return what a legend calls a series."""
+    """Return the name of a series in a legend."""
     if series.label:
         return series.label
     return {"yours": tr("yours"), "truth": tr("expected")}.get(series.role, "")
 
 
 def described(panel: PlotPanel, tr: Catalogue) -> str:
-    """Return a sentence for those who can't see the drawing."""
+    """Return a sentence for people who can't see the drawing."""
     names = ", ".join(dict.fromkeys(label_of(one, tr) for one in panel.series))
     told = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
     for mark in panel.marks:
@@ -46,7 +46,7 @@ def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
 
 
 def table(panel: PlotPanel, tr: Catalogue) -> str:
-    """Return the values as columns of text: over x what each series is there."""
+    """Return the values as columns of text: x, and each series' value there."""
     heads = [panel.x.label or "x", *(label_of(one, tr) for one in panel.series)]
     rows = [heads, *_rows(panel)]
     widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]

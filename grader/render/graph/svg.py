@@ -1,7 +1,7 @@
-"""A graph as SVG, for a page or for a file of its own.
+"""Draw a graph as SVG, for a page or for a separate file.
 
-Colors are CSS custom properties with a fallback, so they follow the page's theme. In a page there
-are only classes (its policy refuses styles); a file carries ``STYLE``. All text is escaped.
+Colors are CSS custom properties with a fallback, so they follow the page's theme. A page gets only
+classes, because its policy refuses styles; a file contains ``STYLE``. All text is escaped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.render.graph.layers import Box
 from grader.render.graph.layout import Point, Route, lay_out
 
 CELL = 7.9
-"""The width of a character in pixels, of 13 px and a monospaced font whichever it is; small text is
+"""The width of a character in pixels, for any monospaced font of 13 px; small text has
 ``SMALL_CELL``.
 """
 SMALL_CELL = 6.8
@@ -109,7 +109,7 @@ def draw_svg(
     title: str = "",
     own_style: bool = False,
 ) -> str:
-    """Return an ``svg`` element; ``own_style`` for a file or another program's page."""
+    """Return an ``svg`` element; use ``own_style`` for a file or another program's page."""
     tr = tr or Catalogue()
     texts = {node.id: lines_of(node, tr) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
@@ -196,7 +196,7 @@ def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
 
 
 def _curve(points: tuple[Point, ...]) -> str:
-    """Return a path through the layers with vertical ends at every box."""
+    """Return a path through the layers that is vertical at the end of every box."""
     x, y = points[0]
     parts = [f"M{x:.1f} {y:.1f}"]
     for x2, y2 in points[1:]:

@@ -1,4 +1,4 @@
-"""The child process of ``grade graph``: call a function and trace the graph behind the result.
+"""Call a function and trace the graph behind its result, as the child process of ``grade graph``.
 
 The file runs with the user's own rights. The request comes as JSON on standard input, the answer
 goes to a file, so the function may print.
@@ -34,7 +34,7 @@ TAKES_A_FUNCTION = (
 
 
 class GraphRequestError(Exception):
-    """What was asked for can't be drawn; ``template``, filled with ``facts``, says why."""
+    """The request can't be drawn; ``template``, filled with ``facts``, says why."""
 
     def __init__(self, template: str, **facts: str) -> None:
         super().__init__(template.format(**facts))
@@ -91,7 +91,7 @@ def drawn(request: TraceRequest) -> Traced:
 
 
 def load(path: Path) -> types.ModuleType:
-    """The file as a module. Raises Unusable where it can't be loaded."""
+    """Return the file as a module; raise GraphRequestError if it can't be loaded."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
         raise GraphRequestError(
@@ -115,7 +115,7 @@ def load(path: Path) -> types.ModuleType:
 
 
 def trim_traceback(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
-    """A traceback from the first line of the user's own file on."""
+    """Return a traceback from the first line of the user's own file on."""
     start = where
     while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
         start = start.tb_next
@@ -123,7 +123,7 @@ def trim_traceback(where: types.TracebackType | None, file: str) -> types.Traceb
 
 
 def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
-    """``Sigmoid.apply`` in the module. Raises Unusable, with the names that there are."""
+    """Return ``Sigmoid.apply`` from the module; raise GraphRequestError with the existing names."""
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
@@ -161,10 +161,10 @@ def parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
-    """Raise Unusable for a function that can't be called with so many inputs and nothing else."""
+    """Raise GraphRequestError unless the function can be called with exactly so many inputs."""
     try:
         signature = inspect.signature(function)
-    except (TypeError, ValueError):  # as for a builtin one: the call will tell
+    except (TypeError, ValueError):  # such as for a builtin: the call itself will show it
         return
     try:
         signature.bind(*range(count))
@@ -174,7 +174,7 @@ def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
 
 
 def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dict[str, Any]]:
-    """What the function returns, and the variables that it had when it did."""
+    """Return the function's result, and the variables that it had when it returned."""
     inside: dict[str, Any] = {}
     code = getattr(function, "__code__", None)
 
@@ -192,7 +192,7 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 
 def root_of(result: Any) -> Tensor:
-    """Return the result, or the last one with a graph; raises Unusable if there is none."""
+    """Return the result, or the last one with a graph; raise GraphRequestError if there is none."""
     tensors = [
         one
         for one in (result if isinstance(result, list | tuple) else [result])

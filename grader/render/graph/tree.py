@@ -1,4 +1,6 @@
-"""A graph as a tree of text, the root first. A node that is reached again is only named."""
+"""Draw a graph as a tree of text, beginning with the root. A node that is reached again is only
+named.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from grader.render.graph.labels import badges, label_of, output_of, saved_words
 
 WIDTH = 80
 DEEPEST = 12
-"""From this depth on the branches are no longer drawn out, and a number says how deep a line is."""
+"""From this depth on, branches are not drawn, and a number shows a line's depth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,13 @@ def tree_lines(
 
 
 def _cut(lines: list[TreeLine], most: int, tr: Catalogue) -> list[TreeLine]:
-    """The first of the lines, and the first marked one where that comes later."""
+    """Return the first lines, and the first marked one if it comes later."""
     first = next((k for k, line in enumerate(lines) if line.marked), 0)
     later = lines[first : first + 1] if first >= most - 1 else []
     kept = (
         [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
     )
-    shown = len(kept) - len(later)  # what stands for the lines between is none of them
+    shown = len(kept) - len(later)  # the text that stands for omitted lines is not one of them
     return [
         *kept,
         TreeLine("", tr("… and {count} more lines", count=len(lines) - shown), faint=True),

@@ -1,9 +1,9 @@
-"""The sandbox: how a freshly forked worker is confined before it reads the student's file.
+"""Confine a newly forked worker before it reads the student's file.
 
 The fork server prepares a scratch folder and a Landlock ruleset once (``prepare``). Each worker
 confines itself (``confine``) and only then listens to the judge. No student's code has run by then,
-so what the worker says about its guarantees can be believed. The layers, in the order in which they
-are applied:
+so the worker's report of its guarantees can be trusted. The layers, in the order in which they are
+applied:
 
 *hidden*
     The fork server, the judges and the worker itself are not dumpable: of one user's processes none
@@ -15,17 +15,17 @@ are applied:
     rlimits: processor time, address space, file size, open files, no core dump. The judge keeps the
     wall clock. The fork server watches threads and the size of the scratch folder (``monitor``).
 *mount*
-    The scratch folder is a file system of its own (``scratch``), so files that no longer have a
-    name count as well.
+    The scratch folder is a file system of its own (``scratch``), so deleted files that are
+    still open count as well.
 *landlock*
     Only the Python installation and packages can be read, only the scratch folder written.
 *capabilities*
-    All are dropped, also if the fork server runs as root.
+    All are dropped, even if the fork server runs as root.
 *seccomp*
     An allow-list of system calls.
 
 Each of ``GUARANTEES`` names the layers that it needs, and holds if all of them do. After a lesson
-the fork server kills everything that is left and empties the scratch folder.
+the fork server kills all remaining processes and empties the scratch folder.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ GUARANTEES: dict[str, tuple[str, ...]] = {
     "processes": ("capabilities", "seccomp", "proc"),
     "verdict": ("capabilities", "hidden"),
 }
-"""What a worker is denied or held to, and the layers that it takes. ``proc`` is the host's /proc:
-it tells the size of the address space, and which processes a worker has left behind. ``verdict``
-says that the worker can't reach the processes that judge it, and so can't write a result.
+"""The guarantees, and the layers that each needs. ``proc`` is the host's /proc, which shows the
+size of the address space and the processes that a worker left behind. ``verdict`` means that the
+worker can't reach the processes that judge it, and so can't write a result.
 """
 
 LINUX: bool = sys.platform.startswith("linux")
@@ -77,7 +77,7 @@ CAPABILITY_VERSION = 0x20080522
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """What a fork server prepares for its workers: the scratch folder, the ruleset, and whether the
-    folder is a file system of its own.
+    folder is a separate file system.
     """
 
     scratch: Path | None = None
@@ -98,7 +98,9 @@ def prepare(*, mount: bool = False) -> Prepared:
 
 
 def clear_scratch(prepared: Prepared) -> None:
-    """Remove whatever a worker left in the scratch folder; raises OSError where something stays."""
+    """Remove everything that a worker left in the scratch
+    folder; raise OSError if something stays.
+    """
     if prepared.scratch is not None:
         clear_folder(prepared.scratch)
 
@@ -110,20 +112,20 @@ def release(prepared: Prepared) -> None:
 
 
 def adopt_orphans() -> None:
-    """Make this process the parent of whatever its workers leave behind (Linux)."""
+    """Make this process the parent of all processes that its workers leave behind (Linux)."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def hide() -> None:
-    """Make this process, and what it forks, one that others of the same user may not look into:
-    ptrace(2) and the descriptors in /proc are refused. Linux has this, other systems don't.
+    """Keep other processes of the same user from inspecting this process and its forks: ptrace(2)
+    and the descriptors in /proc are refused. Only Linux has this.
     """
     if LINUX:
         prctl(PR_SET_DUMPABLE, 0)
 
 
 def is_hidden() -> bool:
-    """Return whether ``hide`` was called here, or in the process that this one is a fork of."""
+    """Return whether ``hide`` was called in this process, or in the one that it was forked from."""
     if not LINUX:
         return False
     libc: Any = ctypes.CDLL(None, use_errno=True)
@@ -136,9 +138,9 @@ def confine(
     """Confine this process, for good. Return the guarantees that hold, those that don't, and the
     limits in force.
 
-    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off`` only the
-    first layer is applied. ``without`` leaves layers away, to see what a weaker host would do. A
-    layer that the host refuses is one that does not hold.
+    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off``, only the
+    first layer is applied. ``without`` leaves layers out, to simulate a weaker host. A layer that
+    the host refuses does not hold.
     """
     wanted = (
         {"descriptors"} if mode == "off" else {layer for layer in LAYERS if layer not in without}
@@ -177,7 +179,7 @@ def move_to(scratch: Path) -> None:
 
 
 def prctl(option: int, argument: int) -> bool:
-    """``prctl(2)``; False where there is none or it refused."""
+    """Call ``prctl(2)``; return False if it does not exist or refuses."""
     call: Any = getattr(ctypes.CDLL(None, use_errno=True), "prctl", None)
     return call is not None and call(option, argument, 0, 0, 0) == 0
 
@@ -190,20 +192,21 @@ def close_all_but(keep: set[int]) -> None:
         highest = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     start = 0
     for fd in sorted(keep):
-        if start < fd:  # an empty range is passed on to close_range(2) as one without an end
+        if start < fd:  # close_range(2) would get an empty range as one without an end
             os.closerange(start, fd)
         start = fd + 1
     os.closerange(start, highest + 1)
 
 
 def set_limits(limits: Limits) -> Limits:
-    """Set the resource limits and return those in force: a hard limit of the host may be lower.
+    """Set the resource limits and return those in force, because the host's hard limits may be
+    lower.
 
-    The address space is limited where its size can be read (Linux).
+    The address space is limited if its size can be read (Linux).
     """
     set_limit(resource.RLIMIT_CORE, 0)
     in_force = {
-        # SIGXCPU first, SIGKILL a second later.
+        # SIGXCPU first, SIGKILL a second later
         "cpu_seconds": set_limit(resource.RLIMIT_CPU, limits.cpu_seconds, spare=1),
         "file_bytes": set_limit(resource.RLIMIT_FSIZE, limits.file_bytes),
         "open_files": set_limit(resource.RLIMIT_NOFILE, limits.open_files),
@@ -235,7 +238,7 @@ def address_space_bytes() -> int:
 
 
 def drop_capabilities() -> bool:
-    """Give up every capability (capset(2)); False where that can't be done."""
+    """Give up every capability (capset(2)); return False if that is impossible."""
     number = CAPSET.get(platform.machine())
     if number is None or not LINUX:
         return False

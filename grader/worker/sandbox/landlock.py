@@ -1,19 +1,22 @@
-"""The files that a worker may see: the Python installation and the packages, except ours; and one
-scratch folder to write to.
+"""Restrict the files that a worker can use: read the Python installation and the packages (except
+ours), and write to one scratch folder.
 
-Theory of operation ------------------- Landlock (landlock(7), Linux 5.13 and later) takes a
-ruleset, a list of folders with what is allowed beneath each, and confines a process to it for good.
-Whatever access a kernel knows is denied and given back only here:
+Theory of operation
+-------------------
+
+Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed
+beneath each, and confines a process to it for good. Whatever access a kernel knows is denied and
+given back only here:
 
 * *read*: the standard library, site-packages and the system's shared libraries, without the trees
-  of ``hidden``: there the trees are allowed entry by entry around what is hidden; what tells of
-  processor and memory; time zones
+  in ``hidden`` (everything around these is allowed entry by entry); files about processor and
+  memory; time zones
 * *read and write*: the scratch folder, ``/dev/null``
-* *nothing*: all else: submissions, checks, solutions, results, home, ``/etc``, most of ``/proc``,
-  this package
+* *nothing*: everything else: submissions, checks, solutions, results, home, ``/etc``, most of
+  ``/proc``, this package
 
-The ruleset is made once, by the host, and every fork of it takes it on. TCP, and from ABI 6
-abstract sockets and signals to processes outside, are denied as well, beneath what seccomp denies.
+The fork server makes the ruleset once, and each of its forks applies it. TCP is denied too, and
+from ABI 6 on abstract sockets and signals to processes outside, in addition to what seccomp denies.
 Paths can still be probed by stat(2): names leak, contents don't.
 """
 
@@ -35,11 +38,11 @@ PR_SET_NO_NEW_PRIVS = 38
 
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 ACCESS_BITS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""How many kinds of file access an ABI knows; later ones know those of 5."""
+"""How many kinds of file access an ABI knows; later ABIs know those of 5."""
 NETWORK_ABI, SCOPE_ABI = 4, 6
 DENY_TCP, DENY_ABSTRACT_SOCKETS_AND_SIGNALS = 0b11, 0b11
 FILE_ACCESS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-"""What may be said of a file; the rest is for folders."""
+"""The kinds of access that apply to a file; the others apply to folders."""
 
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 MACHINE = (
@@ -49,8 +52,8 @@ MACHINE = (
     "/proc/stat",
     "/usr/share/zoneinfo",
 )
-"""What the processor can do, which torch reads when it first computes; what it has and does; what
-time it is elsewhere.
+"""Files about the processor, which torch reads when it first computes, about its use, and time
+zones.
 """
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
@@ -65,7 +68,7 @@ def _syscall(number: int, *args: object) -> int:
 
 
 def abi() -> int:
-    """The kernel's Landlock ABI; 0 where there is none."""
+    """Return the kernel's Landlock ABI; 0 if there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     try:
@@ -117,7 +120,7 @@ def around(tree: Path, hidden: Iterable[Path]) -> list[Path]:
 
 
 def make_ruleset(scratch: Path, hidden: Iterable[Path]) -> int:
-    """A ruleset's descriptor; raises OSError where the kernel has no Landlock."""
+    """Return a ruleset's descriptor; raise OSError if the kernel has no Landlock."""
     level = abi()
     if not level:
         raise OSError("the kernel has no Landlock")
@@ -143,7 +146,7 @@ def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what is not there needs no permission
+        return  # a missing file needs no permission
     try:
         granted = access & handled if path.is_dir() else access & handled & FILE_ACCESS
         rule = ctypes.c_char_p(struct.pack("=Qi", granted, descriptor))
@@ -155,7 +158,7 @@ def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
 
 
 def apply(ruleset: int) -> None:
-    """Confine this process to a ruleset, for good; raises OSError where the kernel refuses."""
+    """Confine this process to a ruleset, for good; raise OSError if the kernel refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs is refused")

@@ -1,4 +1,4 @@
-"""What no limit of the kernel's counts: the parent looks at it while it waits, and kills."""
+"""Enforce limits that the kernel does not: the parent checks them while it waits, and kills."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.core.limits import MIB, Limits
 
 SECONDS = 0.02
-"""How often a waiting parent looks."""
+"""How often a waiting parent checks."""
 
 
 def overuse(
@@ -17,8 +17,8 @@ def overuse(
 ) -> tuple[str, int] | None:
     """Return the exceeded limit (template, limit) or None; unreadable /proc counts as none.
 
-    ``mounted`` says that the scratch folder is a file system of its own, which also knows the files
-    that were unlinked while they are open.
+    ``mounted`` says that the scratch folder is a separate file system, which also counts files that
+    were unlinked while they are open.
     """
     if threads(pid) > limits.threads:
         return "it started more than {limit} threads", limits.threads
@@ -50,16 +50,16 @@ def threads(pid: int) -> int:
 
 
 def used_bytes(mounted: Path) -> int:
-    """Return what the files of a file system take (statvfs(3)); raises OSError."""
+    """Return how many bytes the files of a file system take (statvfs(3)); raise OSError."""
     found = os.statvfs(mounted)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
 
 
 def sizes_below(folder: Path) -> Iterator[int]:
-    """The size on disk of each file and folder below one, links not followed; raises OSError where
-    one hides what it holds.
+    """Yield the size on disk of each file and folder below a folder, without following links.
 
-    A worker that is at work may remove what is being looked at: that is not hiding.
+    Raise OSError if a folder hides its contents. A running worker may remove an entry meanwhile;
+    that does not count as hiding.
     """
     todo = [str(folder)]
     while todo:

@@ -1,8 +1,8 @@
-"""The scratch folder: the only place that a worker may write to.
+"""Make the scratch folder, the only place that a worker can write to.
 
-Where the host allows it, the folder is a file system of its own in memory (tmpfs) with a limited
-size, in a mount namespace that only the fork server and its forks see. Its kernel then knows what a
-worker holds, files without a name included. Elsewhere it is a folder among the temporary ones.
+If the host allows it, the folder is a separate file system in memory (tmpfs) with a limited size,
+in a mount namespace that only the fork server and its forks see. The kernel then counts all of a
+worker's files, including deleted ones. Otherwise it is an ordinary temporary folder.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 1 << 18
 MNT_DETACH = 2
 MOUNTED_BYTES, MOUNTED_FILES = 256 << 20, 4096
-"""The most that the file system takes. It stands well above a course's limits, which
-``monitor.overuse`` enforces: a worker over its limit is killed, and the message says why.
+"""The size of the file system. It is well above a course's limits, which ``monitor.overuse``
+enforces by killing the worker with a message that says why.
 """
 
 
 def enter_namespace() -> bool:
-    """Give this process a mount namespace of its own; return whether it may mount there.
+    """Give this process its own mount namespace; return whether it may mount there.
 
-    Root may do so directly, others in a user namespace (user_namespaces(7)) that keeps their ids.
-    Whether that works is tried in a fork first, since it can't be undone. Call this while there is
-    one thread, and before ``hide``: /proc/self must be this process's own.
+    Root may do so directly, other users in a user namespace (user_namespaces(7)) that keeps their
+    ids. A fork tries it first, because it can't be undone. Call this while there is only one
+    thread, and before ``hide``, because /proc/self must belong to this process.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -45,13 +45,13 @@ def enter_namespace() -> bool:
 
 
 def make_scratch(*, mount: bool) -> tuple[Path, bool]:
-    """Make an empty folder; return it and whether it is a file system of its own."""
+    """Make an empty folder; return it and whether it is a separate file system."""
     folder = Path(tempfile.mkdtemp(prefix="gradlings-"))
     return folder, mount and _mount_tmpfs(folder)
 
 
 def remove_scratch(folder: Path) -> None:
-    """Remove the folder, whatever is in it and mounted on it."""
+    """Remove the folder, its contents, and what is mounted on it."""
     with contextlib.suppress(OSError):
         clear_folder(folder)
     if sys.platform.startswith("linux"):
@@ -60,11 +60,10 @@ def remove_scratch(folder: Path) -> None:
 
 
 def clear_folder(folder: Path) -> None:
-    """Remove all that is in a folder, however deep, however long its paths, whatever its modes;
-    links are not followed.
+    """Remove everything in a folder, for any depth, path length and mode, without following links.
 
-    Folders are opened to their owner, and those inside them moved up, so that neither recursion nor
-    a path grows with the depth.
+    Folders are made accessible and the folders inside are moved up, so that neither recursion nor
+    paths grow with the depth.
     """
     root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     moved = 0
@@ -83,7 +82,7 @@ def clear_folder(folder: Path) -> None:
                         if child.is_dir(follow_symlinks=False):
                             os.chmod(
                                 child.name, 0o700, dir_fd=inner
-                            )  # to move a folder is to write into it
+                            )  # moving a folder writes into it
                             while os.path.lexists(folder / f".moved-{moved}"):
                                 moved += 1
                             os.rename(
@@ -117,7 +116,7 @@ def _enter_user_namespace() -> bool:
 
 
 def _keep_mounts_private() -> bool:
-    """Keep what is mounted from here on out of other namespaces."""
+    """Keep later mounts out of other namespaces."""
     return _mount("none", Path("/"), None, MS_REC | MS_PRIVATE)
 
 

@@ -1,26 +1,29 @@
-"""The system calls that a worker may make: everything not listed fails.
+"""Restrict the system calls that a worker can make: everything not listed fails.
 
-Theory of operation ------------------- A classic BPF program (linux/filter.h) looks at each call's
-number and arguments and answers ALLOW or an error number. The list allows what Python, NumPy and
-torch need to compute: memory, threads, clocks, files (which Landlock confines), and the line to the
-judge, which is used by read(2) and write(2) alone. What is not on it fails with EPERM, so that a
-library may cope with it. By argument:
+Theory of operation
+-------------------
 
-* ``clone`` only with all flags of a thread, never for a process, and never for a thread with
-  descriptors of its own, which would hold as many again; ``clone3``, whose flags a filter can't
-  see, is ENOSYS, and the C library falls back on ``clone``
+A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW
+or an error number. The list allows what Python, NumPy and torch need to compute: memory, threads,
+clocks, files (which Landlock confines), and the line to the judge, which is used by read(2) and
+write(2) alone. Calls that are not on it fail with EPERM, so that a library can handle it. By
+argument:
+
+* ``clone`` only with all flags of a thread; never for a process, nor for a thread with its own
+  descriptors, which could open as many again; ``clone3``, whose flags a filter can't see, is
+  ENOSYS, and the C library falls back on ``clone``
 * ``fallocate`` never, since it takes room on the disk beyond a file's size and so beyond its limit;
   the C library's posix_fallocate falls back on writing
 * ``readlink`` and ``readlinkat`` never, because Landlock does not confine them; they say that the
   path is not a link (EINVAL), so ``os.path.realpath`` works
-* ``open`` and ``openat`` not to empty a file that is opened to be read
+* ``open`` and ``openat``, but not to truncate a file that is opened for reading
 * ``kill`` and ``tgkill`` only to this process itself
 * ``prlimit64`` only to read, ``prctl`` only to name threads and mappings, ``fcntl`` and ``ioctl``
   only harmless requests
 
 So there is no socket, no exec, no ptrace or reading of other processes' memory, no signal to
 others, no namespace, no mount, no io_uring, no change of modes, owners, times or attributes of
-files, which Landlock would not stop. A foreign architecture's calls kill.
+files, which Landlock would not stop. A call of another architecture kills the process.
 
 Numbers: x86_64 from arch/x86/entry/syscalls, aarch64 from include/uapi/asm-generic/unistd.h.
 """
@@ -105,24 +108,26 @@ PRCTL = (3, 15, 16, 0x53564D41)  # PR_GET_DUMPABLE, PR_SET_NAME, PR_GET_NAME, PR
 
 
 def fails_with(number: int) -> int:
-    """The answer that makes a call fail with an error number."""
+    """Return the answer that makes a call fail with an error number."""
     return 0x00050000 | number
 
 
 def instruction(code: int, k: int, jt: int = 0, jf: int = 0) -> bytes:
-    """One struct sock_filter."""
+    """Return one struct sock_filter."""
     return struct.pack("HBBI", code, jt, jf, k)
 
 
 def table(machine: str) -> dict[str, int]:
-    """The calls that are allowed whatever their arguments, with their numbers."""
+    """Return the calls that are allowed for any arguments, with their numbers."""
     rows = [row.split() for row in ALLOWED.replace("\n", " ").split(";")]
     column = COLUMN[machine] + 1
     return {row[0]: int(row[column]) for row in rows if row[column] != "-"}
 
 
 def among(argument: int, values: tuple[int, ...]) -> list[bytes]:
-    """Allow where an argument's lower half is one of the values, else EPERM."""
+    """Return instructions that allow an argument whose lower
+    half is one of the values, else EPERM.
+    """
     block = [instruction(LOAD, ARGUMENTS + 8 * argument)]
     for value in values:
         block += [instruction(EQUAL, value & 0xFFFFFFFF, 0, 1), instruction(RETURN, ALLOW)]
@@ -130,7 +135,7 @@ def among(argument: int, values: tuple[int, ...]) -> list[bytes]:
 
 
 def is_null(argument: int) -> list[bytes]:
-    """Allow where an argument is a null pointer, else EPERM."""
+    """Return instructions that allow a null pointer as argument, else EPERM."""
     low, high = ARGUMENTS + 8 * argument, ARGUMENTS + 8 * argument + 4
     return [
         instruction(LOAD, low),
@@ -143,7 +148,9 @@ def is_null(argument: int) -> list[bytes]:
 
 
 def no_truncating_read(argument: int) -> list[bytes]:
-    """Allow open(2), but not O_TRUNC read-only: it truncates, and old Landlock allows it."""
+    """Return instructions that allow open(2), but not O_TRUNC read-only: it truncates, and old
+    Landlock allows it.
+    """
     return [
         instruction(LOAD, ARGUMENTS + 8 * argument),
         instruction(ANY_BIT, os.O_TRUNC, 0, 2),
@@ -155,7 +162,7 @@ def no_truncating_read(argument: int) -> list[bytes]:
 
 
 def blocks(pid: int) -> dict[str, list[bytes]]:
-    """What decides each call that is allowed by its arguments, in process ``pid``."""
+    """Return the instructions for each call that depends on its arguments, in process ``pid``."""
     return {
         "open": no_truncating_read(1),
         "openat": no_truncating_read(2),
@@ -180,7 +187,7 @@ def blocks(pid: int) -> dict[str, list[bytes]]:
 
 
 def program(machine: str, pid: int) -> bytes:
-    """The filter for a machine (``platform.machine()``) and a process."""
+    """Return the filter for a machine (``platform.machine()``) and a process."""
     code = [
         instruction(LOAD, ARCHITECTURE),
         instruction(EQUAL, AUDIT_ARCH[machine], 1, 0),
@@ -199,12 +206,12 @@ def program(machine: str, pid: int) -> bytes:
 
 
 def available() -> bool:
-    """Whether this machine is one that the tables know."""
+    """Return whether the tables know this machine."""
     return platform.machine() in AUDIT_ARCH
 
 
 def apply() -> None:
-    """Put the filter on this process, for good; raises OSError where the kernel refuses."""
+    """Put the filter on this process, for good; raise OSError if the kernel refuses."""
     code = program(platform.machine(), os.getpid())
     buffer = ctypes.create_string_buffer(code, len(code))
 

@@ -1,12 +1,11 @@
-"""The questions of a whole gradcheck, known before it is run, so that they cross the border in one
-frame.
+"""Predict all requests of a gradcheck before it runs, so that they cross the border in one frame.
 
 torch's gradcheck evaluates a function at an input, then at the input with each element moved by
 ``-eps`` and ``+eps``, then asks for the products of its Jacobian with each unit vector, twice
-(``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The judge runs
-torch's own gradcheck all the same, on the answers: what is foreseen here is only asked earlier
-(``RpcClient.prefetching``). Where torch asks something else, say because the
-function's result has another shape than its first input, it is asked then.
+(``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The judge still
+runs torch's own gradcheck, on the answers; predicted requests are only sent earlier
+(``RpcClient.prefetching``). If torch asks for something else, for example because the function's
+result has another shape than its first input, that request is sent when it comes.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from grader.worker.wire.values import Encoder, encode_tensors, round_trip
 EPS = 1e-6
 """gradcheck's default step."""
 MAX_QUESTIONS = 400
-"""A gradcheck with more of them is run as it comes."""
+"""A gradcheck with more requests is not predicted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A question for the worker; its handle may be an earlier answer's: ``{"of": number}``."""
+    """A request to the worker; its handle may be that of an earlier answer: ``{"of": number}``."""
 
     fields: dict[str, Any]
     blob: bytes
 
 
 def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
-    """A call with grad mode on."""
+    """Return a request for a call with grad mode on."""
     encoder = Encoder(strided=True)
     args = [encoder.encode(tuple(inputs)), encoder.encode({})]
     return Request({"do": "call", "path": path, "args": args, "grad": True}, encoder.blob)
@@ -45,7 +44,7 @@ def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
 def product_question(
     of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
 ) -> Request:
-    """The product of answer ``of``'s Jacobian with a vector; the graph is kept."""
+    """Return a request for a product with answer ``of``'s Jacobian; keep the graph."""
     metas, blob = encode_tensors([vector], strided=True)
     needs = [tensor.requires_grad for tensor in inputs]
     fields = {
@@ -60,7 +59,7 @@ def product_question(
 
 
 def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Request]:
-    """Return what gradcheck asks of a shape-preserving function; empty if too much."""
+    """Return gradcheck's requests to a shape-preserving function; empty if there are too many."""
     outputs = inputs[0].numel()
     if 1 + 2 * moved_count(inputs) + 2 * outputs > MAX_QUESTIONS:
         return []
@@ -76,7 +75,9 @@ def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS
 def gradgradcheck_questions(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
 ) -> list[Request]:
-    """Return what gradgradcheck asks: gradcheck of the product, in inputs and ``v``."""
+    """Return gradgradcheck's requests: gradcheck of the
+    product, with respect to inputs and ``v``.
+    """
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:
         return []
@@ -92,7 +93,7 @@ def gradgradcheck_questions(
 
 
 def moved_count(inputs: Sequence[Tensor]) -> int:
-    """How many elements gradcheck moves."""
+    """Return how many elements gradcheck moves."""
     return sum(tensor.numel() for tensor in inputs if tensor.requires_grad)
 
 
@@ -110,7 +111,7 @@ def moved_inputs(inputs: Sequence[Tensor], eps: float) -> Iterator[list[Tensor]]
 
 
 def unit_vectors(like: Tensor) -> Iterator[Tensor]:
-    """Tensors of zeros with a single one, for each element in turn."""
+    """Yield tensors of zeros with a single one, for each element in turn."""
     for index in itertools.product(*map(range, like.shape)):
         unit = torch.zeros_like(like, memory_format=torch.contiguous_format, requires_grad=False)
         unit[index] = 1.0

@@ -1,7 +1,8 @@
-"""The private names and English messages of torch, pytest and pytest-json-report that we rely on.
+"""Collect the private names and English messages of torch, pytest and pytest-json-report that the
+engine relies on.
 
-No other module names one; a test holds that. ``grader.judge.compat_check`` tries each of them on
-the installed versions and says what breaks where one is gone.
+No other module may use one; a test checks that. ``grader.judge.compat_check`` tries each of them on
+the installed versions and says what breaks if one is gone.
 """
 
 from __future__ import annotations
@@ -12,32 +13,34 @@ from contextlib import AbstractContextManager
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
-if TYPE_CHECKING:  # the supervisor must not load it
+if TYPE_CHECKING:  # the supervisor must not import it
     from torch import Tensor
 
 GRADCHECK_IMPORTS = (
     "torch.fx.experimental.symbolic_shapes",
     "torch.nested._internal.nested_tensor",  # since torch 2.15
 )
-"""What gradcheck imports when it first runs. The fork server imports it before it forks."""
+"""Modules that gradcheck imports when it first runs. The
+fork server imports them before it forks.
+"""
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
-"""What function transforms, forward mode, optimizers and checkpoints import at first use. The first
-two need both, the others the last.
+"""Modules that function transforms, forward mode, optimizers and checkpoints import at first use.
+The first two need both, the others the last.
 """
 
 
 def import_for_gradcheck() -> None:
-    """Import now what gradcheck would import in each fork."""
+    """Import what gradcheck would otherwise import in each fork."""
     for name in GRADCHECK_IMPORTS:
         importlib.import_module(name)
 
 
 version_counter = cast("Any", attrgetter("_version"))
-"""A tensor's version counter. It tells whether the student's code wrote into an input."""
+"""A tensor's version counter. It shows whether the student's code wrote into an input."""
 
 
 def keeps_graph() -> bool:
-    """Return whether the backward pass under way has ``retain_graph``.
+    """Return whether the running backward pass has ``retain_graph``.
 
     The worker has to free its part of the graph exactly when the judge's part is freed.
     """
@@ -76,10 +79,7 @@ def leaf_of(node: Any) -> Any:
 
 
 def output_metadata(node: Any) -> Any:
-    """Return the shape and dtype of each of a node's outputs.
-
-    They are those of the gradients that come in.
-    """
+    """Return the shape and dtype of each of a node's outputs, and so of its incoming gradients."""
     return node._input_metadata
 
 
@@ -100,7 +100,7 @@ def saved_names(node: Any) -> list[str]:
 def raw_saved(node: Any, name: str) -> Any:
     """Return what a node saves under a name, still packed.
 
-    This or reading it (``saved``) raises RuntimeError if it was freed.
+    If it was freed, this or reading it (``saved``) raises RuntimeError.
     """
     return getattr(node, RAW_SAVED + name)
 
@@ -119,13 +119,15 @@ def has_no_unpack_hook(packed: Any) -> bool:
 
 
 CANNOT_ALLOCATE = "can't allocate memory"
-"""The allocator's words for ENOMEM. A report then names the memory limit."""
+"""The allocator's message for ENOMEM. A report then names the memory limit."""
 CUT_OFF = "element 0 of tensors does not require grad"
-"""What backward raises for a result without a graph. gradcheck's failure then says so."""
+"""The message of backward for a result without a graph. gradcheck's failure then says so."""
 NUMERICAL, ANALYTICAL = "numerical:", "analytical:"
 """The labels of the two Jacobians in gradcheck's message. A report shows both matrices."""
 FREED = "freed"
-"""A word of what reading a saved tensor raises after backward. A drawn graph marks such nodes."""
+"""A word in the exception for reading a saved tensor after backward. A drawn graph marks such
+nodes.
+"""
 
 
 def gradcheck_jacobians(message: str) -> dict[str, Tensor]:
@@ -161,8 +163,8 @@ PLUGINS_LEFT_OUT = (
     "faulthandler logging warnings debugging setuponly setupplan recwarn nose monkeypatch "
     "tmpdir python_path terminal capture skipping unittest subtests"
 ).split()
-"""pytest's own plugins that the judge starts without: it prints, captures and rewrites nothing.
-Some exist only in some of the versions that we support.
+"""pytest's own plugins that the judge starts without, because it prints, captures and rewrites
+nothing. Some exist only in some of the supported versions.
 """
 PLUGINS_USED = (
     "mark main runner fixtures helpconfig python legacypath assertion reports freeze_support"

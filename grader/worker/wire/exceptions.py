@@ -1,4 +1,4 @@
-"""An exception as plain data."""
+"""Turn an exception into plain data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from grader.worker.wire.values import MAX_TEXT
 
 
 def explain(error: BaseException, filename: str) -> dict[str, Any]:
-    """An exception as plain data: type, ancestors, message, the last line of the student's file
-    that it passed through.
+    """Return an exception as plain data: type, ancestors, message, the innermost line of the
+    student's file in its traceback.
 
     ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the
     stubs have it.
@@ -38,5 +38,5 @@ def explain(error: BaseException, filename: str) -> dict[str, Any]:
 def _text(error: BaseException) -> str:
     try:
         return str(error)[:MAX_TEXT]
-    except BaseException:  # a __str__ of the student's
+    except BaseException:  # the student's __str__ may raise
         return "(an exception whose text could not be had)"

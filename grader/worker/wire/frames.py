@@ -1,4 +1,4 @@
-"""Frames: how bytes become messages.
+"""Turn messages into frames, and frames into messages.
 
 A frame is a header (magic, length of the JSON, length of the blob), JSON in UTF-8, and the blob:
 the raw bytes of tensors, which the JSON refers to by length, in order. Both lengths are checked
@@ -16,13 +16,15 @@ HEADER = struct.Struct("!4sIQ")
 MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
 MAX_NODES = 50_000
-"""How many values a worker's message may hold. The answers to a whole gradcheck are some 10,000."""
+"""How many values a worker's message may have. The answers
+to a whole gradcheck have about 10,000.
+"""
 STRUCTURE = b"[{,:"
 
 
 _AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-"""As ``json.dumps``, which would make an encoder for every message; what is packed is a tree, so no
-circle is looked for.
+"""Like ``json.dumps``, which would make an encoder for every message. Messages are trees, so there
+is no check for cycles.
 """
 
 
@@ -52,7 +54,7 @@ def pack(
 
 
 def sizes(header: bytes) -> tuple[int, int]:
-    """Return (JSON bytes, blob bytes) of a header; raises BrokenFrame over the cap."""
+    """Return (JSON bytes, blob bytes) of a header; raise BrokenFrame if one is over the cap."""
     magic, json_bytes, blob_bytes = HEADER.unpack(header)
     if magic != MAGIC:
         raise BrokenFrame("what came back is not a message of the worker's")
@@ -64,7 +66,7 @@ def sizes(header: bytes) -> tuple[int, int]:
 def limit_nodes(text: bytes | bytearray, most: int | None) -> None:
     """Raise BrokenFrame if JSON may hold more than ``most`` values.
 
-    Counting brackets, commas and colons, those in strings included, takes no memory. A parsed tree
+    Counting brackets, commas and colons (including those in strings) takes no memory. A parsed tree
     takes up to a hundred times the text's size.
     """
     if most is not None and len(text) > most:
@@ -76,7 +78,7 @@ def limit_nodes(text: bytes | bytearray, most: int | None) -> None:
 def unpack(
     text: bytes | bytearray, blob: bytes | bytearray | memoryview, *, most: int | None = None
 ) -> Frame:
-    """A frame from its two parts, with ``most`` values; raises nothing but BrokenFrame."""
+    """Return a frame from its two parts, with ``most`` values; raise nothing but BrokenFrame."""
     limit_nodes(text, most)
     try:
         return Frame(json.loads(bytes(text).decode("utf-8")), blob)
@@ -90,10 +92,10 @@ def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> N
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """Read one frame from a blocking stream, buffered or not, and not a byte more; None at the
-    stream's end.
+    """Read exactly one frame from a blocking stream, buffered or not; return None at the stream's
+    end.
 
-    For streams between our own processes, which need no deadline.
+    Use this between the engine's own processes, which need no deadline.
     """
     header = _read_exactly(stream, HEADER.size)
     if not header:
@@ -107,7 +109,7 @@ def read_frame(stream: BinaryIO) -> Frame | None:
 
 
 def read_body(stream: BinaryIO) -> Any:
-    """The data of the next frame, which must be there."""
+    """Return the data of the next frame, which must exist."""
     frame = read_frame(stream)
     if frame is None:
         raise BrokenFrame("the stream ended where a message was due")
@@ -115,7 +117,9 @@ def read_body(stream: BinaryIO) -> Any:
 
 
 def _read_exactly(stream: BinaryIO, count: int) -> bytes:
-    """``count`` bytes; none at the stream's end; raises BrokenFrame where it ends in between."""
+    """Return ``count`` bytes, or none at the stream's end;
+    raise BrokenFrame if it ends in between.
+    """
     data = stream.read(count) if count else b""
     while data and len(data) < count:
         more = stream.read(count - len(data))

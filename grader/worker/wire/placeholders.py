@@ -1,4 +1,4 @@
-"""What stands in a value for something else: an object that cannot cross, a name, a tensor."""
+"""Placeholders in a value: for an object that cannot cross, a name, a tensor."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 PLAIN = frozenset((type(None), bool, int, float, str))
-"""What stands for itself."""
+"""Values that stand for themselves."""
 
 
 @dataclass(frozen=True)
 class Opaque:
-    """Something that the wire can't carry, known by its type's name."""
+    """An object that the wire can't carry, known by its type's name."""
 
     type_name: str
     text: str = ""
@@ -36,15 +36,15 @@ class StudentRef:
 
 @dataclass(frozen=True, slots=True)
 class TensorRef:
-    """The place of tensor number ``index`` in a decoded structure, before ``fill``."""
+    """The position of tensor number ``index`` in a decoded structure, before ``fill``."""
 
     index: int
 
 
 def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
-    """The structure with each ``TensorRef`` replaced by its tensor."""
+    """Return the structure with each ``TensorRef`` replaced by its tensor."""
     if not tensors or type(structure) in PLAIN:
-        return structure  # where nothing crossed as a tensor there is no slot
+        return structure  # if no tensor crossed, there is no slot
     if isinstance(structure, TensorRef):
         return tensors[structure.index]
     if isinstance(structure, list):

@@ -1,10 +1,10 @@
-"""Graphs and functions as plain data, built on either side of the border by this one module.
+"""Represent graphs and functions as plain data, from which either side of the border builds them.
 
-A check writes ordinary PyTorch once, and what it wrote becomes data that can cross::
+A check writes ordinary PyTorch once, which becomes data that can cross::
 
     f = program(lambda x: (x ** 3).log())
-    f(torch.tensor(5.0))                  # runs here …
-    student.second_derivative(f, x)       # … and there
+    f(torch.tensor(5.0))                  # runs here
+    student.second_derivative(f, x)       # runs in the worker
 
 A program is a register machine: its inputs and parameters are the first registers, and every step
 appends its results. The operations are an allow-list, so data can't name anything else.
@@ -24,13 +24,13 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class Register:
-    """A place that holds a tensor while a program runs."""
+    """A place for a tensor while a program runs."""
 
     index: int
 
 
 class Cube(torch.autograd.Function):
-    """x³ as a custom Function, differentiable twice and more."""
+    """x³ as a custom Function that can be differentiated any number of times."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -96,7 +96,9 @@ def apply_operation(name: str, args: list[Any]) -> Any:
 
 
 class Program:
-    """A function of tensors as data. Calling it runs it; several outputs are a tuple."""
+    """A function of tensors as data. Calling it runs it;
+    several outputs are returned as a tuple.
+    """
 
     def __init__(
         self,
@@ -113,12 +115,12 @@ class Program:
         self.single = single
 
     def as_parts(self) -> list[Any]:
-        """What ``from_parts`` takes: plain data, registers and tensors."""
+        """Return what ``from_parts`` takes: plain data, registers and tensors."""
         return [self.inputs, self.parameters, self.steps, self.outputs, self.single]
 
     @classmethod
     def from_parts(cls, parts: list[Any]) -> Program:
-        """The inverse of ``as_parts``."""
+        """Return the program that these parts, from ``as_parts``, describe."""
         return cls(*parts)
 
     def as_function(self) -> Callable[..., Any]:
@@ -131,11 +133,11 @@ class Program:
         return f
 
     def __call__(self, *inputs: Tensor) -> Any:
-        """Run the steps; raises TypeError for a wrong number or type of inputs."""
+        """Run the steps; raise TypeError for a wrong number or type of inputs."""
         if len(inputs) != self.inputs:
             raise TypeError(f"this function takes {self.inputs} tensors, {len(inputs)} were given")
         for value in inputs:
-            if hasattr(type(value), "call_beside"):  # an object that the judge drives
+            if hasattr(type(value), "call_beside"):  # an object in the worker
                 result = cast(Any, value).call_beside(self, inputs)
                 return result if self.single else tuple(result[k] for k in range(len(self.outputs)))
             if not isinstance(value, Tensor):
@@ -223,7 +225,7 @@ class _Recorder:
 
 
 def pieces(name: str, args: tuple[Any, ...]) -> int:
-    """How many tensors an operation returns: 0 stands for one that is not a tuple."""
+    """Return how many tensors an operation returns; 0 means one that is not in a tuple."""
     if name == "chunk":
         return int(args[1])
     if name == "split":

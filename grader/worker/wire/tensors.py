@@ -1,10 +1,10 @@
-"""A tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset, bytes,
-requires_grad]``.
+"""Write a tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset,
+bytes, requires_grad]``.
 
-Two layouts, because the two directions differ in whom they trust. *Strided*, from the judge:
-strides, offset and expansion are kept, so that non-contiguous is really non-contiguous on the other
-side. *Contiguous*, from the worker: as many bytes as the shape says, no more and no less, so that a
-small message can't claim a large tensor.
+There are two layouts, because only one direction is trusted. *Strided*, from the judge: strides,
+offset and expansion are kept, so that a non-contiguous tensor is non-contiguous on the other side.
+*Contiguous*, from the worker: exactly as many bytes as the shape says, so that a small message
+can't claim a large tensor.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
 MAX_DIMS = 16
 MAX_SIZE = 1 << 31
 MAX_EMPTY = 1 << 16
-"""What the dimensions of a tensor without elements may multiply to, the zeros left out: lists made
-of it grow with that.
+"""The limit for the product of an empty tensor's nonzero dimensions, because lists made from it
+grow with that.
 """
 
 DTYPES = {
@@ -46,12 +46,12 @@ DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
 def carried(tensor: Tensor) -> bool:
-    """Whether the wire carries tensors of this dtype, layout and device."""
+    """Return whether the wire carries tensors of this dtype, layout and device."""
     return tensor.dtype in DTYPE_NAMES and tensor.layout is torch.strided and tensor.is_cpu
 
 
 def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
-    """Return a carried tensor's header and bytes; raises BrokenFrame over the cap."""
+    """Return a carried tensor's header and bytes; raise BrokenFrame over the cap."""
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
@@ -71,7 +71,7 @@ def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
 
 
 def size_in(header: list[Any]) -> int:
-    """How many bytes a header claims; raises BrokenFrame where that is not a count."""
+    """Return how many bytes a header claims; raise BrokenFrame if that is not a count."""
     size = header[4]
     if type(size) is not int or size < 0:
         raise BrokenFrame("a tensor with fewer bytes than it claims")
@@ -79,10 +79,11 @@ def size_in(header: list[Any]) -> int:
 
 
 def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
-    """The tensor, and whether it was said to require grad, which only a trusted one does by itself.
+    """Return the tensor and whether its header says that it requires grad; only a trusted tensor
+    then does.
 
-    With ``strided`` the sender is trusted with strides; without, with nothing: raises BrokenFrame,
-    or what torch and Python raise of a header that is none.
+    With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise BrokenFrame,
+    or whatever torch and Python raise for a malformed header.
     """
     dtype_name, shape, strides, offset, _, requires_grad = header
     dtype = DTYPES[dtype_name]
@@ -125,7 +126,9 @@ def _strided(
 
 
 def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """The tensor laid out otherwise in its own storage: it is not a view of another tensor."""
+    """Return the tensor with other strides in its own storage,
+    so that it is not a view of another.
+    """
     storage = flat.untyped_storage()
     if strides is None:
         return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]

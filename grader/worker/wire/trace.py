@@ -1,8 +1,8 @@
-"""The graph behind a tensor as plain data: what ``graph.picture.GraphPicture.from_json`` reads.
+"""Read the graph behind a tensor as plain data, for ``core.graph_data.GraphPicture.from_json``.
 
-One walk for both sides of the border and for ``grader.draw``: it reads nodes, edges, saved tensors
-and hooks, runs nothing, changes nothing, and never raises over a graph that was freed. Names of
-types and variables go out as they are; who reads them cleans them.
+Both sides of the border and ``grader.draw`` use this one walk. It reads nodes, edges, saved tensors
+and hooks, runs nothing, changes nothing, and never raises for a freed graph. Names of types and
+variables are returned unchanged; the reader cleans them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ MAX_COUNTED = 20_000
 def trace(
     tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_NODES
 ) -> dict[str, Any]:
-    """The graph behind ``tensor``, its nearest ``limit`` nodes; ``names`` maps names to tensors,
-    other values in it are passed over.
+    """Return the graph behind ``tensor``, up to its nearest ``limit`` nodes. ``names`` maps names
+    to tensors; other values in it are ignored.
 
     Nodes are numbered breadth-first from the root, ``n0``, so that equal graphs have equal numbers.
     """
@@ -46,7 +46,7 @@ def trace(
 
 
 class _Walk:
-    """One walk over a graph. It holds the nodes; torch would create new ones otherwise."""
+    """One walk over a graph. It keeps the nodes, because torch would create new ones otherwise."""
 
     def __init__(self, root: Tensor, named: dict[str, Tensor], limit: int) -> None:
         self.root = root
@@ -77,7 +77,7 @@ class _Walk:
         }
 
     def reach(self, node: Any) -> int | None:
-        """The number of a node that is drawn, met now or before; None for one that is left out."""
+        """Return the number of a node that is drawn, new or known; None if it is left out."""
         if node in self.seen:
             return self.seen[node] if self.seen[node] >= 0 else None
         if len(self.nodes) >= self.limit:
@@ -111,7 +111,7 @@ class _Walk:
         return new
 
     def constant(self) -> int | None:
-        """A new node for an input that needs no gradient; None where there is no room."""
+        """Return a new node for an input that needs no gradient; None if there is no room."""
         if len(self.nodes) >= self.limit:
             return None
         self.nodes.append(
@@ -169,7 +169,7 @@ class _Walk:
 
 
 def shape_of(tensor: Tensor) -> str:
-    """``float32 (2, 3)``."""
+    """Return ``float32 (2, 3)``."""
     return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
 
 
@@ -182,12 +182,12 @@ def shapes_of(node: Any) -> list[str]:
 
 
 def hooks_on(tensor: Tensor) -> int:
-    """How many Python hooks a tensor has, for its gradient and for its accumulation."""
+    """Return how many Python hooks a tensor has, for its gradient and for its accumulation."""
     return sum(len(hooks) for hooks in compat.hooks_of(tensor) if hooks)
 
 
 def saved_in(node: Any) -> list[dict[str, Any]]:
-    """Return what a node saves: name, shape (if looked at), whether it is freed."""
+    """Return what a node saves: name, shape (if it was read), whether it is freed."""
     found = []
     for name in compat.saved_names(node):
         if name == "tensors" and hasattr(type(node), "save_for_backward"):
@@ -208,7 +208,7 @@ def saved_in(node: Any) -> list[dict[str, Any]]:
 
 
 def _saved_by_context(node: Any) -> list[dict[str, Any]]:
-    """What ``ctx.save_for_backward`` kept: its tensors have no names."""
+    """Return what ``ctx.save_for_backward`` kept; its tensors have no names."""
     try:
         kept = compat.raw_saved(node, "tensors")
         if not all(map(compat.has_no_unpack_hook, kept)):

@@ -1,4 +1,4 @@
-"""Values as tagged data: what a call, a reply or a scenario's measurements look like in a frame.
+"""Encode values as tagged data, for calls, replies and scenarios' measurements in a frame.
 
 ====================  =====================================================================
 Python                JSON
@@ -11,13 +11,12 @@ anything else         an object with one key, the tag: ``tuple``, ``dict``, ``se
                       ``object``, ``opaque``
 ====================  =====================================================================
 
-A tensor is its header (``tensors``); its raw bytes lie in the frame's blob, in the order in which
-tensors are first met. The same tensor twice is sent once, as the second time ``{"tensor": index}``.
+A tensor is its header (``tensors``); its raw bytes are in the frame's blob, in the order of first
+occurrence. A tensor that occurs again is sent as ``{"tensor": index}``.
 
-What has no tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name and a
-short text, for messages. Of a function or a method that text is the name.
-In the answer to a call such a thing is an ``object``: it has a number too, by which the judge can
-go on using it.
+A value without a tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name
+and a short text, for messages. For a function or a method that text is the name. In the answer to a
+call such a value is an ``object``: it also has a number, by which the judge can use it.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ class Encoder:
         return b"".join(self._parts)
 
     def encode(self, value: Any, depth: int = 0) -> Any:
-        """Return JSON data; raises BrokenFrame if nested too deep or over the cap."""
+        """Return JSON data; raise BrokenFrame if nested too deep or over the cap."""
         if type(value) in PLAIN:
             return value
         if isinstance(value, Tensor):
@@ -82,13 +81,13 @@ class Encoder:
         return self._scalar(value)
 
     def _several(self, items: Iterable[Any], depth: int) -> list[Any]:
-        """Most items stand for themselves, and are spared the call."""
+        """Encode several items; most stand for themselves, which saves a call."""
         return [item if type(item) in PLAIN else self.encode(item, depth + 1) for item in items]
 
     def _scalar(self, value: Any) -> Any:
         if isinstance(value, float):
             return float(value)
-        # To the types' stubs a timedelta64 is not an integer; to Python it is.
+        # For the type stubs a timedelta64 is not an integer; for Python it is.
         if isinstance(value, int | numpy.integer) and not isinstance(value, numpy.timedelta64):  # type: ignore[unreachable]
             return int(value)
         if isinstance(value, numpy.bool_):
@@ -135,7 +134,7 @@ class Encoder:
 
 
 def _method_name(value: Any) -> str:
-    """Return the name of a method or a built-in function, without running code of its own."""
+    """Return the name of a method or a built-in function without running the student's code."""
     function = value.__func__ if type(value) is MethodType else value
     if type(function) in (FunctionType, BuiltinFunctionType):
         return str.__str__(function.__name__)
@@ -143,7 +142,7 @@ def _method_name(value: Any) -> str:
 
 
 def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], bytes]:
-    """Several tensors, each for itself, even where one object is among them twice."""
+    """Encode several tensors one by one, even if one object occurs twice."""
     metas, parts = [], []
     for tensor in tensors:
         encoder = Encoder(strided=strided)
@@ -153,11 +152,11 @@ def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], 
 
 
 class Decoder:
-    """Decodes JSON data; ``tensors`` are those it built, in order, ``wanted`` whether each was said
-    to require grad.
+    """Decodes JSON data.
 
-    With ``strided`` the sender is trusted with strides; without, with nothing. ``handle`` makes
-    what stands for an object that the sender keeps; without it that is ``Opaque``.
+    ``tensors`` are those that it built, in order; ``wanted`` says whether each header requires
+    grad. With ``strided``, the sender is trusted with strides, otherwise with nothing. ``handle``
+    makes the stand-in for an object that the sender keeps; without it, that is ``Opaque``.
     """
 
     def __init__(
@@ -178,8 +177,8 @@ class Decoder:
         self._position = 0
 
     def decode(self, data: Any) -> Any:
-        """Return the value, with a ``TensorRef`` for each tensor; raises only BrokenFrame, or
-        MemoryError, which is the caller's matter.
+        """Return the value, with a ``TensorRef`` for each tensor; raise only BrokenFrame, or
+        MemoryError, which is left to the caller.
         """
         try:
             return self._decode(data, 0)
@@ -199,7 +198,7 @@ class Decoder:
             ) from None
 
     def finish(self) -> None:
-        """Every byte of the blob must have been claimed."""
+        """Raise BrokenFrame unless every byte of the blob has been used."""
         if self._position != len(self.blob):
             raise BrokenFrame(f"{len(self.blob) - self._position} bytes that no tensor claims")
 
@@ -286,7 +285,7 @@ def _array(data: Any) -> list[Any]:
 
 
 def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) -> Any:
-    """One value, its tensors in place."""
+    """Return one value with its tensors in place."""
     decoder = Decoder(blob, strided=strided)
     structure = decoder.decode(data)
     decoder.finish()
@@ -294,7 +293,7 @@ def decode(data: Any, blob: bytes | bytearray | memoryview, *, strided: bool) ->
 
 
 def round_trip(value: Any) -> Any:
-    """Return the value as the other side would get it: copies, opaque if without a tag."""
+    """Return the value as the other side would get it: copied, and opaque if it has no tag."""
     encoder = Encoder(strided=True)
     data = encoder.encode(value)
     return decode(data, encoder.blob, strided=True)

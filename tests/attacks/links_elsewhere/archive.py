@@ -1,4 +1,4 @@
-"""The lesson's file is a link to one that is not the student's."""
+"""Makes the lesson's file a link to a file that is not the student's."""
 
 
 def make(folder, *, secret):

@@ -1,4 +1,6 @@
-"""Compiled code beside the file, with its time and size, that is not of this file: who imports it runs that."""
+"""Puts compiled code of another file beside the lesson's file, with a matching time and size, so
+that an import runs it.
+"""
 
 import importlib.util
 import marshal

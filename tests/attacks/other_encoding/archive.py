@@ -1,4 +1,6 @@
-"""In UTF-8 the file is a comment; in the encoding that it declares, it patches what answers are compared with."""
+"""Declares an encoding in which the file patches the comparison; in UTF-8 the same bytes are a
+comment.
+"""
 
 CODE = """
 import torch

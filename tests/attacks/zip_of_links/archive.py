@@ -1,4 +1,4 @@
-"""A zip whose member is a symbolic link to the secret."""
+"""Hands in a zip that contains a symbolic link to the secret."""
 
 import stat
 import zipfile

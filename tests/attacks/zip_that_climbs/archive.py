@@ -1,4 +1,4 @@
-"""A zip with a member that lies beside the place where it is unpacked."""
+"""Hands in a zip with a member whose path leads out of the folder."""
 
 import zipfile
 

@@ -1,5 +1,5 @@
-"""A class graded: what is kept, what is not graded again, what one bad submission costs the others
-(nothing).
+"""Grade a class: what is kept, what is not graded again, and that a bad submission affects no
+other.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ CLASS = {
 
 @dataclass
 class CountingHost:
-    """The tests' host, which stays open. It counts what it grades; ``before`` can fail or stop the
-    run.
+    """The tests' host, which stays open. It counts gradings;
+    ``before`` can fail or stop the run.
     """
 
     host: ForkServerClient
@@ -84,7 +84,9 @@ def counting_host(host: ForkServerClient) -> CountingHost:
 def batch(
     tmp_path: Path, small_course: Course, counting_host: CountingHost
 ) -> Callable[..., ExitCode]:
-    """``batch(**options)`` grades the class in ``tmp_path/class`` into ``tmp_path/out``."""
+    """Return ``batch(**options)``, which grades the class in ``tmp_path/class`` into
+    ``tmp_path/out``.
+    """
     for name, files in CLASS.items():
         (tmp_path / "class" / name).mkdir(parents=True)
         for file, text in files.items():
@@ -109,7 +111,9 @@ def batch(
 def other_engine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], contextlib.AbstractContextManager[None]]:
-    """Within ``other_engine()`` the installed engine is a copy with one changed line."""
+    """Return ``other_engine()``, a block in which the installed engine is a copy with one changed
+    line.
+    """
 
     @contextlib.contextmanager
     def installed() -> Iterator[None]:
@@ -127,20 +131,20 @@ def other_engine(
 
 
 def grades_table(out: Path) -> dict[str, dict[str, str]]:
-    """``grades.csv`` by submission."""
+    """Return ``grades.csv`` by submission."""
     with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
         return {row["submission"]: row for row in csv.DictReader(file)}
 
 
 def results_by_name(out: Path) -> dict[str, dict[str, Any]]:
-    """``results.json`` by submission."""
+    """Return ``results.json`` by submission."""
     return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
 
 
 def test_what_is_told_as_done_is_on_disk(
     batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Results are committed together, or after a while; none is counted before."""
+    """Results are committed together or after a while; no result is counted before its commit."""
     monkeypatch.setattr("grader.classroom.batch.run.GROUP", 2)
     monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 1000.0)
     counts: list[tuple[int, int]] = []
@@ -168,7 +172,7 @@ def test_a_result_does_not_wait_long_for_others(
     counting_host: CountingHost,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """While the second one is graded, the first is on disk already."""
+    """While the second submission is graded, the first is already on disk."""
     monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 0.0)
     monkeypatch.setattr("grader.runtime.pool.POLL_SECONDS", 0.01)
     seen: list[int] = []
@@ -218,9 +222,7 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
 def test_a_run_ends_with_whom_to_look_at(
     tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the names that people have: on the roster without a submission, not loaded, flagged, not
-    graded.
-    """
+    """The names are people's: absent from the roster's class, not loaded, flagged, not graded."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(
         "import os\ndef double(x): return os.fork() or x\n" + REST
     )
@@ -253,7 +255,7 @@ def test_what_was_handed_in_again_is_a_line_and_no_list(
 def test_results_are_reports_without_times_and_with_what_the_gradebook_knows(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
-    """Each is valid against the report's schema once it has times again."""
+    """With its times added again, each is valid against the report's schema."""
     batch()
     schema = json.loads(
         (Path(grader.__file__).parent / "core" / "report.schema.json").read_text("utf-8")
@@ -297,8 +299,8 @@ def test_the_gradebook_keeps_what_was_graded(
 def test_a_seed_depends_on_the_secret_and_on_the_submission(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
-    """Without a number the secret is random, so nobody knows a seed before; each is in the report
-    afterwards.
+    """Without a number the secret is random, so nobody knows a
+    seed beforehand; reports contain it.
     """
     seeds = []
     for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
@@ -346,7 +348,7 @@ def test_a_new_submission_is_graded_alone(
     counting_host: CountingHost,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """And its old score stands beside the new."""
+    """Its old score is shown beside the new one."""
     batch()
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
     batch()
@@ -369,7 +371,7 @@ def test_another_way_of_grading_grades_again(
 def test_a_grade_that_was_there_before_comes_back_without_grading(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    """A resubmission that is taken back, say; columns and scores are as they were."""
+    """If a resubmission is withdrawn, columns and scores are as they were before it."""
     batch()
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT)
     batch()
@@ -399,7 +401,7 @@ def test_what_another_engine_graded_is_graded_again(
     other_engine: Callable[[], contextlib.AbstractContextManager[None]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Its wrong points are replaced, also in the columns; its attempts stay."""
+    """Its wrong points are replaced, in the columns too; its attempts stay."""
     with other_engine(), monkeypatch.context() as wrong:
         wrong.setattr(counting_host, "judge", halved(counting_host.judge))
         batch()
@@ -446,7 +448,7 @@ def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
 
 
 def halved(judge: Callable[..., JudgeResult]) -> Callable[..., JudgeResult]:
-    """A judge that gives half the points."""
+    """Return a judge that gives half the points."""
 
     def judge_wrongly(*task: Any) -> JudgeResult:
         result = judge(*task)
@@ -477,7 +479,7 @@ def as_of_format(version: int, path: Path) -> None:
 
 
 def changed(course: Course, target: Path) -> Course:
-    """The course with a check of ``double`` that passes everything."""
+    """Return the course with a check of ``double`` that passes everything."""
     shutil.copytree(course.root, target)
     file = target / "tests" / "checks" / "tiny" / "test_visible.py"
     text = file.read_text().replace(
@@ -494,8 +496,8 @@ def test_one_check_graded_again_replaces_its_result_and_no_other(
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What needs it stays as it was; the report says that another version of the course graded this
-    check.
+    """Checks that need it stay as they were; a flag says that another version of the course graded
+    it.
     """
     batch()
     before = results_by_name(tmp_path / "out")["bob"]
@@ -560,8 +562,8 @@ def test_a_run_that_was_cut_goes_on_where_it_was(
     regrade: bool,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """And what it leaves is, byte for byte, what a run without the cut leaves; the comparison with
-    what was before covers all of it.
+    """It leaves the same bytes as an uninterrupted run, including the comparison with earlier
+    results.
     """
     for out in ("whole", "cut"):
         if regrade:
@@ -584,8 +586,8 @@ def test_a_run_that_was_cut_goes_on_where_it_was(
 def test_what_is_committed_has_its_page(
     tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process that ends between the two has written the page of a grade that the next run gives
-    again.
+    """A process that ends between page and commit leaves the page of a grade that the next run
+    repeats.
     """
 
     def cut(*_: object) -> None:
@@ -598,8 +600,8 @@ def test_what_is_committed_has_its_page(
 
 
 def test_a_class_is_not_written_into_itself(tmp_path: Path, batch: Callable[..., ExitCode]) -> None:
-    """The next run would take the pages for a student's; a folder inside it is known by its
-    gradebook.
+    """The next run would read the pages as a student's files. A folder inside the class is known by
+    its gradebook.
     """
     with pytest.raises(UsageError, match="is the folder with the submissions"):
         batch(out=tmp_path / "class" / ".." / "class")
@@ -677,7 +679,7 @@ def test_a_bug_of_ours_in_one_submission_is_one_row(
 def test_a_page_that_can_not_be_made_is_one_row(
     reused: bool, tmp_path: Path, batch: Callable[..., ExitCode], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By a bug of ours; the others are graded, and the next run makes it."""
+    """The cause is a bug in the grader. The others are graded, and the next run makes the page."""
 
     def fail(report: Report, *given: object, **named: Any) -> str:
         if report.submission == "bob":
@@ -718,7 +720,7 @@ def test_a_sandbox_that_refuses_ends_the_run(
 def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    """Also those of what is not graded again."""
+    """This includes pages of submissions that are not graded again."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
     page = tmp_path / "out" / "reports" / "bob.html"
     asked, closed = "19.0", "This check is hidden, so its inputs are not shown."
@@ -743,8 +745,8 @@ def test_a_page_that_was_deleted_comes_back(tmp_path: Path, batch: Callable[...,
 def test_a_page_is_headed_by_whom_it_is_from(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
-    """By the roster's name once there is one, with the submission's own below; what was graded
-    already is not graded for that.
+    """The heading is the roster's name once there is one, with the submission's name below; this
+    needs no grading.
     """
     pages = tmp_path / "out" / "reports"
     batch()
@@ -760,7 +762,7 @@ def test_a_page_is_headed_by_whom_it_is_from(
 
 
 class IdleHost:
-    """A host that costs nothing."""
+    """A host that does nothing."""
 
     def close(self) -> None: ...
 
@@ -768,7 +770,7 @@ class IdleHost:
 
 
 def test_jobs_are_drawn_as_there_is_room() -> None:
-    """A class of any size is never in memory as a whole."""
+    """No class, however large, is in memory as a whole."""
     drawn = 0
     most = 0
 
@@ -789,7 +791,7 @@ def test_jobs_are_drawn_as_there_is_room() -> None:
 def test_what_is_done_is_given_before_what_was_raised_beside_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Nothing that was graded is lost to the job that ended the run."""
+    """Finished results are not lost to the job that ended the run."""
 
     def work(host: object, job: int) -> int:
         if job == 0:

@@ -1,5 +1,5 @@
-"""``grade batch`` killed with SIGKILL, as the real command: the same command goes on, and what it
-leaves is the same bytes.
+"""Kill the real command ``grade batch`` with SIGKILL: the same command continues and leaves the
+same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONGEST_SECONDS = 4.0
 
 
 def command(place: Path, out: Path) -> subprocess.Popen[bytes]:
-    """The command on the small course."""
+    """Return the command on the small course."""
     return batch_process(
         place,
         out,
@@ -45,9 +45,7 @@ def command(place: Path, out: Path) -> subprocess.Popen[bytes]:
 
 @pytest.mark.proof
 def test_killed_at_any_moment_a_batch_ends_with_the_same_bytes(tmp_path: Path) -> None:
-    """Twenty kills at random moments, from the start of the process to its last file; nothing is
-    graded twice once it was committed.
-    """
+    """The command is killed twenty times at random moments; nothing committed is graded twice."""
     place = tmp_path / "class"
     for number in range(20):
         (place / f"student{number:02}").mkdir(parents=True)

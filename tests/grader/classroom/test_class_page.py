@@ -1,4 +1,4 @@
-"""The page about a class: what it says, that hostile text stays text, that its policy holds."""
+"""The class page: its contents, that hostile text stays text, and that its policy holds."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ def test_a_class_of_any_size_has_a_page(count: int) -> None:
 
 
 def test_names_are_text_and_links_are_encoded() -> None:
-    """Whatever a student is called, it is not a markup and leads to no other file than their
-    report.
-    """
+    """Any student's name is shown as text and links only to that student's report."""
     (entry,) = [one for one in random_entries(30) if one.report][:1]
     hostile = replace(
         entry,
@@ -67,7 +65,7 @@ def test_who_has_no_report_has_no_link() -> None:
 
 
 def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
-    """As often as they are read, and while more are added."""
+    """They are equal each time they are read, even while rows are added."""
     with RowsOnDisk(tmp_path) as rows:
         for place, row in enumerate(collect_statistics(random_entries(20), random_columns()).rows):
             rows.append(row)
@@ -78,12 +76,12 @@ def test_rows_on_disk_are_those_in_memory(tmp_path: Path) -> None:
 
 
 def rows_alive() -> int:
-    """How many rows of a table are in memory, those of other tests' classes among them."""
+    """Return how many rows of a table are in memory, including those of other tests' classes."""
     return sum(type(thing) is Row for thing in gc.get_objects())
 
 
 def test_a_page_is_written_without_holding_the_class(tmp_path: Path) -> None:
-    """It comes in pieces, each small, and while they come one row is in memory, not the table."""
+    """The page comes in small pieces, and meanwhile one row is in memory, not the table."""
     others = rows_alive()
     with RowsOnDisk(tmp_path) as rows:
         pieces = render_class(random_entries(60), random_columns(), rows=rows)

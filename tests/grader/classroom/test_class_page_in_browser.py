@@ -1,5 +1,5 @@
 """The class page in a real browser: it breaks no policy, fits a phone, is accessible, and its table
-answers.
+works.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIZE, SMALL, SEED = 40, 12, 12
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A class in which everything occurs that the page shows."""
+    """Return the page of a class in which everything occurs that the page can show."""
     path = tmp_path_factory.mktemp("class") / "class.html"
     path.write_text(
         "".join(render_class(random_entries(SIZE, seed=SEED), random_columns())), "utf-8"
@@ -27,19 +27,19 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(tab: Any) -> int:
-    """How many rows the table shows."""
+    """Return how many rows the table shows."""
     return int(tab.locator("#table tbody tr:visible").count())
 
 
 def names(tab: Any) -> list[str]:
-    """Whom the table shows, in its order."""
+    """Return the names in the table, in its order."""
     # all_text_contents also reads rows that are scrolled out of sight.
     return list(tab.locator("#table tbody tr:visible th").all_text_contents())
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
-    """axe finds nothing serious, light and dark, wide and narrow; nothing runs over the edge."""
+    """axe finds nothing serious, in light and dark, wide and narrow; nothing overflows."""
     path = tmp_path / "class.html"
     path.write_text(
         "".join(render_class(random_entries(SMALL, seed=SEED, lessons=4), random_columns(4))),
@@ -70,7 +70,7 @@ def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> No
 
 
 def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -> None:
-    """Its own script runs, one that is not ours does not."""
+    """Its own script runs, a foreign one does not."""
     tab = browser.open(page)
     assert tab.locator("#tools").is_visible()
     assert browser.errors == []
@@ -100,7 +100,9 @@ def test_the_table_is_searched_by_name_and_filtered_by_state(browser: Browser, p
 
 
 def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:
-    """Most points first, then least, then by name again; a reader is told which."""
+    """The order is most points first, then fewest, then by
+    name again; screen readers get it too.
+    """
     tab = browser.open(page)
     before = names(tab)
     heading = tab.locator("[data-key=score]")
@@ -116,7 +118,7 @@ def test_the_table_is_sorted_by_keyboard(browser: Browser, page: Path) -> None:
 
 
 def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> None:
-    """Also when the same link is followed again after the table was filtered otherwise."""
+    """This also holds if the same link is followed again after another filter."""
     tab = browser.open(page)
     topic = tab.locator(".topics li").first
     many = int(topic.locator(".meta b").inner_text())
@@ -129,7 +131,7 @@ def test_a_mistake_leads_to_all_who_made_it(browser: Browser, page: Path) -> Non
 
 
 def test_an_address_opens_what_it_names(browser: Browser, page: Path) -> None:
-    """A check lies in a folded lesson; a link to it unfolds that."""
+    """A link to a check unfolds the lesson that contains it."""
     browser.open(f"{page.as_uri()}#check-9").locator("#check-9").wait_for()
     tab = browser.open(page)
     tab.locator(".topics .meta a").first.click()

@@ -1,5 +1,5 @@
-"""Classroom 50: the folder that a teacher commits, what its autograder makes of submissions and of
-faults, and the downloads and rosters that come back.
+"""Classroom 50: the folder that a teacher commits, its autograder's results and faults, and the
+downloads and rosters.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ HOSTILE = dict.fromkeys(("json.py", "torch.py", "grader/__init__.py"), "raise Sy
 
 
 def autograder(course: Course, folder: Path, **options: Any) -> Path:
-    """The folder, as it is where everything is installed already, with the whole course."""
+    """Return the folder with the whole course, in an environment where everything is installed."""
     wanted: dict[str, Any] = {"assignment": "week-1", "lang": "en", "whole_course": True} | options
     make_folder(course, course.lessons, folder, **wanted)
     change_settings(folder, pip=[])
@@ -75,7 +75,7 @@ def committed(small_course: Course, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def bundle(committed: Path, tmp_path: Path) -> Path:
-    """The folder, as the runner unpacks it; a test may change it."""
+    """Return the folder as the runner unpacks it; a test may change it."""
     return Path(shutil.copytree(committed, tmp_path / "bundle"))
 
 
@@ -143,7 +143,7 @@ def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: P
 def test_a_pinned_torch_without_cuda_is_installed_before_the_rest(
     small_course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With pip and venv that write down what they were asked."""
+    """pip and venv are replaced by scripts that record their arguments."""
     folder = tmp_path / "week-1"
     make_folder(small_course, small_course.lessons, folder, assignment="week-1", lang="en")
     asked: list[list[str]] = []
@@ -243,7 +243,9 @@ def test_files_that_can_not_be_read_are_no_zero(bundle: Path, tmp_path: Path) ->
 
 
 def assert_no_score(done: Run) -> None:
-    """As Classroom 50 itself has a submission without a score; the reader is told why."""
+    """Assert the form in which Classroom 50 records a submission without a score, and that the
+    reason is given.
+    """
     assert done.result is not None
     assert done.code == 0
     assert (done.result["score"], done.result["max-score"], done.result["tests"]) == (0, 0, [])
@@ -436,7 +438,7 @@ def test_the_status_is_one_line_that_github_takes() -> None:
 
 
 def download(folder: Path, *users: str) -> Path:
-    """A class, as ``gh teacher download`` leaves it."""
+    """Make a class as ``gh teacher download`` leaves it."""
     place = folder / "fall-week-1_submissions_2026_10_08_T_09_30_00"
     for user in users:
         clone = place / f"fall-week-1-{user}"

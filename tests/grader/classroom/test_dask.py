@@ -1,5 +1,5 @@
-"""A class graded by a Dask cluster: a real scheduler and real workers, the same bytes as here; what
-refuses, and what is lost.
+"""Grade a class on a real Dask cluster: the same bytes as locally, workers that refuse, and workers
+that are lost.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ IN_TORCH = "'torch' in __import__('sys').modules"
 
 
 def write_class(place: Path, count: int) -> Path:
-    """A class in which each answer is one of five."""
+    """Write a class in which each answer is one of five."""
     for number in range(count):
         (place / f"student{number:02}").mkdir(parents=True)
         (place / f"student{number:02}" / "tiny.py").write_text(
@@ -75,8 +75,8 @@ def batch_options(place: Path, out: Path, **options: Any) -> BatchOptions:
 
 
 class Cluster:
-    """A scheduler and workers of one thread each, as processes; a worker without a nanny, so that
-    one that is killed stays away.
+    """A scheduler and workers of one thread each, as processes. Workers have no nanny, so a killed
+    one stays away.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -117,7 +117,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
-    """A scheduler with two workers."""
+    """Start a scheduler with two workers."""
     with contextlib.closing(Cluster(tmp_path)) as running:
         running.start("scheduler", "scheduler", "--port", "0", "--host", "127.0.0.1")
         for name in ("one", "two"):
@@ -133,7 +133,7 @@ def cluster(tmp_path: Path) -> Iterator[Cluster]:
 def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
     tmp_path: Path, cluster: Cluster, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same bytes; all were graded, each kept once; no Dask worker ever imported torch."""
+    """The bytes are the same, each result is kept once, and no Dask worker ever imported torch."""
     from distributed import Client
 
     place = write_class(tmp_path / "class", 24)
@@ -169,7 +169,9 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
 def test_a_worker_without_the_package_ends_the_run_with_the_reason(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """It can't import what it would call, and must not die of that: nobody would ever answer."""
+    """The worker can't import the function, but must not die of it, because then nobody would
+    answer.
+    """
     (tmp_path / "sitecustomize.py").write_text("import sys\nsys.modules['grader'] = None\n")
     place = write_class(tmp_path / "class", 2)
     with contextlib.closing(Cluster(tmp_path)) as running:
@@ -207,7 +209,7 @@ def test_a_cluster_without_workers_is_said_once_until_it_has_one(
 
 
 class LocalClient:
-    """A client whose cluster is this process: what crosses is text, as it is in the real one."""
+    """A client whose cluster is this process; what crosses is text, as in a real cluster."""
 
     def __init__(self, worker: Callable[[str], str] = answer) -> None:
         self.worker = worker
@@ -229,7 +231,7 @@ class LocalClient:
 
 @pytest.fixture
 def worker(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a worker runs, with the tests' host."""
+    """Run a task as a worker does, with the tests' host."""
     monkeypatch.setattr(dask_worker, "warm_host", lambda: host)
 
 
@@ -237,7 +239,7 @@ def worker(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
 def grade_here(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., ExitCode]:
-    """``grade_here(client)`` grades a small class by a client of a made-up cluster."""
+    """Return ``grade_here(client)``, which grades a small class by a simulated cluster."""
 
     def run(client: LocalClient) -> ExitCode:
         monkeypatch.setattr(
@@ -311,7 +313,7 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
 def test_a_worker_renders_the_page_with_what_only_the_gradebook_knows(
     worker: None, small_course: Course
 ) -> None:
-    """The client does not render it again; without options for a page there is none."""
+    """The client does not render it again; without page options there is no page."""
     page = graded_in(answered(small_course)).page
     assert page is not None and b"Ann" in page
     assert graded_in(answered(small_course, page=None)).page is None
@@ -320,8 +322,8 @@ def test_a_worker_renders_the_page_with_what_only_the_gradebook_knows(
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode], small_course: Course
 ) -> None:
-    """The same bytes as without a cluster; the student's text is in the task, the gradebook and its
-    secret are not.
+    """The bytes are the same as without a cluster. The task has the student's text, but not the
+    gradebook or its secret.
     """
     client = LocalClient()
     assert grade_here(client) is ExitCode.OK
@@ -354,7 +356,7 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
 def test_a_worker_with_another_engine_or_torch_refuses(
     key: str, here: str, small_course: Course
 ) -> None:
-    """And says what it has and what the client has."""
+    """The message names its version and the client's."""
     said = answered(small_course, **{key: "0.0.7"})["refused"]
     assert said.startswith(f"{socket.gethostname()}: its {key.replace('_', ' ')} is {here}")
     assert "the client has 0.0.7. Install on all workers" in said
@@ -363,7 +365,7 @@ def test_a_worker_with_another_engine_or_torch_refuses(
 def test_a_copied_engine_with_one_changed_line_refuses(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """Its version is the same; the hash of its code is not. Unchanged, it would grade."""
+    """Its version is the same, but the hash of its code is not. An unchanged copy grades."""
     package = Path(grader.__file__).parent
     copy = tmp_path / "grader"
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__", "_course"))
@@ -414,9 +416,7 @@ def test_a_worker_that_is_too_old_to_refuse_is_refused(
 
 
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
-    """Both hashes are named; and a course that is not where the client has it is named with its
-    place.
-    """
+    """The message names both hashes. A course at another path is named with its path."""
     path = str(small_course.root)
     said = answered(small_course, course={"path": path, "hash": "0123456789abcdef"})["refused"]
     assert "0123456789abcdef" in said and small_course.hash in said
@@ -427,7 +427,7 @@ def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
 
 
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
-    """A worker may have it anywhere."""
+    """A worker may have it at any path."""
     course = load_course(find_course())
     task = task_for(
         "run", course, [course.lessons[0].id], {}, Settings(1), name="someone", page=None
@@ -438,9 +438,7 @@ def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
 def test_a_course_that_changed_is_read_anew_by_the_next_run(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """A worker that was up all the time would else grade by checks that it read yesterday and files
-    of today.
-    """
+    """Otherwise a long-running worker would mix yesterday's checks with today's files."""
     root = tmp_path / "course"
     shutil.copytree(small_course.root, root)
     assert dask_worker.same_course(str(root), small_course.hash, "monday").root == root
@@ -451,7 +449,7 @@ def test_a_course_that_changed_is_read_anew_by_the_next_run(
 
 
 def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Course) -> None:
-    """Its sandbox is its own: the client's says nothing about it."""
+    """The worker's own sandbox counts, not the client's."""
     settings = question(small_course, sandbox="require", without=("landlock",))["settings"]
     said = answered(small_course, settings=settings)["refused"]
     assert said.startswith(socket.gethostname())
@@ -527,7 +525,7 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
 
 
 def dask_error(name: str) -> Exception:
-    """A task that was at four workers, all of which are gone."""
+    """Return Dask's error for a task that lost four workers."""
     distributed = pytest.importorskip("distributed")
     error: Exception = getattr(distributed, name)(
         "task", SimpleNamespace(address="tcp://gone:1"), 3
@@ -538,7 +536,7 @@ def dask_error(name: str) -> Exception:
 def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the task is taken back."""
+    """The task is withdrawn, too."""
     monkeypatch.setattr(batch_cluster, "LOOK_SECONDS", 0.01)
     never: Future[str] = Future()
     cluster = batch_cluster.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
@@ -584,7 +582,9 @@ def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) 
 def test_where_no_scheduler_is_it_is_said_with_its_address(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a port, by a way that is none, where nobody listens, in files that say no address."""
+    """The addresses lack a port, use an unknown protocol, have no listener, or are missing from the
+    file.
+    """
     monkeypatch.setattr(batch_cluster, "CONNECT_SECONDS", 0.2)
     (tmp_path / "scheduler.json").write_text("{}")
     (tmp_path / "torn.json").write_text("{")

@@ -1,5 +1,5 @@
-"""A class of 200 goes from its download through batch, adjust, comment, late rule and export to
-feedback, in every layout; importers written after the other systems' own find what is theirs.
+"""Take a class of 200 through batch, adjust, comment, late rule, export and feedback, in every
+layout, and read the results as the other systems do.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ COLUMN = LessonColumn(
 
 
 def earned(number: int) -> float:
-    """Every third student has one of two checks right."""
+    """Return the points: every third student has only one of two checks right."""
     return 5.0 if number % 3 == 1 else 10.0
 
 
@@ -65,7 +65,7 @@ def recorded(
     *,
     name: str,
 ) -> Report:
-    """Stand in for grading: a file says itself how many points it gets."""
+    """Return a stand-in for grading: a file says itself how many points it gets."""
     right = "= 10" in files["tiny"].text
     outcomes = (Outcome.PASSED, Outcome.PASSED if right else Outcome.FAILED)
     checks = [
@@ -84,7 +84,7 @@ class NoHost:
 def desk(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Path]:
-    """``desk(layout)`` grades a class in a layout, with a roster and a late rule."""
+    """Return ``desk(layout)``, which grades a class in a layout, with a roster and a late rule."""
     monkeypatch.setattr("grader.cli.commands.batch.grade_and_repair", recorded)
 
     def run(layout: str, size: int = SMALL, **options: Any) -> Path:
@@ -113,7 +113,9 @@ def desk(
 
 
 def roster_text(layout: str, size: int) -> str:
-    """Ada came two hours late, Ben a day; Cal was late and had an extension, Dee was in time."""
+    """Return a roster: Ada came two hours late, Ben a day; Cal was late but had an extension; Dee
+    was in time.
+    """
     numbers = {
         "canvas": ("canvas_id", FIRST_CANVAS_USER),
         "moodle": ("moodle_participant", FIRST_MOODLE_PARTICIPANT),
@@ -197,7 +199,7 @@ def test_every_mark_and_every_page_arrives_where_it_belongs(
 
 
 def moodle_takes(path: str, participants: set[int]) -> tuple[int, str] | None:
-    """Whose feedback a file of a zip is and what it is called, as Moodle decides.
+    """Return whose feedback a file of a zip is and its name, as Moodle decides.
 
     After ``is_valid_filename_for_import`` in mod/assign/feedback/file/importziplib.php of Moodle:
     the first part of the path with four fields between underscores, the second of them a number.
@@ -214,7 +216,7 @@ def moodle_takes(path: str, participants: set[int]) -> tuple[int, str] | None:
 
 
 def canvas_takes(path: str) -> tuple[int, int] | None:
-    """Whose file it is and which attachment's name it gets, as Canvas decides.
+    """Return whose file it is and which attachment's name it gets, as Canvas decides.
 
     After ``infer_comment_context_from_filename`` in app/models/assignment.rb of canvas-lms: the
     first two fields between underscores that are numbers.
@@ -226,7 +228,7 @@ def canvas_takes(path: str) -> tuple[int, int] | None:
 
 
 def moodle_reads(text: str) -> dict[int, tuple[str, str]]:
-    """Grade and comment by participant, as Moodle reads a worksheet.
+    """Return grade and comment by participant, as Moodle reads a worksheet.
 
     After ``assignfeedback_offline_grade_importer`` in mod/assign/feedback/offline of Moodle: three
     columns by their headers, and the number after the word for a participant.
@@ -240,10 +242,10 @@ def moodle_reads(text: str) -> dict[int, tuple[str, str]]:
 
 
 def canvas_reads(text: str) -> dict[int, dict[int, str]]:
-    """Grades by student and assignment, as Canvas reads a gradebook.
+    """Return grades by student and assignment, as Canvas reads a gradebook.
 
     After lib/gradebook_importer.rb of canvas-lms: students by the column ID, assignments by the
-    number at the end of a header; a row of points possible is none of a student.
+    number at the end of a header; the row of points possible is not a student's.
     """
     header, *rows = csv.reader(io.StringIO(text))
     assignments = {
@@ -310,7 +312,7 @@ def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -
 
 
 def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
-    """Canvas shows it under the name of the student's file: it is the code, with remarks."""
+    """Canvas shows it under the name of the student's file, so it is the code, with remarks."""
     out = desk("canvas", CLASS_SIZE)
     run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
     run_grade("feedback", out, "--to", "canvas")
@@ -345,7 +347,7 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
 
 
 def test_who_has_no_verdict_is_told_no_score() -> None:
-    """A fault of the grader, and a file of another name: why there is none, and no number."""
+    """After a grader fault, or for a misnamed file, the page gives the reason and no number."""
     said = " ".join(summary(FAULTY))
     assert "no score yet" in said
     assert "of 20 points" not in said

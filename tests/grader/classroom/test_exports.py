@@ -1,6 +1,4 @@
-"""Exports that make a file of their own: tables, JSON, Gradescope, Exercism, JUnit; read back by
-somebody else's parser.
-"""
+"""Exports into files of our own: tables, JSON, Gradescope, JUnit; read back by other parsers."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ PACKAGE = Path(grader.__file__).parent
 def export_files(
     name: str, entries: Iterable[GradebookEntry] = ENTRIES, **asked: Any
 ) -> tuple[dict[str, bytes], list[str]]:
-    """The files of an export by path, and its notes."""
+    """Return the files of an export by path, and its notes."""
     files: dict[str, bytes] = {}
     notes = []
     for part in FORMATS[name].export(iter(entries), COLUMNS, ExportRequest(**asked)):
@@ -43,7 +41,7 @@ def export_files(
 
 
 def csv_rows(**asked: Any) -> dict[str, dict[str, str]]:
-    """The rows of the CSV export by submission."""
+    """Return the rows of the CSV export by submission."""
     (data,) = export_files("csv", **asked)[0].values()
     return {
         line["submission"]: line for line in csv.DictReader(io.StringIO(data.decode("utf-8-sig")))
@@ -124,7 +122,7 @@ def test_missing_is_a_zero_only_when_asked() -> None:
 
 @pytest.mark.parametrize("entry", [UNREADABLE, MISSING], ids=["unreadable", "missing"])
 def test_points_that_a_person_gave_count_where_nothing_was_graded(entry: GradebookEntry) -> None:
-    """Also where a missing one is to be a zero."""
+    """This holds even if missing submissions count as zero."""
     by_hand = replace(
         entry, adjustments=(Adjustment(8.0, "seen on paper", "kim", "2026-03-01", "slopes"),)
     )
@@ -212,7 +210,7 @@ GRADESCOPE = {
 
 
 def gradescope(entry: GradebookEntry, **asked: Any) -> dict[str, Any]:
-    """One results.json, seen to be in the format."""
+    """Return one results.json after checking its format."""
     (data,) = export_files("gradescope", [entry], **asked)[0].values()
     found: dict[str, Any] = json.loads(data)
     jsonschema.validate(found, GRADESCOPE)
@@ -243,8 +241,8 @@ def test_gradescope_gets_the_score_with_adjustments_and_each_check() -> None:
 
 
 def test_gradescope_students_see_their_total() -> None:
-    """Any test that is not visible would hide it; what a hidden check was called with is not
-    told.
+    """A test that is not visible would hide it, so hidden
+    checks are visible without their inputs.
     """
     found = gradescope(ALICE)
     assert {test["visibility"] for test in found["tests"]} == {"visible"}
@@ -283,7 +281,7 @@ def test_gradescope_is_told_which_guarantees_held() -> None:
 def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
     entry: GradebookEntry,
 ) -> None:
-    """A sum of the rest would be a zero for what was not judged."""
+    """The sum of the rest would count the missing part as zero."""
     found = gradescope(entry)
     assert "score" not in found
     assert not any("score" in test for test in found.get("tests", ()))
@@ -295,7 +293,7 @@ def test_gradescope_gets_no_score_at_all_where_something_has_no_verdict(
 
 @pytest.fixture(scope="module")
 def suites() -> dict[str, junitparser.TestSuite]:
-    """The suites by name, as junitparser reads them."""
+    """Return the suites by name, as junitparser reads them."""
     (data,) = export_files("junit")[0].values()
     return {suite.name: suite for suite in junitparser.JUnitXml.fromstring(data)}
 
@@ -377,8 +375,8 @@ def test_an_export_that_fails_midway_leaves_what_was_there(tmp_path: Path) -> No
 def test_a_table_that_is_open_elsewhere_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Excel holds one on Windows: the file that can't be replaced, not the one beside it; and
-    nothing is left beside it.
+    """The message names the file that can't be replaced (as Excel holds it on Windows), and no file
+    is left beside it.
     """
 
     def held(self: Path, target: Path) -> Path:
@@ -421,7 +419,7 @@ def test_notes_go_to_standard_error(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_an_export_reads_entries_one_by_one() -> None:
-    """A line of the table is there before the next entry was asked for."""
+    """A line of the table is ready before the next entry is requested."""
     taken = []
 
     def stream() -> Iterable[GradebookEntry]:

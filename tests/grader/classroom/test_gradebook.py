@@ -1,4 +1,4 @@
-"""The gradebook's file: who may open it, what it refuses and why, what can't be undone in it."""
+"""The gradebook's file: who may open it, what it refuses and why, and what it keeps for ever."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", 7, "auto", "en", "tiny")
 
 
 def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
-    """A report of one lesson with one check of three points."""
+    """Return a report of one lesson with one check of three points."""
     points = 3.0 if outcome is Outcome.PASSED else 0.0
     failed = (
         {"diagnosis": "squares", "diagnosis_title": "x is squared"}
@@ -71,7 +71,7 @@ def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False
 
 
 def new_gradebook(folder: Path) -> Gradebook:
-    """A new gradebook of one lesson."""
+    """Make a new gradebook of one lesson."""
     book = Gradebook.open(folder, create=True)
     book.set_secret(1)
     book.set_class({"course_hash": "c1", "lang": "en", "lessons": '[["tiny", "Tiny", 10.0]]'})
@@ -79,7 +79,7 @@ def new_gradebook(folder: Path) -> Gradebook:
 
 
 def grade(book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED) -> None:
-    """One submission, graded."""
+    """Record one graded submission."""
     book.keep(
         SubmissionRow(name, (StudentIdentity(name.title(), {"sid": "1"}),)),
         book.begin("plan"),
@@ -222,8 +222,8 @@ def test_a_result_is_kept_whole_or_not_at_all(
 
 
 def test_commits_wait_for_the_disk(tmp_path: Path) -> None:
-    """synchronous is 2, FULL; the journal is SQLite's own, so the gradebook is one file that can be
-    copied.
+    """synchronous is 2 (FULL). The journal is SQLite's default, so the gradebook is one file that
+    can be copied.
     """
     with new_gradebook(tmp_path) as book:
         assert book.db.execute("PRAGMA synchronous").fetchone() == (2,)
@@ -330,9 +330,7 @@ def test_an_adjustment_that_makes_no_sense_is_refused(
 
 
 def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: Path) -> None:
-    """What stands on the class page is what an instructor types; a submission's own name goes
-    before.
-    """
+    """Instructors type names from the class page; a submission's own name takes precedence."""
     with new_gradebook(tmp_path) as book:
         for name, person in (
             ("danobrien", "Dan O'Brien"),
@@ -380,7 +378,7 @@ def test_the_audit_trail_can_only_grow(tmp_path: Path, statement: str) -> None:
 
 
 def test_steps_that_were_released_are_never_edited() -> None:
-    """A change of the tables is a step at the end. Comments and line breaks do not count."""
+    """A change of the tables is a new step at the end. Comments and line breaks do not count."""
     steps = [" ".join(re.sub(r"--.*", "", step).split()) for step in STEPS]
     digests = [hashlib.sha256(step.encode()).hexdigest()[:12] for step in steps]
     assert digests == ["575af46bf507", "4b546f3e50f3", "f228c3c0c6ee"]

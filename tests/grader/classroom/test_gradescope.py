@@ -1,4 +1,4 @@
-"""The autograder zip: what is in it, and that its own scripts grade in a container's layout,
+"""The autograder zip: its contents, and that its own scripts grade in a container's layout,
 whatever happens.
 """
 
@@ -37,7 +37,7 @@ GUARANTEES = "Your code ran in a sandbox, which limits its use of: "
 
 @pytest.fixture(scope="module")
 def autograder_zip(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The zip of the small course."""
+    """Return the zip of the small course."""
     target = tmp_path_factory.mktemp("zip") / "autograder.zip"
     make_zip(small_course, small_course.lessons, target, hidden_checks="visible", lang="en")
     return target
@@ -45,14 +45,12 @@ def autograder_zip(small_course: Course, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def container(autograder_zip: Path, tmp_path: Path) -> Path:
-    """The small course's zip, where Gradescope unpacks it."""
+    """Return the small course's zip, unpacked as in Gradescope."""
     return unpacked(autograder_zip, tmp_path / "autograder")
 
 
 def unpacked(autograder_zip: Path, root: Path) -> Path:
-    """A folder laid out as /autograder is, with an empty submission; the environment is this one,
-    in place of setup.sh's.
-    """
+    """Return a folder laid out like /autograder, with an empty submission and this environment."""
     with zipfile.ZipFile(autograder_zip) as archive:
         archive.extractall(root / "source")
     (root / "submission").mkdir()
@@ -64,7 +62,7 @@ def unpacked(autograder_zip: Path, root: Path) -> Path:
 
 
 def run(root: Path) -> dict[str, Any]:
-    """Run the container's script as Gradescope does; the results."""
+    """Run the container's script as Gradescope does; return the results."""
     environment = {
         name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
     } | {"AUTOGRADER_ROOT": str(root)}
@@ -81,7 +79,7 @@ def run(root: Path) -> dict[str, Any]:
 
 
 def has_score(found: dict[str, Any]) -> bool:
-    """Whether there is a score anywhere."""
+    """Return whether there is a score anywhere."""
     return "score" in found or any("score" in test for test in found.get("tests", ()))
 
 
@@ -139,7 +137,9 @@ def test_the_setup_installs_torch_without_cuda_before_the_rest(autograder_zip: P
 def test_the_setup_runs_with_a_python_that_is_new_enough(
     old: bool, python: str, autograder_zip: Path, tmp_path: Path
 ) -> None:
-    """All of setup.sh, with apt-get, Python and pip that write down what they were asked."""
+    """All of setup.sh runs; apt-get, Python and pip are replaced by scripts that record their
+    arguments.
+    """
     asked, root = tmp_path / "asked", tmp_path / "autograder"
     (tmp_path / "bin").mkdir()
     pip = f'printf "#!/bin/sh\\necho pip \\$* >> {asked}\\n" > $3/bin/pip && chmod +x $3/bin/pip'
@@ -280,9 +280,7 @@ def test_the_zips_course_is_one(container: Path) -> None:
 
 
 def resident_bytes(root: int) -> int:
-    """What a process and all below it have in memory, what they share counted once (proportional
-    set size).
-    """
+    """Return the memory of a process and its descendants, with shared pages counted once (PSS)."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it has ended meanwhile
@@ -307,8 +305,8 @@ def resident_bytes(root: int) -> int:
 @pytest.mark.proof
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is looked up in /proc")
 def test_every_reference_has_full_marks_in_the_containers_memory(tmp_path: Path) -> None:
-    """All lessons in one submission, through the zip's own script; what the processes hold is
-    looked at as they run.
+    """All lessons are one submission, graded by the zip's own
+    script; memory is measured meanwhile.
     """
     course, target = load_course(find_course()), tmp_path / "autograder.zip"
     make_zip(course, course.lessons, target, hidden_checks="visible", lang="en")

@@ -1,5 +1,5 @@
-"""A class of which half attacks: each honest student's grades are what they are in a class of
-honest students, and the batch ends within the limits of its lessons.
+"""In a class of which half attacks, honest students get the same grades as in an honest class, and
+the batch ends within its lessons' limits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ KEYS = ("id", "outcome", "points", "message", "diagnosis")
 
 
 def honest_answers(count: int) -> list[str]:
-    """Right and wrong answers, as many as asked for."""
+    """Return right and wrong answers, as many as requested."""
     lesson = load_course(COURSE).lesson(LESSON)
     solution = without_markers(lesson.solution.read_text("utf-8"))
     cells = [*lesson.accepted, *lesson.mistakes]
@@ -63,7 +63,7 @@ def stages(tmp_path: Path) -> Iterator[list[Stage]]:
 
 
 def write_hostile(place: Path, root: Path, names: Sequence[str], stages: list[Stage]) -> None:
-    """Each attack as a submission of its own: a folder, or what ``archive.py`` makes."""
+    """Write each attack as a submission: a folder, or what ``archive.py`` makes."""
     for attack in all_attacks():
         if attack.name in names:
             stage = Stage(root / attack.name, attack)
@@ -76,7 +76,7 @@ def write_hostile(place: Path, root: Path, names: Sequence[str], stages: list[St
 
 
 def graded(place: Path, out: Path) -> dict[str, Any]:
-    """By submission, what a batch on two workers made of it, times apart."""
+    """Return, by submission, the result of a batch on two workers, without times."""
     count = len(list(place.iterdir()))
     words = ["--lessons", LESSON, "--seed", "5", "--workers", "2", "--sandbox", "require"]
     process = batch_process(place, out, *words)

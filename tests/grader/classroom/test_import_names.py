@@ -1,4 +1,6 @@
-"""Names of submissions are readable, fit for a file on every system, and tell people apart."""
+"""Names of submissions are readable, valid file names on every system, and different for different
+people.
+"""
 
 from __future__ import annotations
 
@@ -113,7 +115,7 @@ def test_no_two_names_are_one_file_even_where_capitals_are_small_letters(
 
 
 def test_people_of_one_name_are_all_told_apart_by_their_ids() -> None:
-    """So that a name can't mean another person in the next download."""
+    """So a name can't mean another person in the next download."""
     assert unique_names([("Kim", "7"), ("kim", "12"), ("Lee", "3")]) == ["Kim-7", "kim-12", "Lee"]
 
 

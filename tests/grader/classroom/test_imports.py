@@ -1,6 +1,4 @@
-"""A class's submissions are found in whatever layout they come, under names that tell people
-apart.
-"""
+"""A class's submissions are found in every layout, under names that distinguish people."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ CLASS: Students = {
 
 
 def files(root: Path, *paths: str, **texts: str | bytes) -> Path:
-    """Files under a folder; those without a text hold ``x = 1``."""
+    """Write files below a folder; those without a text contain ``x = 1``."""
     for path, data in {**dict.fromkeys(paths, "x = 1\n"), **texts}.items():
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +49,7 @@ def find(place: Path, layout: str | None = None) -> ClassImport:
 
 
 def read(found: ClassImport) -> dict[str, dict[str, str]]:
-    """By submission, by lesson: the text, or the problem in brackets."""
+    """Return, by submission and lesson, the text, or the problem in brackets."""
     return {
         one.name: {
             lesson: f"[{file.problem}]" if file.problem else file.text
@@ -75,8 +73,8 @@ def passed_over(found: ClassImport) -> dict[str, str]:
 @pytest.mark.parametrize("form", ["folder", "zip", "wrapped"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path: Path) -> None:
-    """The same students, files and digests, unpacked or as it was downloaded, with or without a
-    folder around it.
+    """Students, files and digests are the same, unpacked or as downloaded, with or without a folder
+    around.
     """
     place = write_class(layout, tmp_path / "class", CLASS)
     if form != "folder":
@@ -126,7 +124,7 @@ def test_a_layout_that_is_none_is_refused_with_those_that_are(tmp_path: Path) ->
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> None:
-    """A class with a student whose zip is damaged is found; only that student can't be read."""
+    """A class is found even if one student's zip is damaged; only that student can't be read."""
     place = write_class(
         layout, tmp_path, {"alice": {"work.zip": b"no zip"}, "bob": {"tiny.py": "fine\n"}}
     )
@@ -170,7 +168,7 @@ def test_a_place_that_is_a_file_is_an_error(tmp_path: Path) -> None:
 
 
 def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
-    """Where nothing is left, the error says what was there."""
+    """If nothing is left, the error lists what was there."""
     with pytest.raises(
         SubmissionError,
         match=r"has no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
@@ -217,7 +215,7 @@ def test_where_one_lesson_is_graded_a_file_is_named_after_its_student(tmp_path: 
 
 
 def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
-    """Of a learner's folder, of files by hand and of a download."""
+    """This holds for a learner's folder, for files collected by hand, and for a download."""
     own = find_class(
         files(tmp_path / "alice", "tiny/tiny.py", "small/small.py"),
         lessons=LESSONS,
@@ -257,7 +255,7 @@ def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) 
     "paths", [("tiny.py", "small.py"), ("tiny/tiny.py", "small/small.py", "README.md")]
 )
 def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_path: Path) -> None:
-    """A learner's own folder is a class of one."""
+    """A learner's own folder is a class with one student."""
     found = find(files(tmp_path / "alice", *paths))
     assert read(found) == {"alice": {"tiny": "x = 1\n", "small": "x = 1\n"}}
     assert found.notes == ("the folder contains lessons, so it is one submission: alice",)
@@ -347,7 +345,7 @@ def test_canvas_says_who_was_late(tmp_path: Path) -> None:
 
 
 def test_canvas_tells_people_by_their_id(tmp_path: Path) -> None:
-    """Two of one name are two submissions, in any download the same ones."""
+    """Two people with the same name are two submissions, the same ones in every download."""
     found = find(files(tmp_path, "doejane_11_101_tiny.py", "doejane_7_102_tiny.py"))
     assert {one.name: one.students[0].ids for one in found.handed} == {
         "doejane-7": {"canvas_id": "7"},
@@ -416,8 +414,8 @@ def test_what_is_not_canvas_in_a_download_is_passed_over(tmp_path: Path) -> None
 
 
 def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
-    """A folder, a folder of an older version, files side by side, hidden names, a team, the team of
-    those without one.
+    """The forms: a folder, one of an older version, files side by side, hidden names, teams, the
+    default team.
     """
     found = find(
         files(
@@ -461,7 +459,7 @@ def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_people_of_one_name_are_told_apart_by_their_id(tmp_path: Path) -> None:
-    """Hidden names are one name in every language."""
+    """Hidden names are the same name in every language."""
     found = find(files(tmp_path, f"참가자_31_{FILE}/tiny.py", f"참가자_32_{FILE}/tiny.py"))
     assert names(found) == ["참가자-31", "참가자-32"]
 
@@ -507,7 +505,7 @@ def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
 
 
 def test_yaml_makes_nothing(tmp_path: Path) -> None:
-    """Tags of Ruby and of Python are read over."""
+    """Tags of Ruby and of Python are ignored."""
     metadata = (
         "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n"
         "submission_1: !ruby/object:X\n"
@@ -581,7 +579,7 @@ def test_a_submission_without_submitters_is_named_after_its_folder(
 
 
 def test_clones_side_by_side_are_recognised(tmp_path: Path) -> None:
-    """What they are called alike is the assignment."""
+    """Their common prefix is the assignment's name."""
     paths = [
         f"week-1-{user}/{path}"
         for user in ("octo", "ann-lee")
@@ -596,7 +594,7 @@ def test_clones_side_by_side_are_recognised(tmp_path: Path) -> None:
 
 
 def test_the_folder_around_says_what_the_assignment_is_called(tmp_path: Path) -> None:
-    """So that two users who begin alike keep their whole names."""
+    """So two users whose names begin alike keep their full names."""
     found = find(
         files(tmp_path / "hw-submissions", "hw-ann-lee/tiny.py", "hw-ann-kim/tiny.py", "notes.md")
     )
@@ -723,7 +721,7 @@ def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
 def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(
     name: str, tmp_path: Path
 ) -> None:
-    """It is not graded; the other lessons are."""
+    """The file is not graded; the other lessons are."""
     place = files(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py", f"bob/{name}")
     alice, bob = (one.read(LESSONS) for one in find(place).handed)
     assert (
@@ -818,7 +816,7 @@ def test_a_class_that_can_not_be_entered_is_an_error(
 
 
 def test_the_names_are_the_same_whenever_the_class_is_read(tmp_path: Path) -> None:
-    """Whatever the order in which a system lists files."""
+    """They do not depend on the order in which a system lists files."""
     members = {f"Kim_{number}_{FILE}/tiny.py": "1" for number in (9, 80, 700)}
     forth = find(archive(tmp_path / "a.zip", members))
     back = find(archive(tmp_path / "b.zip", dict(reversed(members.items()))))

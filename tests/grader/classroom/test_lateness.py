@@ -1,4 +1,4 @@
-"""What lateness costs: days that were begun, a grace period, a cap, a cut-off, extensions."""
+"""Penalties for lateness: started days, a grace period, a cap, a cut-off, extensions."""
 
 from __future__ import annotations
 

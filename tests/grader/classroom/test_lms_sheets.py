@@ -1,6 +1,4 @@
-"""Sheets that another system gave out and takes back: Canvas's gradebook, Moodle's worksheet. What
-is not ours stays, to the byte.
-"""
+"""Fill in sheets of other systems: Canvas's gradebook, Moodle's worksheet. All other bytes stay."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ CANVAS = (
 def filled(
     kind: str, folder: Path, text: str, entries: tuple[GradebookEntry, ...] = ENTRIES, **asked: Any
 ) -> tuple[str, list[str]]:
-    """A template filled in, and the notes."""
+    """Return a template after filling it in, and the notes."""
     template = folder / "template.csv"
     template.write_bytes(text.encode())
     parts = list(
@@ -66,14 +64,14 @@ def filled(
 
 
 def cells(text: str, delimiter: str = ",") -> list[list[str]]:
-    """The cells as the standard library reads them."""
+    """Return the cells as the standard library reads them."""
     return list(
         csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=delimiter)
     )
 
 
 def column(text: str, number: int, delimiter: str = ",") -> dict[str, str]:
-    """A column by the first one."""
+    """Return a column by the first one."""
     return {line[0]: line[number] for line in cells(text, delimiter)[1:]}
 
 
@@ -84,7 +82,7 @@ def column(text: str, number: int, delimiter: str = ",") -> dict[str, str]:
 def test_a_sheet_that_nothing_is_put_in_stays_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, text: str
 ) -> None:
-    """Or is refused with its line; never changed."""
+    """Otherwise it is refused with its line; it never changes."""
     path = tmp_path_factory.getbasetemp() / "sheet.csv"
     path.write_bytes(text.encode())
     try:
@@ -140,7 +138,7 @@ def test_canvas_columns_are_filled_by_lesson_where_titles_match(tmp_path: Path) 
 
 
 def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(tmp_path: Path) -> None:
-    """A lesson whose column is called something else is not left out without a word."""
+    """A lesson whose column has another name is not left out silently."""
     text = CANVAS.replace("Chains (72)", "Homework (9)")
     _, notes = filled("canvas", tmp_path, text)
     assert any(note.endswith("gets slopes") for note in notes)
@@ -154,7 +152,9 @@ def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(tmp_pa
 
 
 def test_canvas_keeps_every_byte_that_is_not_ours(tmp_path: Path) -> None:
-    """Quotes, the byte order mark, line ends, other assignments, the points possible."""
+    """This covers quotes, the byte order mark, line ends, other assignments, and the points
+    possible.
+    """
     text, _ = filled("canvas", tmp_path, CANVAS, (ALICE,))
     assert text == CANVAS.replace('"Sec ""A""",,,,3.0', '"Sec ""A""",7.5,10,,3.0')
 
@@ -174,7 +174,7 @@ def test_canvas_keeps_the_marks_of_what_was_not_graded_and_says_so(
 
 
 def test_canvas_keeps_the_mark_where_the_grader_is_at_fault(tmp_path: Path) -> None:
-    """Of the lesson that it concerns, and of the total; the other lesson has its points."""
+    """The affected lesson and the total keep their marks; the other lesson gets its points."""
     text, notes = filled("canvas", tmp_path, CANVAS)
     assert (column(text, 5)["Eve"], column(text, 6)["Eve"]) == ("10", "5.0")
     assert any("Eve: no score yet: chains" in note for note in notes)
@@ -183,7 +183,7 @@ def test_canvas_keeps_the_mark_where_the_grader_is_at_fault(tmp_path: Path) -> N
 
 
 def test_canvas_gets_a_zero_for_who_is_missing_only_when_asked(tmp_path: Path) -> None:
-    """A lesson that was not handed in, somebody missing from the roster, a row without a
+    """The cases: a lesson not handed in, a person missing from the roster, a row without a
     submission.
     """
     text, _ = filled("canvas", tmp_path, CANVAS, (BOB, MISSING))
@@ -211,7 +211,7 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
 
 
 def test_a_file_with_another_name_is_never_a_zero(tmp_path: Path) -> None:
-    """Not even where a missing submission is one."""
+    """This holds even if a missing submission counts as zero."""
     message = "Slopes (1).py is not called slopes.py, so it was not graded"
     slopes = replace(missing_lesson(SLOPES), file="Slopes (1).py", message=message)
     report = detailed_report("a", slopes, detailed_lesson(CHAINS, PASSED))
@@ -234,7 +234,7 @@ def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None
 
 
 def test_canvas_ids_count_before_names(tmp_path: Path) -> None:
-    """Called Eve, and known as 104: Dan's row."""
+    """The student named Eve has the id 104, so this is Dan's row."""
     named_eve = replace(ALICE, students=(StudentIdentity("Eve", {"canvas_id": "104"}),))
     text, _ = filled("canvas", tmp_path, CANVAS, (named_eve,))
     assert (column(text, 5)["Eve"], column(text, 5)["Dan"]) == ("5.0", "7.5")
@@ -384,7 +384,7 @@ def test_moodle_gets_grade_and_feedback(tmp_path: Path) -> None:
 
 
 def test_moodle_keeps_every_byte_that_is_not_ours(tmp_path: Path) -> None:
-    """Headers, dates, quotes, and the feedback that was there already."""
+    """This covers headers, dates, quotes, and existing feedback."""
     text, _ = filled("moodle", tmp_path, ENGLISH, (BOB,))
     wanted = ENGLISH.replace("3.00,20.00", "10,20.00").replace(
         '"<p>Fine.</p>"', "<p>Fine.</p> slopes: 10 / 10"
@@ -400,7 +400,7 @@ def test_moodle_keeps_every_byte_that_is_not_ours(tmp_path: Path) -> None:
 def test_moodle_columns_are_recognised_in_any_language(
     sheet: str, delimiter: str, grade: str, tmp_path: Path
 ) -> None:
-    """By what stands in them; the decimal sign is the sheet's."""
+    """Contents decide; the decimal sign is the sheet's."""
     text, _ = filled("moodle", tmp_path, sheet, (ALICE, BOB))
     lines = cells(text, delimiter)
     assert lines[0] == cells(sheet, delimiter)[0]

@@ -1,5 +1,5 @@
-"""A class with every kind of answer comes to the same grades, whichever system it was downloaded
-from.
+"""A class with every kind of answer gets the same grades,
+whichever system it was downloaded from.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ from grader.runtime.client import ForkServerClient
 pytestmark = pytest.mark.fork
 
 STUDENTS = int(os.environ.get("GRADLINGS_CLASS", "300"))
-"""How large the class of ``make prove`` is."""
+"""The size of the class of ``make prove``."""
 LESSONS_EACH = 2
-"""How many of the course's lessons each has handed in; among so many, every lesson has some dozens
-of each kind of answer.
+"""How many of the course's lessons each student hands in; every lesson then has dozens of each kind
+of answer.
 """
 WORKERS = int(os.environ.get("GRADLINGS_WORKERS", "0")) or os.cpu_count() or 1
 COMMON = {"chain_rule": "inner_derivative_missing"}
-"""What most of this class got wrong, so that the class page has something to say."""
+"""The most common mistakes of this class, so that the class page has something to show."""
 KILLS = 20
 LOOK_SECONDS = 0.05
 
 
 class UnclosedHost:
-    """The tests' host, which a batch leaves as it is."""
+    """The tests' host, which a batch does not close."""
 
     def __init__(self, host: ForkServerClient) -> None:
         self.judge = host.judge
@@ -54,9 +54,7 @@ class UnclosedHost:
 
 
 def verdicts(out: Path) -> dict[str, Any]:
-    """By student: the score, and of each check what it asked, what became of it and what it
-    gave.
-    """
+    """Return, by student, the score, and for each check its seed, outcome and points."""
     entries = json.loads((out / "results.json").read_text("utf-8"))
     return {
         entry["submission"]: (
@@ -103,7 +101,7 @@ def test_a_class_has_the_same_grades_in_every_layout(
 
 @pytest.fixture(scope="module")
 def large_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Path]:
-    """The class of ``make prove``, attackers in it, and what its folders come to."""
+    """Return the class of ``make prove``, with attackers, and the files in its folders."""
     place = tmp_path_factory.mktemp("large")
     course = load_course(find_course())
     students = mixed_students(
@@ -124,7 +122,7 @@ def large_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[Students, Pat
 
 
 def large_batch_options(place: Path, out: Path) -> BatchOptions:
-    """How the large class is graded."""
+    """Return the options with which the large class is graded."""
     return BatchOptions(place, out, workers=WORKERS, seed=5, lang="en")
 
 
@@ -135,7 +133,7 @@ def large_batch_options(place: Path, out: Path) -> BatchOptions:
 def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
     large_class: tuple[Students, Path],
 ) -> None:
-    """Of each lesson somebody's is right, wrong, not begun and no Python; who attacks gains
+    """Each lesson has answers that are right, wrong, not begun and not Python; attackers gain
     nothing.
     """
     found = verdicts(large_class[1] / "out")
@@ -161,7 +159,7 @@ def test_a_large_class_has_every_lesson_and_every_kind_of_answer(
 def test_a_large_classes_page_begins_with_what_most_got_wrong(
     large_class: tuple[Students, Path],
 ) -> None:
-    """The first to be retaught is the mistake that was made common."""
+    """The first thing to reteach is the mistake that was made common."""
     with Gradebook.open(large_class[1] / "out") as book:
         classroom = collect_statistics(book.entries(), book.columns())
     first, second = classroom.mistakes[:2]
@@ -176,7 +174,7 @@ def test_a_large_classes_page_begins_with_what_most_got_wrong(
 def test_a_large_class_has_the_same_grades_in_every_layout(
     layout: str, tmp_path: Path, large_class: tuple[Students, Path]
 ) -> None:
-    """Also beside attackers, and no fault of ours is among them."""
+    """This holds beside attackers, and there is no grader fault."""
     place, out = write_class(layout, tmp_path / layout, large_class[0]), tmp_path / "out"
     assert grade_class(load_course(find_course()), large_batch_options(place, out)) is ExitCode.OK
     found, expected = verdicts(out), verdicts(large_class[1] / "out")
@@ -188,8 +186,8 @@ def test_a_large_class_has_the_same_grades_in_every_layout(
 def test_a_large_class_survives_kills_at_random_submissions(
     tmp_path: Path, large_class: tuple[Students, Path]
 ) -> None:
-    """The same bytes as without them, and nobody is graded twice. ``test_batch_kill`` kills at
-    moments before and after grading too.
+    """The bytes are the same as without kills, and nobody is graded twice. ``test_batch_kill``
+    kills at moments before and after grading too.
     """
     out, draw = tmp_path / "out", random.Random(20)
     words = ("--seed", "5", "--lang", "en", "--workers", "2")

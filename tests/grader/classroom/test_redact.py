@@ -1,6 +1,4 @@
-"""What a student's page of a batch leaves out: everything that a hidden check asked, and nothing
-else.
-"""
+"""A student's page of a batch leaves out everything that hidden checks asked, and nothing else."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ SECRET = "0.8125"
 def report_with_secrets(
     outcome: Outcome, *, hidden: bool, status: LessonStatus = LessonStatus.FAILED
 ) -> Report:
-    """A report of one check that tells of a secret number wherever it can."""
+    """Return a report of one check that contains a secret number in every possible place."""
     check = CheckResult(
         "tiny.double",
         "doubles x",

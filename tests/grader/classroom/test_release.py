@@ -1,6 +1,4 @@
-"""The students' bundle: it grades what it holds, says what it holds back, and gives nothing
-away.
-"""
+"""The students' bundle grades what it contains, says what it holds back, and gives nothing away."""
 
 from __future__ import annotations
 
@@ -81,8 +79,8 @@ msgstr "double의 gradient"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Course:
-    """The small course with visible checks that need a hidden one, the reference, and such a one;
-    and a catalogue.
+    """Return the small course with visible checks that need a hidden check or the reference, and a
+    catalogue.
     """
     root = Path(shutil.copytree(small_course.root, tmp_path_factory.mktemp("course") / "course"))
     with (root / "tests" / "checks" / "tiny" / "test_visible.py").open("a") as checks:
@@ -99,13 +97,13 @@ def course(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Co
 def released_bundle(
     course: Course, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Path, list[Released]]:
-    """A bundle and what was said of it."""
+    """Return a bundle and the command's output."""
     folder = tmp_path_factory.mktemp("released") / "handout"
     return folder, release(course, course.lessons, folder)
 
 
 def files_of(folder: Path) -> dict[str, str]:
-    """Every file's text by its path."""
+    """Return every file's text by its path."""
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8")
         for path in folder.rglob("*")
@@ -169,9 +167,7 @@ def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Rel
 def test_a_bundle_holds_no_hidden_check_and_no_solution(
     released_bundle: tuple[Path, list[Released]], course: Course
 ) -> None:
-    """Every file is searched: for each hidden check's name and title, for each region of the
-    solution.
-    """
+    """Every file is searched for hidden checks' names and titles and for solutions' regions."""
     lesson = course.lesson("tiny")
     hidden = lesson.hidden_checks[0].read_text("utf-8")
     names = re.findall(r"^def (test_\w+)", hidden, re.MULTILINE)
@@ -192,7 +188,7 @@ def test_a_bundle_holds_no_hidden_check_and_no_solution(
 
 
 def test_a_bundle_says_how_much_it_holds_back(released_bundle: tuple[Path, list[Released]]) -> None:
-    """Hidden checks, and visible ones that ask the reference; bonus apart."""
+    """Hidden checks count, and visible ones that ask the reference; bonus is separate."""
     folder, released = released_bundle
     assert released == [Released("tiny", 4, 6.5, HeldBack(5, 5.5))]
     assert load_course(folder / "course").lesson("tiny").held == HeldBack(5, 5.5)
@@ -212,7 +208,7 @@ def test_a_catalogue_in_a_bundle_has_no_text_of_hidden_checks(
 def clone(
     released_bundle: tuple[Path, list[Released]], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A clone of the bundle, as a student has it whose instructor put it into a repository."""
+    """Return a clone of a repository that an instructor made of the bundle."""
     place = tmp_path_factory.mktemp("repository")
     handout = Path(shutil.copytree(released_bundle[0], place / "handout"))
     git(handout, "init", "--quiet")
@@ -233,7 +229,7 @@ def clone(
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git with nobody's settings."""
+    """Run git without anybody's settings."""
     subprocess.run(
         ["git", *words],
         cwd=folder,
@@ -245,7 +241,7 @@ def git(folder: Path, *words: str) -> None:
 def test_a_clone_of_a_bundle_is_all_of_it(
     released_bundle: tuple[Path, list[Released]], clone: Path
 ) -> None:
-    """What its .gitignore names is left out nowhere but where learners make it."""
+    """Its .gitignore excludes files only where learners make them."""
     there = {path.relative_to(clone).as_posix() for path in clone.rglob("*") if path.is_file()}
     assert {path for path in there if not path.startswith(".git/")} == set(
         files_of(released_bundle[0])
@@ -253,8 +249,8 @@ def test_a_clone_of_a_bundle_is_all_of_it(
 
 
 def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Path) -> None:
-    """Each ``run:`` as the runner runs it; pip is only asked, and the engine runs from where it
-    would be installed from.
+    """Each ``run:`` is executed as by the runner; pip only resolves, and the engine runs from its
+    source.
     """
     shims, summary = tmp_path / "bin", tmp_path / "summary.md"
     shims.mkdir()
@@ -300,8 +296,8 @@ def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Pa
 def test_the_engine_in_a_bundle_is_installed_whole(
     released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
-    """What the bundle's own .gitignore names, such as report.html, is left out of the engine as
-    little as anything else.
+    """Files that the bundle's .gitignore names, such as report.html, are part of the installed
+    engine.
     """
     backend = ["--no-build-isolation"] if importlib.util.find_spec("hatchling") else []
     # A copy, because pip leaves its traces where it builds.
@@ -336,7 +332,7 @@ def test_the_engine_in_a_bundle_is_installed_whole(
 def test_in_a_bundle_all_right_is_never_full_marks(
     released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
-    """Terminal, page and JSON say what is held back; the command ends well, since nothing here is
+    """Terminal, page and JSON say what is held back; the exit code is 0 because nothing here is
     wrong.
     """
     bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
@@ -363,7 +359,7 @@ def test_in_a_bundle_all_right_is_never_full_marks(
 def test_in_a_bundle_mistakes_are_named(
     released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
-    """Also from a folder inside it."""
+    """This also works from a folder inside it."""
     bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
     run = grade(bundle, "--in", "tiny", "--no-html")
@@ -374,7 +370,7 @@ def test_in_a_bundle_mistakes_are_named(
 def test_an_engine_with_a_course_never_takes_a_bundles(
     released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who grades a student's folder would run that folder's checks."""
+    """Otherwise, grading a student's folder would run checks from that folder."""
     assert find_course(None, here=released_bundle[0]) == find_course(None)
     monkeypatch.setattr("grader.course.manifest.PACKAGED_COURSE", released_bundle[0] / "nowhere")
     monkeypatch.setattr("grader.course.manifest.CHECKOUT", released_bundle[0] / "engine")
@@ -434,7 +430,7 @@ def test_a_bundle_is_not_released_again(
 def test_a_reference_that_does_not_pass_stops_a_release(
     small_course: Course, tmp_path: Path
 ) -> None:
-    """And nothing is left behind."""
+    """Nothing is left behind."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     solution = course.lesson("tiny").solution
     solution.write_text(solution.read_text("utf-8").replace("2 * x", "5 * x"), "utf-8")
@@ -446,7 +442,7 @@ def test_a_reference_that_does_not_pass_stops_a_release(
 def test_a_course_that_gives_itself_away_is_not_released(
     small_course: Course, tmp_path: Path
 ) -> None:
-    """A README with a line of the solution; nothing is left behind."""
+    """A README has a line of the solution; nothing is left behind."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     (course.lesson("tiny").folder / "README.md").write_text(
         "Write this:\n\n    return 3 * x\n", "utf-8"
@@ -484,7 +480,9 @@ def test_names_of_checks_are_replaced_whole() -> None:
 
 
 def test_only_what_is_reached_stays() -> None:
-    """Through others, decorators included; imports and the docstring always."""
+    """Definitions may be reached through others or decorators; imports and the docstring always
+    stay.
+    """
     used = "A = 1\nB = A + 1\n\n\n@wraps\ndef used():\n    return B\n"
     code = f'"""Doc."""\nimport os\n\n{used}\n\ndef unused():\n    return os\n\n\nC: int = 2\n'
     assert reachable_definitions(code, ["used"]) == f'"""Doc."""\nimport os\n\n{used}'
@@ -530,7 +528,7 @@ def test_a_solution_inside_a_line_is_a_leak_except_in_teaching(
 
 
 def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_path: Path) -> None:
-    """Neither itself nor its translation; the steps before it are."""
+    """Neither the hint nor its translation is; the steps before it are."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     lesson = course.lesson("tiny")
     steps = ['Say "twice".\n', "In code: `return 2 * x`, no more."]
@@ -547,7 +545,7 @@ def test_a_hint_that_is_the_answer_is_not_handed_out(small_course: Course, tmp_p
 def test_as_many_steps_of_hints_are_handed_out_as_were_asked_for(
     small_course: Course, tmp_path: Path, hints: str, count: int
 ) -> None:
-    """Those held back are in no file, translated neither."""
+    """The others are in no file, nor are their translations."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     lesson = course.lesson("tiny")
     steps = ["What is twice?", "Add it to itself.", "x + x, and that is all."]
@@ -577,8 +575,8 @@ def test_every_visible_check_of_the_course_can_be_judged_in_a_bundle() -> None:
 
 @pytest.mark.proof
 def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
-    """All lessons: no hidden check's name, no region of a solution, in any file; what is held back
-    are the hidden checks alone.
+    """No file has a hidden check's name or a solution's
+    region; only hidden checks are held back.
     """
     course = load_course(find_course())
     released = release(course, course.lessons, tmp_path / "handout")

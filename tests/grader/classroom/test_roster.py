@@ -1,4 +1,6 @@
-"""Rosters: read whatever made them; matched by ids, then by names, and never guessed."""
+"""Rosters are read whatever program made them; they are matched by ids, then by names, and never
+guessed.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,7 @@ def matched(
 
 
 def test_exact_ids_come_before_names() -> None:
-    """The one called Ann has Bo's login."""
+    """The student named Ann has Bo's login."""
     found = matched(
         [StudentIdentity("Ann", {"username": "a"}), StudentIdentity("Bo", {"username": "b"})],
         ("Ann", StudentIdentity("Ann", {"sis_login_id": "B"})),
@@ -130,7 +132,7 @@ def test_a_submission_is_found_by_name_or_by_an_id_for_a_name(called: str) -> No
 
 
 def test_what_may_be_two_peoples_is_said_and_not_guessed() -> None:
-    """Neither of them is listed as missing: each line says whose submission may be theirs."""
+    """Neither is listed as missing: each line says whose submission may be theirs."""
     twins = [StudentIdentity("Kim Min", {"sid": "1"}), StudentIdentity("Min Kim", {"sid": "2"})]
     found = matched(twins, ("kimmin", StudentIdentity("kimmin")))
     assert found.students["kimmin"] == (StudentIdentity("kimmin"),)
@@ -149,7 +151,7 @@ def test_two_submissions_under_one_name_are_said() -> None:
 
 
 def test_the_ids_of_two_kinds_are_not_taken_for_each_other() -> None:
-    """Canvas' 12 is not the student number 12; an id of no said kind may be either."""
+    """Canvas's 12 is not the student number 12; an id of unknown kind may be either."""
     assert matched(
         [StudentIdentity("A", {"sid": "12"})], ("x", StudentIdentity("X", {"canvas_id": "12"}))
     ).absent
@@ -168,7 +170,7 @@ def test_every_member_of_a_team_is_found() -> None:
 
 
 def test_two_thousand_are_matched_without_comparing_everybody_with_everybody() -> None:
-    """Each name is taken apart once or twice, whatever the size of the class."""
+    """Each name is split once or twice, whatever the size of the class."""
     counted = 0
 
     class Counted(str):

@@ -1,5 +1,5 @@
-"""Which texts share code: renaming hides nothing, what all have or were given accuses nobody, and
-the page says that it is not a verdict.
+"""Find texts that share code: renaming hides nothing, common or given code accuses nobody, and the
+page says that it is not a verdict.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ DISGUISE = {
 
 
 def disguised(code: str) -> str:
-    """The same code with other names, other spacing and a comment."""
+    """Return the same code with other names, other spacing and a comment."""
     return "# all my own work\n" + re.sub(
         r"\w+", lambda word: DISGUISE.get(word[0], word[0]), code
     ).replace(" + ", "+").replace("\n    for", "\n\n    for")
@@ -100,7 +100,7 @@ def test_other_names_comments_and_spacing_hide_nothing() -> None:
 
 
 def test_self_by_another_name_hides_nothing() -> None:
-    """``self``, ``len`` and the like are names as any other."""
+    """``self``, ``len`` and similar names count like any others."""
     other = re.sub(r"\b(self|max|sum|sorted)\b", lambda word: f"my_{word[0]}", ALAN)
     assert owners([Text("alan", GIVEN + ALAN), Text("copy", GIVEN + other)], threshold=0.9) == [
         ("alan", "copy")
@@ -139,8 +139,8 @@ def test_what_many_have_accuses_nobody() -> None:
 
 
 def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
-    """Who added to a copy has a smaller share than who was copied; the pair is ranked by the
-    greater. The pieces are the text.
+    """Somebody who added to a copy has a smaller share than the author; the greater share ranks the
+    pair. The pieces make up the text.
     """
     (pair,) = similar_pairs(
         "cube", [Text("ada", GIVEN + ADA), Text("copy", GIVEN + ADA + ALAN)], [GIVEN], 0.6
@@ -153,7 +153,7 @@ def test_the_share_is_of_what_is_ones_own_and_marks_it() -> None:
 
 
 def test_pairs_below_the_threshold_are_no_pairs() -> None:
-    """Half of what is each one's own is shared here."""
+    """Here, half of each one's own code is shared."""
     own = (
         "\nNUMBERS = {'a': [1, 2, 3], 'b': (4, 5), 'c': [one for one in range(9)],"
         " 'd': {6: 7, 8: 9}, 'e': not 1, 'f': print}\n"
@@ -183,7 +183,7 @@ def test_little_code_of_ones_own_is_nothing_to_be_recognised_by() -> None:
 
 
 def test_the_same_texts_give_the_same_pairs() -> None:
-    """In whichever order they come."""
+    """The order of the texts does not matter."""
     texts = [
         Text(f"{n}", GIVEN + (ADA, ALAN, disguised(ADA), ADA + ALAN)[n % 4] + f"\nN = {n}\n")
         for n in range(8)
@@ -227,7 +227,7 @@ def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPat
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with hostile code and names in it."""
+    """Return a page with hostile code and names."""
     hostile = ADA + "\nTEXT = \"</pre><script>document.title = 'ran'</script>\"\n"
     pairs = similar_pairs(
         "cube",
@@ -263,7 +263,7 @@ def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dar
 
 
 def gradebook(folder: Path, texts: dict[str, str]) -> Path:
-    """A batch's folder in which these texts were graded, for the lesson ``tiny``."""
+    """Return a batch's folder in which these texts were graded for the lesson ``tiny``."""
     with Gradebook.open(folder, create=True) as book:
         book.set_secret(1)
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
@@ -311,9 +311,7 @@ def test_the_command_says_how_many_pairs_its_table_leaves_out(
 
 
 def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
-    """A lesson that this class was not graded in, the class against itself, a folder without a
-    gradebook.
-    """
+    """The cases: a lesson that was not graded, the class itself, a folder without a gradebook."""
     out = gradebook(tmp_path / "now", {"ada": ADA})
     assert "has no lesson 'huge'. Its lessons: tiny" in run_similar(out, "--lesson", "huge")[1]
     assert "is this class" in run_similar(out, "--against", out)[1]
@@ -321,7 +319,7 @@ def test_the_command_refuses_what_it_cannot_compare(tmp_path: Path) -> None:
 
 
 def test_all_that_takes_long_is_told_of() -> None:
-    """Every text, every fingerprint, every pair that is compared."""
+    """Progress covers every text, every fingerprint and every compared pair."""
     told: dict[str, int] = {}
 
     def watched(what: str, things: Collection[Any], /) -> Collection[Any]:

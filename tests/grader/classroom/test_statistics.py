@@ -1,4 +1,6 @@
-"""Counting a class: item analysis as the formulas have it, and what each number is of."""
+"""Statistics of a class: item analysis agrees with the formulas, and each number counts the right
+people.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def handed(
     diagnoses: tuple[str | None, ...] = (None, None),
     bonus: float = 0.0,
 ) -> GradebookEntry:
-    """A submission of the tiny lesson: an outcome and a mistake for each of its two checks."""
+    """Return a submission of the tiny lesson, given an outcome and a mistake for each of its two
+    checks.
+    """
     checks = tuple(
         CheckResult(
             column.id,
@@ -120,9 +124,7 @@ def test_there_is_no_discrimination_where_it_is_not_defined(
 
 
 def test_a_checks_own_points_are_not_in_what_it_is_held_against() -> None:
-    """Two checks that go against each other: with their own points in the score they would seem to
-    agree with it.
-    """
+    """Two checks disagree; with their own points in the score they would seem to agree with it."""
     class_of_twenty = [
         handed(f"{n:02}", *((PASSED, FAILED) if n % 2 else (FAILED, PASSED))) for n in range(20)
     ]
@@ -142,8 +144,8 @@ def test_pairs_are_ranked_by_both_of_either() -> None:
 
 
 def test_those_who_did_not_begin_are_in_no_share() -> None:
-    """One is right, one wrong, one waits, one has not begun: right is 1 of 3 who began, and 1 of
-    the 2 for whom it was run.
+    """One is right, one wrong, one waits, one has not begun: right are 1 of 3 who began, and 1 of
+    the 2 for whom the check ran.
     """
     room = collect_statistics(
         [
@@ -176,7 +178,7 @@ def test_a_check_against_the_rest_is_doubted() -> None:
 
 
 def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
-    """Somewhat against the rest: −0.4 says little in twenty answers, and a lot in two hundred."""
+    """A correlation of −0.4 means little with twenty answers, and much with two hundred."""
     pattern = (
         [(PASSED, FAILED)] * 7
         + [(FAILED, PASSED)] * 7
@@ -190,8 +192,8 @@ def test_a_check_that_chance_may_have_turned_is_not_doubted() -> None:
 
 
 def test_a_mistake_counts_once_for_each_person() -> None:
-    """However many checks it cost; the example is the first one's, and names nobody that the
-    evidence doesn't.
+    """The number of failed checks does not matter; the example is the first person's and names
+    nobody.
     """
     room = collect_statistics(
         [
@@ -246,9 +248,7 @@ def test_sections_and_versions_are_counted() -> None:
 
 
 def test_our_fault_is_no_zero() -> None:
-    """A submission that we could not judge to the end is in no average, and the check has no
-    verdict for it.
-    """
+    """A submission with a grader fault is in no average, and the check has no verdict for it."""
     room = collect_statistics(
         [handed("a", PASSED, PASSED), handed("b", PASSED, Outcome.GRADER_ERROR)], [LESSON]
     )
@@ -297,7 +297,7 @@ def test_adjustments_are_in_the_scores_and_in_full_marks() -> None:
 
 
 def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
-    """A course that changed between two gradings: nothing of a report is lost."""
+    """If the course changed between two gradings, nothing of a report is lost."""
     assert [
         one.column.id
         for one in collect_statistics([handed("a", PASSED, FAILED)], []).lessons[0].checks
@@ -305,7 +305,7 @@ def test_what_the_columns_do_not_have_is_counted_all_the_same() -> None:
 
 
 def test_entries_are_read_once() -> None:
-    """A stream is enough."""
+    """A stream of entries is enough."""
     assert len(collect_statistics(iter(list(random_entries(9))), random_columns()).rows) == 9
 
 

@@ -1,5 +1,5 @@
-"""Ten slips that beginners make. Each ends in a message that names the slip and the line, on a
-terminal of 24 lines and 80 columns.
+"""Ten slips of beginners. Each gives a message that names the slip and the line, on a terminal of
+24 by 80.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ APPLY = "return Sigmoid.apply(x)"
 
 @dataclass(frozen=True)
 class Slip:
-    """An edit of a lesson's solution; the texts that name it, in the report; the line it shows."""
+    """An edit of a lesson's solution, the texts in the report that name it, and the line shown."""
 
     lesson: str
     old: str

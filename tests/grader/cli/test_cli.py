@@ -1,6 +1,4 @@
-"""The command: what it answers, with which exit code, and that it says what to do. Mostly by a
-process of its own, as people run it.
-"""
+"""The command: its answers, exit codes and advice, mostly run as a process, as people run it."""
 
 from __future__ import annotations
 
@@ -46,7 +44,7 @@ KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
 
 @dataclass(frozen=True)
 class Run:
-    """What a command did."""
+    """The result of a command."""
 
     code: int
     out: str
@@ -78,7 +76,7 @@ def grade(folder: Path, *words: str, course: Path | None = None) -> Run:
 
 
 def contents(folder: Path) -> dict[str, str | None]:
-    """Every path below a folder with the file's text, None for a folder."""
+    """Return every path below a folder with the file's text, None for a folder."""
     return {
         path.relative_to(folder).as_posix(): path.read_text("utf-8") if path.is_file() else None
         for path in folder.rglob("*")
@@ -87,7 +85,7 @@ def contents(folder: Path) -> dict[str, str | None]:
 
 @pytest.fixture
 def write_submission(tmp_path: Path) -> Callable[[str], Path]:
-    """``write_submission(text)``: a folder with that as ``tiny.py``."""
+    """Return ``write_submission(text)``, which makes a folder with that text as ``tiny.py``."""
 
     def make(text: str) -> Path:
         (tmp_path / "work").mkdir()
@@ -120,7 +118,7 @@ def test_full_marks_end_with_0_and_leave_a_page(
 def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
     lang: str, sentence: str, write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
-    """On the terminal and on the page; nothing else counts as wrong."""
+    """This holds on the terminal and on the page; nothing else counts as wrong."""
     folder = write_submission("def double(x)\n    return 2 * x\n")
     run = grade(folder, "--lang", lang, course=small_course.root)
     assert run.code == ExitCode.NOT_FULL_MARKS
@@ -136,7 +134,7 @@ def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
 
 @pytest.fixture(scope="module")
 def wrong_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Iterator[Run]:
-    """A wrong submission, graded from another folder with a seed."""
+    """Grade a wrong submission from another folder, with a seed."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "work").mkdir()
     (folder / "work" / "tiny.py").write_text(WRONG, "utf-8")
@@ -151,7 +149,7 @@ def test_what_is_not_right_yet_ends_with_1(wrong_run: Run) -> None:
 
 
 def test_the_json_file_is_a_report(wrong_run: Run) -> None:
-    """As the schema has it, with the seed that was asked for; no page where none was wanted."""
+    """It fits the schema and has the requested seed; no page is written unless requested."""
     data = json.loads((wrong_run.folder / "report.json").read_text("utf-8"))
     jsonschema.validate(
         data, json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
@@ -161,7 +159,7 @@ def test_the_json_file_is_a_report(wrong_run: Run) -> None:
 
 
 def test_a_seed_repeats_a_run(wrong_run: Run, small_course: Course) -> None:
-    """Nothing differs but the time that it took."""
+    """Only the time differs."""
 
     def lasting(name: str) -> str:
         data = json.loads(
@@ -193,7 +191,7 @@ def test_a_seed_repeats_a_run(wrong_run: Run, small_course: Course) -> None:
 def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
     write_submission: Callable[[str], Path], small_course: Course, tmp_path: Path
 ) -> None:
-    """Told as ours, with a traceback for the author on standard error."""
+    """The report calls it a grader fault; standard error has a traceback for the author."""
     shutil.copytree(small_course.root, tmp_path / "course")
     with (tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py").open("a") as checks:
         checks.write(
@@ -212,7 +210,7 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
 
 @pytest.fixture(scope="module")
 def unwritable_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
-    """A right submission whose page can't be written."""
+    """Grade a right submission whose page can't be written."""
     folder = tmp_path_factory.mktemp("unwritable")
     (folder / "tiny.py").write_text(RIGHT, "utf-8")
     return grade(folder, "--html", "nowhere/page.html", course=small_course.root)
@@ -390,7 +388,7 @@ def test_the_language_is_seen_before_words_are_parsed(words: list[str], lang: st
 
 
 def exit_code_of(words: list[str]) -> object:
-    """The exit code of the command, run in this process."""
+    """Return the exit code of the command, run in this process."""
     with pytest.raises(SystemExit) as caught:
         main(words)
     return caught.value.code
@@ -413,7 +411,7 @@ def test_every_error_of_ours_has_its_exit_code(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """And is a message, not a traceback."""
+    """It is shown as a message, not as a traceback."""
     monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(error))
     assert exit_code_of(["list"]) == code
     assert capsys.readouterr().err == said
@@ -427,7 +425,7 @@ def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(
 
 
 def raising(error: BaseException) -> Callable[..., None]:
-    """A function that raises."""
+    """Return a function that raises."""
 
     def fail(*_: object) -> None:
         raise error
@@ -440,7 +438,7 @@ def raising(error: BaseException) -> Callable[..., None]:
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
-    """A folder that ``grade init`` made."""
+    """Make a folder with ``grade init``."""
     folder = tmp_path_factory.mktemp("student")
     run = grade(folder, "init", "my work", course=small_course.root)
     return Run(run.code, run.out, run.err, folder / "my work")
@@ -460,8 +458,8 @@ Fill in the file in each lesson's folder. Type this in a terminal, in this folde
 
 
 def test_init_makes_a_folder_with_stubs_and_readmes(workspace: Run, small_course: Course) -> None:
-    """And the file of progress; nothing else: no hints, no solutions; and it says what to type
-    next.
+    """It also has the progress file, but no hints or
+    solutions; the output says what to type next.
     """
     lesson = small_course.lesson("tiny")
     assert (workspace.code, workspace.err) == (ExitCode.OK, "")
@@ -551,7 +549,7 @@ def test_init_where_no_folder_can_be_made_ends_with_2(tmp_path: Path, small_cour
 def test_ci_requires_the_sandbox(
     value: str | None, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """… by default: nobody looks at what ``auto`` says there."""
+    """It is the default there, because nobody reads what ``auto`` reports."""
     monkeypatch.delenv("CI", raising=False)
     if value is not None:
         monkeypatch.setenv("CI", value)
@@ -564,7 +562,7 @@ def test_ci_requires_the_sandbox(
 
 
 def plain(text: str) -> str:
-    """A table's text without the blanks that fill its lines."""
+    """Return a table's text without the blanks that fill its lines."""
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
@@ -585,9 +583,7 @@ def test_list_shows_every_lesson_and_whether_it_is_here(
 def test_hints_come_one_step_at_a_time(
     step: int, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The step that was asked for and no further, for one function or for all; the way to the next,
-    while there is one.
-    """
+    """Only the requested step is shown, for one function or for all, with the way to the next."""
     hints = small_course.lesson("tiny").hints()
     words = ["--step", str(step), "--lang", "en", "--course", str(small_course.root)]
     assert exit_code_of(["hint", "tiny", "double", *words]) == ExitCode.OK
@@ -657,7 +653,7 @@ PROOF = LessonSummary(
 def verification_finds(
     monkeypatch: pytest.MonkeyPatch, result: VerifyResult, internals: Sequence[str] = ()
 ) -> None:
-    """Have verification end at once, with this result and these sentences about the versions."""
+    """Make verification end at once, with this result and these sentences about the versions."""
     verify = "grader.cli.commands.verify"
     monkeypatch.setattr(f"{verify}.run_verification", lambda *_, **__: result)
     monkeypatch.setattr(f"{verify}.missing_internals", lambda: list(internals))
@@ -736,7 +732,7 @@ COMMANDS = sorted(cli.commands)
 
 
 def context(name: str) -> click.Context:
-    """The context in which a command's help is shown."""
+    """Return the context in which a command's help is shown."""
     return click.Context(
         cli.commands[name], info_name=name, parent=click.Context(cli, info_name="grade")
     )
@@ -753,7 +749,7 @@ def test_every_command_and_every_option_is_explained(name: str) -> None:
 
 
 def test_no_command_is_cut_short_in_the_list_of_all() -> None:
-    """On 80 columns each is explained to the end of its sentence."""
+    """On 80 columns, each explanation is a full sentence."""
     listed = cli.get_help(click.Context(cli, info_name="grade", terminal_width=80)).partition(
         "For learners:"
     )[2]
@@ -762,7 +758,7 @@ def test_no_command_is_cut_short_in_the_list_of_all() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_shows_an_example_that_it_would_take(name: str) -> None:
-    """One line of the help can be typed: its words are parsed by the command itself."""
+    """The command itself parses the words of the example."""
     (line,) = [
         line.strip()
         for line in cli.commands[name].get_help(context(name)).splitlines()
@@ -789,7 +785,7 @@ def test_help_of_the_whole_names_every_command_and_four_lines_to_type() -> None:
 def test_help_fits_a_terminal_of_80_columns(
     name: str, lang: str, example: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No line is broken by the terminal, and no option's text is cut."""
+    """The terminal breaks no line, and no option's text is cut."""
     monkeypatch.setenv("GRADE_LANG", lang)
     words = [name, "--help"] if name else ["--help"]
     done = CliRunner().invoke(cli, words, terminal_width=80)
@@ -812,7 +808,7 @@ def test_an_unknown_option_is_answered_with_where_to_look(
 def test_a_console_without_our_letters_gets_others(
     write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
-    """A mark has a stand-in in every encoding; nothing ends in a traceback."""
+    """Each mark has a replacement in every encoding; nothing ends in a traceback."""
     folder = write_submission(WRONG)
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "cp1252"}
@@ -838,7 +834,7 @@ HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
     "words", [["--help"], ["-h"], ["--version"], ["run", "--help"], ["verify", "-h"]], ids=" ".join
 )
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
-    """What takes long to import is imported when it is needed."""
+    """Modules that are slow to import are imported only when needed."""
     code = (
         "import sys; from grader.cli import main\n"
         f"try: main({words})\n"

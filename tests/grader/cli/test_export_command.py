@@ -25,7 +25,7 @@ SHEET = (
 
 
 def run_export(words: list[str]) -> int | str | None:
-    """How the command ended."""
+    """Run the command; return its result."""
     with pytest.raises(SystemExit) as end:
         main(words)
     return end.value.code
@@ -33,7 +33,9 @@ def run_export(words: list[str]) -> int | str | None:
 
 @pytest.fixture(scope="module")
 def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A gradebook of alice, who is right, and bob, who has begun; two points were added for bob."""
+    """Return a gradebook with alice, who is right, and bob, who has begun and got two points by
+    hand.
+    """
     place = tmp_path_factory.mktemp("class")
     for name, text in (("alice", RIGHT), ("bob", RIGHT.replace("2 * x", "x * x"))):
         (place / "in" / name).mkdir(parents=True)
@@ -62,7 +64,7 @@ def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 
 def test_every_format_is_offered() -> None:
-    """The options are listed without importing the exporters."""
+    """The exporters are not imported to list the options."""
     assert tuple(FORMATS) == OFFERED
 
 
@@ -94,7 +96,7 @@ def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path)
 def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The file is the output's, who was not matched is on standard error."""
+    """The output is only the file; people who were not matched are listed on standard error."""
     (tmp_path / "sheet.csv").write_text(SHEET)
     words = [
         "--to",

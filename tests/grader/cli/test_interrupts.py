@@ -1,5 +1,5 @@
-"""Ctrl-C during a batch: the first waits for what is under way and keeps it, the second doesn't;
-the same command goes on either way.
+"""Ctrl-C during a batch: the first waits for running jobs and keeps them, the second does not.
+Either way, the same command continues.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LONGEST_SECONDS = 60
 @dataclass
 class InterruptingHost:
     """The tests' host, which stays open. At the second submission it presses Ctrl-C ``times``
-    times, each when the one before has had its effect.
+    times, each after the previous one took effect.
     """
 
     host: ForkServerClient
@@ -77,8 +77,8 @@ class InterruptingHost:
 def run(
     tmp_path: Path, small_course: Course, host: ForkServerClient
 ) -> Callable[..., InterruptingHost]:
-    """``run(out, times)`` grades four submissions with one host, and somebody presses Ctrl-C so
-    often at the second.
+    """Return ``run(out, times)``, which grades four submissions with one host and presses Ctrl-C
+    ``times`` times at the second.
     """
     for number, name in enumerate(NAMES):
         (tmp_path / "class" / name).mkdir(parents=True)
@@ -98,7 +98,7 @@ def run(
 
 
 def finished(out: Path) -> list[str]:
-    """The submissions that have a report, each of which has its page."""
+    """Return the submissions that have a report; each must have its page."""
     with Gradebook.open(out) as book:
         names = [entry.name for entry in book.entries() if entry.report]
     assert {f"{name}.html" for name in names} <= {path.name for path in (out / "reports").iterdir()}
@@ -108,8 +108,8 @@ def finished(out: Path) -> list[str]:
 def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
     tmp_path: Path, run: Callable[..., InterruptingHost], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It says at once what it waits for; the next run grades the rest alone, and ends with the same
-    bytes as one that was not stopped.
+    """It says at once what it waits for. The next run grades only the rest, and the bytes equal
+    those of an uninterrupted run.
     """
     first = run("out", times=1)
     said = capsys.readouterr().err
@@ -125,8 +125,8 @@ def test_the_first_ctrl_c_keeps_what_is_under_way_and_begins_nothing_new(
 def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
     tmp_path: Path, run: Callable[..., InterruptingHost]
 ) -> None:
-    """What is under way is as if it had never been begun: no zero, no fault. The first submission
-    may be on its way into the gradebook.
+    """Running jobs count as never begun: no zero, no fault. The first submission may just be being
+    committed.
     """
     first = run("out", times=2)
     assert (first.graded, first.abandoned.is_set()) == (2, True)
@@ -138,8 +138,8 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
 
 
 def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A signal in the moment before a thread waits for a lock doesn't wake it: without an end of
-    the wait, Ctrl-C would not be heeded.
+    """A signal just before a thread waits for a lock doesn't wake it; without a timeout, Ctrl-C
+    would be ignored.
     """
     waits = []
 
@@ -158,7 +158,7 @@ def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_job_that_waits_for_a_host_is_never_begun_once_they_finish() -> None:
-    """Neither one that is with the threads already, nor one that would be drawn."""
+    """This holds for jobs that threads already have and for jobs not yet drawn."""
     hosts: HostPool[Any] = HostPool(1, ForkServerClient)
     hosts.finishing.set()
     with pytest.raises(Cancelled):
@@ -174,7 +174,7 @@ def test_ctrl_c_means_afterwards_what_it_meant_before(run: Callable[..., Interru
 
 
 def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
-    """As under nohup."""
+    """An example is nohup."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with graceful_interrupt(Console(), HostPool(1, ForkServerClient)):

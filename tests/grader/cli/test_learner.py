@@ -1,5 +1,5 @@
-"""The learner's commands, run in this process in a folder that ``grade init`` made: what they say,
-what they remember, what they keep.
+"""The learner's commands, run in this process in a folder made by ``grade init``: their output, and
+what they store.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def workspace_folder(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> Path:
-    """A workspace of the small course, which is the current folder."""
+    """Make a workspace of the small course and use it as the current folder."""
     make_workspace(small_course, tmp_path / "work", "en")
     monkeypatch.chdir(tmp_path / "work")
     monkeypatch.setenv("COLUMNS", "80")
@@ -63,7 +63,7 @@ def workspace_folder(
 def grade(
     small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[object, str]]:
-    """``grade(*words)``: the exit code, and all that was said."""
+    """Return ``grade(*words)``, which returns the exit code and all output."""
 
     def run(*words: str, course: Path | None = None, lang: str = "en") -> tuple[object, str]:
         with pytest.raises(SystemExit) as caught:
@@ -75,7 +75,7 @@ def grade(
 
 
 def set_progress(workspace_folder: Path, progress: LessonProgress, lesson: str = "tiny") -> None:
-    """Make the workspace know that of the lesson."""
+    """Store this progress of the lesson in the workspace."""
     update_progress(workspace_folder, lambda known: known.having(lesson, progress))
 
 
@@ -104,8 +104,8 @@ def test_a_run_is_recorded_in_the_workspace_and_the_end_is_told(
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """From what is wrong to what is right: the mistake is met and cleared; the last lesson complete
-    is the end.
+    """From wrong to right, the mistake is recorded and cleared; the last complete lesson ends the
+    course.
     """
     file = workspace_folder / "tiny" / "tiny.py"
     file.write_text(solved(small_course).replace("2 * x", "x * x"))
@@ -151,7 +151,7 @@ def test_stubs_are_answered_with_how_to_begin(
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """No attempt is counted, and no longer is it said once something is written."""
+    """No attempt is counted, and the advice stops once something is written."""
     keep(
         small_course,
         graded(host, small_course, workspace_folder),
@@ -184,7 +184,7 @@ def test_a_stub_that_is_not_next_is_answered_with_its_own_files(
     capsys: pytest.CaptureFixture[str],
     graded_lessons: int,
 ) -> None:
-    """Of one lesson; of several, none of them next, nothing is said."""
+    """This holds for one lesson; for several that are not next, there is no advice."""
     (tiny,) = small_course.lessons
     course = replace(
         small_course, lessons=(replace(tiny, id="first"), tiny, replace(tiny, id="other"))
@@ -309,7 +309,9 @@ def test_next_breaks_off_where_a_readme_goes_on_and_says_so(
     small_course: Course,
     tmp_path: Path,
 ) -> None:
-    """A paragraph that announces a table, which is not shown, does not end with its colon."""
+    """If the table that a paragraph announces is not shown, the paragraph does not end with its
+    colon.
+    """
     shutil.copytree(small_course.root, tmp_path / "course")
     readme = tmp_path / "course" / "exercises" / "tiny" / "README.md"
     readme.write_text("# Tiny\n\nThere are two ways:\n\n| way | why |\n|---|---|\n", "utf-8")
@@ -322,7 +324,7 @@ def test_next_teaches_from_the_learners_folder_where_the_course_has_no_readme(
     small_course: Course,
     tmp_path: Path,
 ) -> None:
-    """As in a students' bundle: what is read, and in which language, lies beside the stub."""
+    """In a students' bundle, the README in the right language is beside the stub."""
     shutil.copytree(small_course.root, tmp_path / "course")
     for readme in (tmp_path / "course" / "exercises" / "tiny").glob("README*.md"):
         readme.unlink()
@@ -483,7 +485,7 @@ def test_reset_keeps_every_copy(
 def test_a_fresh_stub_run_as_a_script_says_how_to_grade_it(
     workspace_folder: Path, grade: Callable[..., tuple[object, str]]
 ) -> None:
-    """Without the grader on its path, and without anything to grade."""
+    """This works without the grader on its path, and nothing is graded."""
     file = workspace_folder / "tiny" / "tiny.py"
     grade("reset", "tiny", "--yes")
     code = file.read_text("utf-8").replace("from torch import Tensor", "Tensor = float")
@@ -517,7 +519,7 @@ def test_reset_where_nobody_can_answer_changes_nothing_and_says_how(
     grade: Callable[..., tuple[object, str]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As in a notebook, whose cells have no standard input."""
+    """A notebook's cells, for example, have no standard input."""
     (workspace_folder / "tiny" / "tiny.py").write_text("mine = 1\n")
     monkeypatch.setattr("sys.stdin", io.StringIO())
     code, said = grade("reset", "tiny")
@@ -658,7 +660,7 @@ MODULES = (
 
 
 def said_texts(path: Path) -> set[str]:
-    """The constant texts that a module says."""
+    """Return the constant texts that a module prints."""
     calls = [
         node
         for node in ast.walk(ast.parse(path.read_text("utf-8")))

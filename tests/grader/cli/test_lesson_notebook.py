@@ -40,7 +40,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(folder: Path) -> list[Any]:
-    """Return the cells of a solved notebook after a kernel ran them, and three cells more."""
+    """Return the cells of a solved notebook after a kernel ran them, and three more cells."""
     path = folder / LESSON / f"{LESSON}.ipynb"
     book = nbformat.read(path, 4)
     solution = without_markers(COURSE.lesson(LESSON).solution.read_text("utf-8"))
@@ -85,7 +85,7 @@ def test_a_solved_notebook_runs_from_top_to_bottom_and_gets_full_marks(run: list
 
 @pytest.mark.fork
 def test_the_report_is_there_without_frame_script_and_style(run: list[Any]) -> None:
-    """What is left of the output in a notebook that is not trusted."""
+    """This is what remains of the output in a notebook that is not trusted."""
     page = displayed(run[2])["text/html"]
     static = re.sub(r"<iframe.*?</iframe>|<style>.*?</style>", "", page, flags=re.DOTALL)
     assert f"{LESSON}  10 / 10" in html.unescape(static)

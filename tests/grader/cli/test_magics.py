@@ -59,7 +59,7 @@ def magic_options(small_course: Course) -> MagicOptions:
 def cell_outputs(
     tmp_path_factory: pytest.TempPathFactory, small_course: Course
 ) -> dict[str, list[dict[str, Any]]]:
-    """What a notebook's cells put out, by their text; the kernel has ended since."""
+    """Return a notebook's cells' outputs by the cells' text; the kernel has ended by then."""
     folder = tmp_path_factory.mktemp("notebook")
     (folder / "tiny.py").write_text(WRONG)
     options = f"--course {small_course.root} --seed 7 --sandbox off --lang en"
@@ -89,14 +89,14 @@ def cell_outputs(
 
 
 def displayed(outputs: list[dict[str, Any]]) -> dict[str, str]:
-    """The one thing that is displayed."""
+    """Return the only displayed output."""
     data: dict[str, str]
     (data,) = [one["data"] for one in outputs if one["output_type"] == "display_data"]
     return data
 
 
 def printed(outputs: list[dict[str, Any]]) -> str:
-    """What is printed, in however many pieces the kernel sent it."""
+    """Return the printed text, in however many pieces the kernel sent it."""
     return "".join(one["text"] for one in outputs if one["output_type"] == "stream")
 
 
@@ -183,14 +183,14 @@ def test_an_error_of_the_line_is_told_in_its_language(cell_outputs: dict[str, An
 def test_the_other_commands_work_where_the_kernel_is_though_no_grade_is_on_the_path(
     cell_outputs: dict[str, Any],
 ) -> None:
-    """A command says what it says on a terminal; what it makes lies in the notebook's folder."""
+    """A command prints the same as on a terminal; its files are in the notebook's folder."""
     assert "grade reset finite_difference" in printed(cell_outputs["%grade next --lang en"])
     assert "%load_ext grader" in printed(cell_outputs["%grade init work --notebook --lang en"])
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="processes are waited for by descriptor")
 def test_the_host_ends_with_the_kernel(cell_outputs: dict[str, Any]) -> None:
-    """However that ended: nobody writes to the host any more."""
+    """This holds however the kernel ended, because nobody writes to the host any more."""
     try:
         process = os.pidfd_open(int(printed(cell_outputs[PID])))
     except ProcessLookupError:
@@ -219,7 +219,7 @@ def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic()
 def test_a_right_cell_gets_full_marks(
     kernel: Kernel, magic_options: MagicOptions, tmp_path: Path
 ) -> None:
-    """Magics in it are left out, what a notebook knows by itself is known."""
+    """Its magics are left out, and names that a notebook provides are known."""
     code = f"%pwd\n{RIGHT}from __future__ import annotations\ndisplay(1)\n"
     result = kernel.grade_cell(magic_options, code, tmp_path)
     assert result.report.full_marks
@@ -249,7 +249,7 @@ def test_a_cell_is_one_lesson(
 def test_an_interrupted_grading_ends_the_host(
     kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its next answer would be to a question that nobody asks any more."""
+    """Otherwise, its next answer would belong to the abandoned question."""
     closed = []
 
     def interrupted(*_: Any) -> None:
@@ -282,7 +282,7 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, browser: Browser
 ) -> None:
-    """A front end puts it in as HTML; what is opened or closed in it changes its height."""
+    """A front end inserts it as HTML; opening or closing details changes its height."""
     result: Shown = kernel.grade_cell(magic_options, WRONG, tmp_path)
     (tmp_path / "out.html").write_text("<!doctype html><div id=out></div>")
     tab = browser.open(tmp_path / "out.html")
@@ -303,7 +303,7 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
 
 
 def test_a_notebook_is_told_what_takes_the_place_of_watch() -> None:
-    """And not that there is no lesson of that name. Nothing is graded, so no host is started."""
+    """It does not say that the lesson is unknown. Nothing is graded, so no host is started."""
     from IPython.core.error import UsageError as Refused
 
     magic = GradeMagic.__new__(GradeMagic)

@@ -1,4 +1,4 @@
-"""Wrong answers without a name are grouped by what they do, and a teacher names a group."""
+"""Group unnamed wrong answers by their behavior, and let a teacher name a group."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def people(room: Classroom) -> list[list[str]]:
 
 
 def test_a_named_group_is_told_in_the_next_batch(course: Course, tmp_path: Path) -> None:
-    """Answers that are written differently and do the same are one group; a known mistake is in
+    """Answers written differently with the same behavior form one group; known mistakes are in
     none.
     """
     room = graded(course, tmp_path)

@@ -1,5 +1,5 @@
-"""``grade new``: what it makes holds; what only a person can write is listed; what is there stays
-as it is.
+"""``grade new`` makes lessons that work, ``grade verify`` lists what a person has to write, and
+existing files stay.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from grader.verify.verify import verify as run_verification
 
 
 def run_new(*words: str) -> object:
-    """The exit code of ``grade new``."""
+    """Return the exit code of ``grade new``."""
     with pytest.raises(SystemExit) as ended:
         main(["new", *words])
     return ended.value.code
 
 
 def verified(course: Course) -> VerifyResult:
-    """Everything known of a course, graded from one seed."""
+    """Grade everything known of a course from one seed."""
     settings = Settings(seed=0, limits=course.limits)
     return run_verification(course, course.lessons, seeds=[1], settings=settings, workers=1)
 
 
 def contents(root: Path) -> dict[str, bytes]:
-    """Every file's bytes."""
+    """Return every file's bytes."""
     return {
         path.relative_to(root).as_posix(): path.read_bytes()
         for path in sorted(root.rglob("*"))
@@ -44,7 +44,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def new_course_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A course that was made in a folder that wasn't there."""
+    """Make a course in a folder that did not exist."""
     assert (
         run_new("halving", "--function", "half", "--course", str(tmp_path / "my course"))
         == ExitCode.OK
@@ -54,8 +54,8 @@ def new_course_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Pat
 
 
 def test_a_new_course_holds_but_for_what_a_person_has_to_write(new_course_folder: Path) -> None:
-    """Its reference, stub, mistake and alternative are graded; each placeholder is a problem, and
-    nothing else is.
+    """Reference, stub, mistake and alternative get the right verdicts; only placeholders are
+    problems.
     """
     found = verified(load_course(new_course_folder))
     (proof,) = found.proofs
@@ -83,7 +83,7 @@ def test_once_everything_is_written_there_is_no_problem(new_course_folder: Path)
 def test_a_lesson_is_added_and_the_rest_of_the_course_stays_to_the_byte(
     new_course_folder: Path,
 ) -> None:
-    """Comments, order and layout of course.toml with it."""
+    """Comments, order and layout of course.toml stay, too."""
     toml = new_course_folder / "exercises" / "course.toml"
     before = toml.read_text("utf-8").replace(
         "[[lesson]]", "[limits]  # small\ncall_seconds   =   1.5\n\n# the first\n[[lesson]]"
@@ -163,7 +163,7 @@ def test_the_course_that_came_along_is_not_added_to(
 
 
 def test_a_placeholder_is_found_wherever_it_stands(small_course: Course, tmp_path: Path) -> None:
-    """In checks, rules, mistakes and alternatives as well; a finished lesson has none."""
+    """Checks, rules, mistakes and alternatives are searched; a finished lesson has none."""
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     lesson = course.lesson("tiny")
     assert unwritten(lesson) == []

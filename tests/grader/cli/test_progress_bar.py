@@ -1,4 +1,4 @@
-"""How far a long command is, told to a terminal and to a log."""
+"""Show the progress of a long command on a terminal and in a log."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.cli.commands.progress_bar import Meter
 def test_without_a_terminal_there_is_a_plain_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It names the part, and says how much of it is done."""
+    """It names the part and how much of it is done."""
     monkeypatch.setattr(progress_bar, "LOG_SECONDS", 0.0)
     monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
     with Meter(Console(file=io.StringIO())) as meter:
@@ -34,7 +34,7 @@ def test_lines_are_seldom(capsys: pytest.CaptureFixture[str]) -> None:
 def test_on_a_terminal_there_is_a_bar_and_nothing_of_it_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Also where what it tells of was interrupted; brackets in a part's name are no markup."""
+    """This holds after an interruption too; brackets in a part's name are not markup."""
     monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
     with pytest.raises(KeyboardInterrupt), Meter(console) as meter:

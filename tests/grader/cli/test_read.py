@@ -51,7 +51,7 @@ def test_answers_are_left_out_until_asked_for() -> None:
 
 
 def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:
-    """Within 80 columns, without HTML, and without the answers."""
+    """Lines fit 80 columns, and there is no HTML and no answer."""
     course = load_course(find_course())
     for lesson in course.lessons:
         text = shown(course, tmp_path, lesson.id)

@@ -1,4 +1,4 @@
-"""A check again from its seed: judged, as a script that needs nothing of ours, in a debugger."""
+"""Run a check again from its seed: judged, as a script without the engine, and in a debugger."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
 def write_lesson(folder: Path, lesson: str, text: str) -> Path:
-    """A folder with a lesson's file."""
+    """Make a folder with a lesson's file."""
     folder.mkdir(exist_ok=True)
     (folder / f"{lesson}.py").write_text(text, "utf-8")
     return folder
@@ -55,7 +55,7 @@ def write_lesson(folder: Path, lesson: str, text: str) -> Path:
 def recorded(
     host: ForkServerClient, course: Course, place: Path, target: str, seed: int = 5
 ) -> tuple[Replay, LessonOutcome, CheckResult]:
-    """A check judged and written down."""
+    """Judge a check and record its script."""
     what = understood(course, ReplayRequest(target, place, seed, lang="en"))
     settings = Settings(seed, limits=course.limits, recorded=what.check_id)
     judged = grade_lesson(host, what.lesson, what.file, settings)
@@ -76,7 +76,7 @@ def run_script(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
 
 
 def numbers(value: Any) -> list[float]:
-    """Every float in plain data, in order."""
+    """Return every float in plain data, in order."""
     if isinstance(value, dict):
         return [
             number
@@ -101,8 +101,8 @@ def numbers(value: Any) -> list[float]:
 def test_a_shown_script_gives_the_wrong_number_of_the_report(
     lesson: str, mistake: str, name: str, host: ForkServerClient, tmp_path: Path
 ) -> None:
-    """… with plain Python, and what was expected beside it: derivatives, a scenario with a function
-    that is data, one with modules, a graph and objects that the check drives.
+    """Plain Python runs it. The cases: derivatives, a scenario with a function as data or with
+    modules, a graph, remote objects.
     """
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
@@ -207,7 +207,7 @@ def test_what_a_student_wrote_stays_a_comment() -> None:
     ids=lambda tensor: f"{tuple(tensor.shape)} {tuple(tensor.stride())} {tensor.dtype}",
 )
 def test_a_literal_is_the_tensor(tensor: torch.Tensor) -> None:
-    """Values, shape, dtype, strides, and whether it requires grad."""
+    """Values, shape, dtype, strides and requires_grad are the same."""
     found = eval(literal(tensor), {"torch": torch})
     assert torch.allclose(found.double(), tensor.double(), equal_nan=True, rtol=0, atol=0)
     assert (found.shape, found.dtype, found.requires_grad) == (
@@ -224,7 +224,7 @@ def test_a_tensor_that_is_too_long_is_not_written_out() -> None:
 
 
 def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
-    """With parameters, several outputs, and a custom Function."""
+    """The cases have parameters, several outputs, and a custom Function."""
     from grader.judge.replay.recording import Recorder
     from grader.judge.replay.script import ScriptWriter
 
@@ -264,7 +264,7 @@ def test_of_scenarios_only_what_is_used_is_shown() -> None:
 
 
 def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, str, str]:
-    """What ``grade replay`` answers."""
+    """Return the output of ``grade replay``."""
     with pytest.raises(SystemExit) as ended:
         main(["replay", *words])
     said = capsys.readouterr()
@@ -273,7 +273,7 @@ def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, s
 
 @pytest.fixture
 def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> ForkServerClient:
-    """The tests' host, in place of one that each command starts."""
+    """Use the tests' host instead of one that each command starts."""
     import contextlib
 
     for module in ("replay", "replay_script", "replay_debug"):
@@ -309,7 +309,7 @@ def test_a_replay_folds_nothing(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """All that was printed is there; of a lesson its one check that is wrong is taken."""
+    """All output is shown; for a lesson, its only wrong check is taken."""
     place = write_lesson(
         tmp_path / "work",
         "tiny",
@@ -340,8 +340,8 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """… to paste, with what was typed; a script goes to standard output alone, so there is nothing
-    on it.
+    """They include the typed options. Standard output is
+    reserved for a script, so it stays empty.
     """
     place = write_lesson(tmp_path / "my work", "tiny", SQUARES.replace("3 * x", "4 * x"))
     options = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
@@ -358,7 +358,7 @@ def test_of_several_that_are_wrong_a_replay_lists_the_commands(
 
 
 def write_notebook(folder: Path, text: str) -> Path:
-    """A folder with the lesson tiny as a notebook: text, a magic, and a cell for each
+    """Make a folder with the lesson tiny as a notebook: text, a magic, and a cell for each
     definition.
     """
     folder.mkdir(exist_ok=True)
@@ -394,8 +394,8 @@ def write_notebook(folder: Path, text: str) -> Path:
 def test_a_script_of_a_notebook_runs_its_cells_without_us(
     text: str, host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    """The notebook need not be there; what it has by itself, and what it imports from __future__,
-    is.
+    """The script does not need the notebook; it has what a notebook provides and its __future__
+    imports.
     """
     place = write_notebook(tmp_path / "work", text)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
@@ -514,7 +514,7 @@ def test_the_debugger_stops_in_the_students_code(
     small_course: Course,
     tmp_path: Path,
 ) -> None:
-    """Where it raises; else at the first line of the function."""
+    """It stops where the code raises, else at the first line of the function."""
     place = write_lesson(tmp_path / "work", "tiny", text)
     command = [
         sys.executable,
@@ -560,7 +560,7 @@ def test_the_debugger_stops_in_the_students_code(
 def test_the_debugger_stops_in_the_cell_of_a_notebook(
     text: str, at: str, small_course: Course, tmp_path: Path
 ) -> None:
-    """… under the cell's number and with its lines."""
+    """It shows the cell's number and lines."""
     place = write_notebook(tmp_path / "work", text)
     what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"

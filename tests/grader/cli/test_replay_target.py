@@ -1,5 +1,5 @@
-"""``grade replay`` without a lesson: which one it takes, what it lists, what it says where nothing
-is known to be wrong.
+"""``grade replay`` without a lesson: which check it takes, what it lists, and its message if
+nothing is known to be wrong.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from grader.course.progress_file import update_progress
 
 @pytest.fixture
 def course(small_course: Course) -> Course:
-    """Two lessons."""
+    """Return a course of two lessons."""
     (tiny,) = small_course.lessons
     return replace(small_course, lessons=(tiny, named(tiny, "second")))
 
@@ -34,7 +34,7 @@ def named(lesson: Lesson, name: str) -> Lesson:
 def workspace_folder(
     tmp_path: Path, small_course: Course, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """A workspace with both lessons, which is the current folder."""
+    """Make a workspace with both lessons and use it as the current folder."""
     make_workspace(small_course, tmp_path / "work", "en")
     (tmp_path / "work" / "second").mkdir()
     (tmp_path / "work" / "second" / "second.py").write_text("x = 1\n")
@@ -108,7 +108,7 @@ def test_a_lesson_is_taken_as_it_was_named(workspace_folder: Path, course: Cours
 
 
 def test_a_path_to_elsewhere_is_not_the_own_lesson(workspace_folder: Path, course: Course) -> None:
-    """… and the commands that are told look there too."""
+    """The printed commands use that path, too."""
     bobs = workspace_folder.parent / "bob" / "tiny.py"
     bobs.parent.mkdir()
     bobs.write_text("x = 1\n")

@@ -1,5 +1,5 @@
-"""What is typed behind ``grade``: a lesson's name, or a path to a file, folder or zip; what each
-comes to, and what can't be.
+"""Words after ``grade``: a lesson's name, or a path to a file, folder or zip; what each means, and
+which are refused.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from grader.runtime.grading import Settings, grade_submission
 
 @pytest.fixture
 def workspace_folder(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, which is the current folder; beside it bob's folder, his zip, and files that are
-    no lesson's.
+    """Make a workspace as the current folder, with bob's folder, his zip, and other files beside
+    it.
     """
     make_workspace(small_course, tmp_path / "work", "en")
     (tmp_path / "bob").mkdir()
@@ -76,8 +76,8 @@ def test_a_path_is_what_lies_there_and_not_the_own_lesson_of_that_name(
 def test_lessons_of_several_places_are_each_found_again(
     workspace_folder: Path, small_course: Course
 ) -> None:
-    """One at home, and one in each of two folders, of which the first holds another lesson of that
-    name.
+    """One is at home; two are in other folders, of which the
+    first has another lesson of that name.
     """
     lesson = small_course.lesson("tiny")
     course = replace(

@@ -1,4 +1,4 @@
-"""That grading is under way is said where somebody looks at it."""
+"""Grading in progress is shown only where somebody sees it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.core.i18n import Catalogue, engine_catalogue
 
 
 class Terminal(io.StringIO):
-    """A terminal's stream, kept."""
+    """A terminal's stream, recorded."""
 
     def isatty(self) -> bool:
         return True
@@ -21,13 +21,15 @@ class Terminal(io.StringIO):
 
 @dataclass
 class Busy:
-    """A host that says what it does."""
+    """A host with a given state."""
 
     judging: bool | None
 
 
 def test_what_is_said_while_waiting_is_true() -> None:
-    """Torch is imported until the host judges; without a word from it, nothing is claimed."""
+    """Torch is said to be imported until the host judges; if the state is unknown, nothing is
+    claimed.
+    """
     host = Busy(False)
     shown = Elapsed(Catalogue(), host)
     shown.began -= 7
@@ -41,7 +43,7 @@ def test_what_is_said_while_waiting_is_true() -> None:
 
 
 def test_where_colours_are_wanted_and_no_terminal_is_nothing_moves() -> None:
-    """As in a notebook, where every picture of what moves would be a line."""
+    """In a notebook, each frame of an animation would be a line."""
     stream = io.StringIO()
     with waiting(Console(file=stream, force_terminal=True, width=80), Catalogue(), Busy(False)):
         pass

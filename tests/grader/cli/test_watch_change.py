@@ -1,4 +1,4 @@
-"""What `grade watch` says that a save changed."""
+"""The line of ``grade watch`` that says what a save changed."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The loop of ``grade watch``, driven by hand: saves, keys and results are events that the tests
-put.
-"""
+"""The loop of ``grade watch``, driven by events that the tests create: saves, keys and results."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ WAIT = 10.0
 
 
 def report(lesson: str, text: str) -> Report:
-    """A report whose one check passes where the text says so; the message is the text."""
+    """Return a report whose only check passes if the text says so; the message is the text."""
     right = "right" in text
     outcome, score = (Outcome.PASSED, 10.0) if right else (Outcome.FAILED, 0.0)
     status = LessonStatus.PASSED if right else LessonStatus.FAILED
@@ -51,7 +49,7 @@ def report(lesson: str, text: str) -> Report:
 
 @dataclass
 class WatchDriver:
-    """A watcher and everything around it: files as texts, saves and gradings under the test's
+    """A watcher and its surroundings: files as texts, with saves and gradings under the test's
     control.
     """
 
@@ -115,7 +113,7 @@ class WatchDriver:
         self.saves.put((lesson,))
 
     def verdict(self) -> str:
-        """The text that the next verdict is about."""
+        """Return the text of the next verdict."""
         return self.shown.get(timeout=WAIT).result.checks[0].message or ""
 
     def end(self) -> object:
@@ -225,7 +223,7 @@ def test_what_a_thread_raises_is_raised_by_the_loop(driver: WatchDriver) -> None
 
 
 def rename(path: Path, text: str) -> None:
-    """As editors save: a new file that takes the old one's place."""
+    """Save as editors do: a new file replaces the old one."""
     other = path.with_name(".tiny.py.swp")
     other.write_text(text)
     other.replace(path)
@@ -238,7 +236,7 @@ def rename(path: Path, text: str) -> None:
 def test_a_save_is_told_of_and_an_editors_own_files_are_not(
     write: Callable[[Path, str], object], poll: bool, tmp_path: Path
 ) -> None:
-    """Written again until it is told of, since a watch begins at a time of its own."""
+    """The file is written until a save is reported, because a watch begins at an unknown time."""
     stopped = threading.Event()
     told: queue.Queue[list[str]] = queue.Queue()
     path = tmp_path / "tiny.py"

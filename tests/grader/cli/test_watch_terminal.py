@@ -68,14 +68,14 @@ class Terminal:
         self.stream = pyte.Stream(self.seen)
 
     def until(self, text: str) -> str:
-        """Wait until the text is written; the screen then, with what follows it at once."""
+        """Wait until the text is written; return the screen, with what follows it at once."""
         self.child.expect_exact(text)
         self.stream.feed(self.child.before + self.child.after)
         return "\n".join(self.seen.display)
 
     def ended(self) -> tuple[int, bool]:
-        """Wait for the end: the exit code, and whether the terminal is as it was: its modes, and a
-        cursor that can be seen.
+        """Wait for the end; return the exit code, and whether modes and cursor of the terminal are
+        restored.
         """
         self.child.expect(pexpect.EOF)
         self.stream.feed(self.child.before)
@@ -84,13 +84,13 @@ class Terminal:
         return self.child.exitstatus, restored
 
     def modes(self) -> int:
-        """The local modes of the terminal: echo, lines, signals."""
+        """Return the local modes of the terminal: echo, lines, signals."""
         return int(termios.tcgetattr(self.child.child_fd)[3])
 
 
 @pytest.fixture
 def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[..., Terminal]]:
-    """``open_terminal(text, lang)``: a workspace with that as tiny.py, watched."""
+    """Return ``open_terminal(text, lang)``, which watches a workspace with that text as tiny.py."""
     opened: list[Terminal] = []
 
     def start(text: str, lang: str = "en") -> Terminal:
@@ -107,8 +107,8 @@ def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[...
 def test_a_session_from_wrong_to_right(
     open_terminal: Callable[..., Terminal], tmp_path: Path
 ) -> None:
-    """The verdict, a hint, a save and what it changed, help; ``q`` ends it with a cursor, and
-    progress was kept.
+    """The session has a verdict, a hint, a save with its change, and help; ``q`` ends it, restores
+    the cursor, and progress is kept.
     """
     terminal = open_terminal(WRONG)
     screen = terminal.until(" quit")
@@ -155,7 +155,7 @@ def test_keys_show_the_code_and_write_the_report(
 
 
 def test_a_key_draws_what_is_wrong(open_terminal: Callable[..., Terminal]) -> None:
-    """The graphs and plots in full; where no check has one, a sentence says so."""
+    """Graphs and plots are shown in full; if no check has one, a sentence says so."""
     terminal = open_terminal(WRONG)
     screen = terminal.until(" quit")
     screen = screen if "5 / 10" in screen else terminal.until(" quit")
@@ -186,7 +186,7 @@ def test_a_dot_and_a_comma_go_from_failure_to_failure(tmp_path: Path, small_cour
 def test_what_a_save_changed_is_seen_however_long_the_report(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """The report is cut to the terminal's height; its last line is not."""
+    """The report is cut to the terminal's height; the last line is not."""
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
     screen.show(
@@ -204,7 +204,7 @@ def test_what_a_save_changed_is_seen_however_long_the_report(
 def test_space_and_b_scroll_through_all_of_a_long_report(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """No line is left out; beyond either end nothing changes."""
+    """No line is skipped; beyond either end nothing changes."""
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
     screen.show(lambda console: console.print("\n".join(f"line {n}" for n in range(40))), [])
@@ -228,7 +228,7 @@ def test_space_and_b_scroll_through_all_of_a_long_report(
 def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(
     tmp_path: Path, small_course: Course
 ) -> None:
-    """As on a narrow terminal, in Korean, whose letters are two cells wide."""
+    """This happens on a narrow terminal, in Korean, whose letters are two cells wide."""
     console = Console(force_terminal=True, width=40, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "ko"))
     screen.keys = True
@@ -242,7 +242,7 @@ def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(
 
 
 def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Course) -> None:
-    """The shell's prompt comes on an empty line, also where a run was under way."""
+    """The shell's prompt appears on an empty line, even if a run was in progress."""
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
     with screen.cursor_hidden():
@@ -254,7 +254,7 @@ def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Cour
 
 
 def test_korean(open_terminal: Callable[..., Terminal]) -> None:
-    """The same, in Korean: the verdict's words and the keys; end of input ends it."""
+    """The verdict's words and the keys are Korean; end of input ends the session."""
     terminal = open_terminal(WRONG, "ko")
     screen = terminal.until("끝내기")
     screen = screen if "5 / 10" in screen else terminal.until("끝내기")

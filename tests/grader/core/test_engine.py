@@ -1,4 +1,6 @@
-"""The engine's hash changes with what decides verdicts and messages, and with nothing else."""
+"""The engine's hash changes with the files that decide verdicts and messages, and with nothing
+else.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ from grader.core.paths import PACKAGE
 
 @pytest.fixture
 def copy(tmp_path: Path) -> Path:
-    """The engine, to change."""
+    """Return a copy of the engine, to change."""
     skipped = shutil.ignore_patterns("__pycache__", "_course")
     return Path(shutil.copytree(PACKAGE, tmp_path / "grader", ignore=skipped))
 

@@ -76,7 +76,7 @@ TASK: dict[str, Any] = {"source": "", "filename": "a.py", "seed": 1}
 
 
 def sent(data: object) -> Any:
-    """Data as it arrives in another process."""
+    """Return data as it arrives in another process."""
     return json.loads(json.dumps(data))
 
 
@@ -91,7 +91,7 @@ def test_an_answer_comes_back_as_it_was(answer: JudgeResult | Refused | Fault) -
 
 
 def test_an_integer_stays_one_where_a_number_is_asked_for() -> None:
-    """A report has the points of a check as its author wrote them."""
+    """A report shows a check's points as its author wrote them."""
     check = CheckResult("a.b", "t", "f", Outcome.PASSED, 2, 2)
     assert repr(CheckResult.from_json(sent(check.as_json())).points) == "2"
 

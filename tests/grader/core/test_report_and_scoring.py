@@ -1,6 +1,4 @@
-"""Points, the report and its JSON: what a grading comes to adds up, can be written down and be read
-again.
-"""
+"""Points, the report and its JSON: points add up, and a report can be written and read again."""
 
 from __future__ import annotations
 
@@ -45,21 +43,21 @@ WRONG = [outcome for outcome in Outcome if outcome is not Outcome.PASSED]
 def check(
     outcome: Outcome, points: float = 2.0, *, bonus: bool = False, **more: Any
 ) -> CheckResult:
-    """A check's result with that outcome."""
+    """Return a check's result with that outcome."""
     return CheckResult(
         "tiny.f", "f works", "f", outcome, points_for(outcome, points), points, bonus=bonus, **more
     )
 
 
 def lesson(*checks: CheckResult) -> LessonResult:
-    """A lesson's result made of those checks."""
+    """Return a lesson's result from those checks."""
     return LessonResult(
         "tiny", "Tiny", lesson_status(checks), *lesson_score(checks), file="tiny.py", checks=checks
     )
 
 
 def report(*lessons: LessonResult) -> Report:
-    """A report made of those lessons."""
+    """Return a report from those lessons."""
     score, most, bonus = report_score(lessons)
     identity, sandbox = (
         CourseIdentity("c", "1", "0" * 16),
@@ -82,7 +80,7 @@ def report(*lessons: LessonResult) -> Report:
 
 
 def problems(data: Any) -> list[str]:
-    """What the schema finds wrong with a report."""
+    """Return the schema's problems with a report."""
     return [
         f"{error.json_path}: {error.message}"
         for error in jsonschema.Draft202012Validator(SCHEMA).iter_errors(data)
@@ -93,7 +91,7 @@ def problems(data: Any) -> list[str]:
 
 
 def test_a_check_is_right_or_it_is_not() -> None:
-    """All of its points for passed, none for any other outcome."""
+    """All points are given for passed, none for any other outcome."""
     assert points_for(Outcome.PASSED, 2.5) == 2.5
     assert {points_for(outcome, 2.5) for outcome in WRONG} == {0.0}
 
@@ -121,7 +119,7 @@ def test_a_lesson_is_passed_when_every_check_is_but_those_for_a_bonus(wrong: Out
 
 
 def test_a_lesson_is_not_started_when_no_check_is() -> None:
-    """A bonus that was begun doesn't start the lesson."""
+    """A begun bonus does not start the lesson."""
     untouched = check(Outcome.NOT_STARTED)
     assert (
         lesson_status([untouched, untouched, check(Outcome.PASSED, bonus=True)])
@@ -163,7 +161,7 @@ def test_the_graders_faults_are_found_in_whatever_lesson() -> None:
 
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_report_comes_back_from_json_as_it_was(outcome: Outcome) -> None:
-    """Enums, tuples and nested records included."""
+    """This includes enums, tuples and nested records."""
     full = check(
         outcome,
         bonus=True,
@@ -195,7 +193,7 @@ def test_a_report_comes_back_from_json_as_it_was(outcome: Outcome) -> None:
 
 
 def test_the_version_of_the_schema_comes_first() -> None:
-    """So that a reader knows how to read the rest."""
+    """A reader then knows how to read the rest."""
     assert next(iter(report().as_json().items())) == ("schema_version", 1)
 
 
@@ -257,7 +255,7 @@ def test_the_schema_refuses_what_is_no_report(spoil: Callable[[Any], Any]) -> No
 def test_a_report_can_be_written_whatever_text_is_in_it(
     odd: Callable[[Report], Report], tmp_path: Path
 ) -> None:
-    """A student may raise, print or name a folder with what is not a Unicode text."""
+    """Student code may raise, print or name a folder with invalid Unicode."""
     whole = odd(report(lesson(check(Outcome.FAILED))))
     write_file(
         tmp_path / "report.json",
@@ -298,9 +296,7 @@ NAN, INFINITY = math.nan, math.inf
     ids=repr,
 )
 def test_a_value_is_plain_data(value: object, data: object) -> None:
-    """NaN and infinities are strings, an integer that JSON's readers would round too; kinds of
-    collections stay apart.
-    """
+    """NaN, infinities and large integers are strings; kinds of collections stay distinct."""
     assert describe(value) == data
 
 
@@ -334,7 +330,7 @@ def test_a_tensor_is_its_numbers_its_dtype_and_its_shape(
 
 
 def test_a_long_tensor_is_cut_and_says_so() -> None:
-    """The first elements, flat; how many are left out; the shape as it is."""
+    """It shows the first elements flat, how many are left out, and the full shape."""
     data = describe(torch.arange(100).reshape(10, 10))
     assert data == {
         "tensor": list(range(MAX_ELEMENTS)),
@@ -410,7 +406,7 @@ SUBMISSIONS = {
 
 
 def graded(host: ForkServerClient, course: Course, source: str | None) -> Report:
-    """The report on a submission of that one file, or of none."""
+    """Return the report on a submission with that one file, or none."""
     files = {} if source is None else {"tiny": decode("tiny", "work/tiny.py", source.encode())}
     return grade_submission(
         host, course, course.lessons, files, Settings(3, "auto", course.limits), name="someone"
@@ -421,7 +417,7 @@ def graded(host: ForkServerClient, course: Course, source: str | None) -> Report
 def test_a_graded_report_is_what_the_schema_says(
     name: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """And comes back from JSON as it was."""
+    """It is the same after a round trip through JSON."""
     source, score, status = SUBMISSIONS[name]
     whole = graded(host, small_course, source)
     data = json.loads(json.dumps(whole.as_json(), allow_nan=False))
@@ -442,7 +438,7 @@ def test_a_report_says_which_engine_and_which_torch_graded(
 
 
 def test_a_report_of_an_older_version_is_read() -> None:
-    """It doesn't say which engine graded; the schema holds for it too."""
+    """It doesn't say which engine graded; the schema accepts it."""
     whole = report()
     data = json.loads(json.dumps(whole.as_json()))
     del data["engine_hash"], data["torch_version"]
@@ -466,7 +462,7 @@ def test_a_report_on_nothing_done_is_what_the_schema_says(
 def test_what_a_student_returned_is_in_the_report(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """NaN as a string; a long tensor cut, with its shape."""
+    """NaN is a string; a long tensor is cut and keeps its shape."""
     nan, long = (
         graded(host, small_course, SUBMISSIONS[name][0]).lessons[0].checks[0]
         for name in ("not a number", "far too long")

@@ -1,5 +1,5 @@
-"""What a learner reads is in the catalogue, errors too: nothing is put together before it could be
-translated.
+"""Every text that a learner reads is in the catalogue, errors included; no text is assembled before
+translation.
 """
 
 from __future__ import annotations
@@ -40,15 +40,13 @@ TRANSLATED = re.compile(
     r"(?<!there )(?<!There )\bis no (?!longer|more)"
     r"|\b(?:anew|whoever|foretells?|told in full|but for rounding)\b"
 )
-"""What sounds translated: "is no tensor" instead of "is not a tensor", and single words."""
+"""Phrases that sound translated: "is no tensor" instead of "is not a tensor", and single words."""
 TEMPLATE_AT = {"wrong": 2}
-"""Which argument is the template, where it isn't the first."""
+"""The position of the template among the arguments, if it is not the first."""
 
 
 def texts(node: ast.AST, names: dict[str, list[ast.expr]]) -> Iterator[str | None]:
-    """What an expression may come to, as far as it is constant; None for what is put together of
-    other things.
-    """
+    """Return the constant texts that an expression may have; None for an assembled one."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.JoinedStr):
@@ -65,7 +63,7 @@ def texts(node: ast.AST, names: dict[str, list[ast.expr]]) -> Iterator[str | Non
 
 
 def spoken(path: Path) -> set[str | None]:
-    """The templates of everything that a module says or raises for people."""
+    """Return the templates of all texts that a module prints or raises for people."""
     tree = ast.parse(path.read_text("utf-8"))
     names: dict[str, list[ast.expr]] = {}
     for node in ast.walk(tree):
@@ -136,7 +134,9 @@ def test_no_text_is_translated_twice(catalogue: Path) -> None:
 
 
 def test_korean_texts_keep_to_the_glossary() -> None:
-    """``grader/locale/glossary.toml``: a term has one Korean word, which is in use."""
+    """``grader/locale/glossary.toml`` has one Korean word for
+    each term, and each word is in use.
+    """
     texts = {
         path.relative_to(ROOT).as_posix(): path.read_text("utf-8")
         for pattern in ("grader/locale/ko.po", "exercises/*/*ko*", "templates/handout/*.ko.md")
@@ -151,6 +151,8 @@ def test_korean_texts_keep_to_the_glossary() -> None:
 
 @pytest.mark.parametrize("path", CATALOGUES, ids=lambda path: path.parent.name)
 def test_no_sentence_sounds_translated(path: Path) -> None:
-    """Catalogues have every sentence that learners read, so what is banned is looked for there."""
+    """Catalogues contain every sentence that learners read, so
+    banned phrases are searched there.
+    """
     texts = [entry.msgid for entry in polib.pofile(str(path))]
     assert [text for text in texts if TRANSLATED.search(text)] == []

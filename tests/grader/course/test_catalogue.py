@@ -1,4 +1,4 @@
-"""A catalogue of answers: its cells, and what is said of one that is none."""
+"""Read catalogues of answers: their cells, and errors in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A course on disk: read as records, its faults told with file and entry, its identity that of what
+"""Read a course from disk: faults are reported with file and entry, and the hash covers what
 decides a verdict.
 """
 
@@ -19,7 +19,7 @@ LESSON = '[[lesson]]\nid = "one"\ntitle = "One"\nsummary = "The first."\nnames =
 
 
 def course_of(root: Path, text: str) -> Path:
-    """The root of a course with that ``course.toml``."""
+    """Return the root of a course with that ``course.toml``."""
     (root / "exercises").mkdir(parents=True, exist_ok=True)
     (root / "exercises" / "course.toml").write_text(text, "utf-8")
     return root
@@ -27,7 +27,7 @@ def course_of(root: Path, text: str) -> Path:
 
 @pytest.fixture
 def course_copy(small_course: Course, tmp_path: Path) -> Path:
-    """A copy of the small course, to change."""
+    """Return a copy of the small course, to change."""
     return Path(shutil.copytree(small_course.root, tmp_path / "course"))
 
 
@@ -51,7 +51,7 @@ def test_a_course_is_read_as_it_stands(small_course: Course) -> None:
 
 
 def test_lessons_keep_their_order(tmp_path: Path) -> None:
-    """It is the order in which a learner meets them, so not that of the alphabet."""
+    """It is the order in which learners meet them, not the alphabetical one."""
     text = HEAD + "".join(LESSON.replace('"one"', f'"{name}"') for name in ("zeta", "alpha", "mid"))
     assert [lesson.id for lesson in load_course(course_of(tmp_path, text)).lessons] == [
         "zeta",
@@ -209,7 +209,7 @@ def test_hints_are_lists_of_texts(course_copy: Path) -> None:
 
 @pytest.fixture
 def three_lessons(tmp_path: Path) -> Course:
-    """A course of three lessons, of which only the manifest is there."""
+    """Return a course of three lessons that consists only of the manifest."""
     return load_course(
         course_of(
             tmp_path,
@@ -235,7 +235,7 @@ def three_lessons(tmp_path: Path) -> Course:
 def test_a_lesson_is_found_by_its_id_its_file_or_its_folder(
     name: str, three_lessons: Course
 ) -> None:
-    """What a shell completes is understood."""
+    """Names completed by a shell are understood."""
     assert three_lessons.lesson(name).id == "hooks"
 
 
@@ -318,7 +318,7 @@ def test_the_hash_stays_where_no_verdict_can_change(
 
 
 def test_the_hash_knows_one_file_from_another(course_copy: Path, small_course: Course) -> None:
-    """Two files with each other's contents are another course."""
+    """Swapping the contents of two files gives another hash."""
     checks = course_copy / "tests" / "checks" / "tiny"
     visible, hidden = checks / "test_visible.py", checks / "test_hidden.py"
     texts = visible.read_bytes(), hidden.read_bytes()
@@ -328,7 +328,7 @@ def test_the_hash_knows_one_file_from_another(course_copy: Path, small_course: C
 
 
 def test_the_hash_knows_a_file_by_its_name(course_copy: Path, small_course: Course) -> None:
-    """The same contents where they are hidden instead of visible are another course."""
+    """Moving contents from the visible to the hidden checks gives another hash."""
     checks = course_copy / "tests" / "checks" / "tiny"
     (checks / "test_visible.py").rename(checks / "test_zzz.py")
     assert load_course(course_copy).hash != small_course.hash
@@ -361,7 +361,7 @@ def test_the_one_that_came_along_never_stands_in_for_one_that_was_named(tmp_path
 
 
 def test_limits_come_from_plain_data() -> None:
-    """Seconds are fractions, counts are whole, what is not named stays as it is."""
+    """Seconds may be fractions, counts are whole, and missing limits keep their defaults."""
     limits = Limits.from_dict({"call_seconds": 2, "open_files": 8.0})
     assert limits == Limits(call_seconds=2.0, open_files=8)
     assert (type(limits.call_seconds), type(limits.open_files)) == (float, int)

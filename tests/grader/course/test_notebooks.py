@@ -1,5 +1,5 @@
-"""A lesson may be a notebook: its cells of Python are the submission, and whatever is told of it
-names cell and line.
+"""A lesson may be a notebook: its Python cells are the submission, and all messages name cell and
+line.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ RIGHT = (
 
 
 def notebook(*cells: str, tags: dict[int, str] | None = None, **metadata: Any) -> bytes:
-    """A notebook as Jupyter writes it, after a first cell of text; ``tags`` by the number of the
-    cell.
+    """Return a notebook as Jupyter writes it, after a first
+    text cell; ``tags`` are by cell number.
     """
     made = [v4.new_markdown_cell("# A lesson"), *(v4.new_code_cell(cell) for cell in cells)]
     for number, tag in (tags or {}).items():
@@ -69,7 +69,7 @@ def told(file: LessonFile) -> list[tuple[int | None, int | None, str]]:
 
 
 def problem(data: bytes) -> str:
-    """What is wrong with a notebook, which then gives no text."""
+    """Return the problem of a notebook, which must then give no text."""
     file = decode("tiny", "tiny.ipynb", data, notebook=True)
     assert file.problem is not None
     assert file.text == ""
@@ -86,7 +86,7 @@ def graded(host: ForkServerClient, course: Course, file: LessonFile, lang: str =
 
 
 def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
-    """Cells of text count, as they do where people look."""
+    """Text cells count in the numbering, as people count them."""
     file = read("a = 1\nb = 2", "", "c = 3")
     assert (file.text, file.cells) == ("a = 1\nb = 2\nc = 3\n", ((2, 1), (4, 3)))
     source = Source(file.text, file.filename, file.cells)
@@ -98,7 +98,7 @@ def test_cells_of_code_are_one_text_and_know_their_lines() -> None:
 
 @pytest.mark.parametrize("line", [-5, 0, 1, 99, 10**30])
 def test_a_line_that_is_nowhere_is_told_as_some_cells(line: int) -> None:
-    """A worker may say any number."""
+    """A worker may report any number."""
     cell, within = Source("a\nb\n", "tiny.ipynb", ((2, 1), (4, 2))).in_cell(line)
     assert cell in (2, 4)
     assert within >= 1
@@ -191,7 +191,7 @@ def test_cells_that_tools_skip_or_that_are_there_to_raise_are_left_out(tag: str)
 
 
 def test_what_a_notebook_has_and_a_file_has_not_is_put_before_the_cells() -> None:
-    """``display``, and imports from the future in any cell. Lines are still counted by cell."""
+    """These are ``display`` and __future__ imports of any cell. Lines are still counted by cell."""
     file = read("import math", "from __future__ import annotations\ndisplay(math.pi)")
     compile(file.text, "tiny.ipynb", "exec")
     assert Source(file.text, "tiny.ipynb", file.cells).place(4) == "tiny.ipynb, cell 3, line 2"
@@ -327,7 +327,7 @@ def test_a_notebook_is_found_where_a_file_is_and_both_side_by_side_are_a_problem
 
 
 def test_a_class_hands_in_notebooks(tmp_path: Path) -> None:
-    """In folders, or side by side under the students' names."""
+    """They are in folders, or side by side under the students' names."""
     (tmp_path / "alice").mkdir()
     (tmp_path / "alice" / "tiny.ipynb").write_bytes(notebook(*RIGHT))
     (tmp_path / "bob_tiny.ipynb").write_bytes(notebook(*RIGHT))
@@ -339,7 +339,7 @@ def test_a_class_hands_in_notebooks(tmp_path: Path) -> None:
 
 
 def test_the_digest_tells_cells_apart_and_leaves_files_of_python_as_they_were() -> None:
-    """A report on one notebook would point to the wrong cells of another."""
+    """Otherwise, one notebook's report could point to cells of another."""
     plain = LessonFile("tiny", "tiny.py", "a = 1\nb = 2\n")
     one, two = read("a = 1\nb = 2"), read("a = 1", "b = 2")
     assert plain.text == one.text == two.text
@@ -385,7 +385,7 @@ def test_a_notebook_begun_anew_is_a_notebook_with_the_stub(
 
 
 def assert_same_code(text: str, stub: str) -> None:
-    """Assert that both say the same, except for the module's docstring and lines left out."""
+    """Assert that both have the same code, except for the module's docstring and omitted lines."""
     mine, theirs = (
         [
             ast.unparse(node)
@@ -402,7 +402,7 @@ def assert_same_code(text: str, stub: str) -> None:
 
 @pytest.fixture(scope="module")
 def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
-    """The report on a notebook in which double is wrong and triple raises; magics in it."""
+    """Return the report on a notebook with magics, in which double is wrong and triple raises."""
     return graded(
         host,
         small_course,
@@ -423,7 +423,7 @@ def test_a_right_notebook_gets_what_the_file_gets(
 
 
 def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report) -> None:
-    """Terminal, page, exports and GitHub, which has no line of a notebook to annotate."""
+    """This covers terminal, page, exports, and GitHub, which can't annotate a notebook's lines."""
     lesson = wrong_report.lessons[0]
     places = {
         check.function: (check.cell, check.source_line)
@@ -475,7 +475,7 @@ def test_a_withheld_check_tells_no_cell(wrong_report: Report) -> None:
     ("lang", "said"), [("en", "line 2 of cell 4 uses it"), ("ko", "4번째 셀의 2")]
 )
 def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
-    """A check or a rule gives a line of the file; of a file of Python it stays that."""
+    """Checks and rules give a line of the text; for a Python file it stays as it is."""
     cells = Source("a\nb\nc\n", "tiny.ipynb", ((2, 1), (4, 2)))
     assert said in fill_text(
         "line {line} uses it", in_cells({"line": 3}, cells), engine_catalogue(lang)

@@ -1,5 +1,5 @@
-"""The engine knows nothing about our course: another one, about something else, is graded as well;
-no lesson of ours is in the code.
+"""The engine knows nothing about this course: it grades a different one as well, and its code names
+no lesson.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from grader.runtime.grading import Settings, grade_submission
 
 PACKAGE = Path(grader.__file__).parent
 TORCHS_WORDS = {"retain_graph"}
-"""Ids of ours that are words of torch's own."""
+"""Lesson ids that are also words of torch's own."""
 
 
 @pytest.fixture(scope="module")
 def savings_course() -> Course:
-    """A course about sums for a household: other words, another lesson, no derivative anywhere."""
+    """Return a course about household sums: other words, another lesson, no derivatives."""
     return load_course(Path(__file__).parents[1] / "savings_course")
 
 
@@ -66,8 +66,8 @@ def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
 
 
 def words_of(path: Path) -> set[str]:
-    """The texts in a module's code, and its names; docstrings, where lessons serve as examples,
-    don't count.
+    """Return the texts and names in a module's code, without docstrings, which use lessons as
+    examples.
     """
     tree = ast.parse(path.read_text("utf-8"))
     docstrings = {
@@ -86,7 +86,7 @@ def words_of(path: Path) -> set[str]:
 
 
 def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
-    """Ids of several words are in no text and no name; those that torch uses itself say nothing."""
+    """No text or name contains an id of several words; words of torch's own do not count."""
     ids = [lesson.id for lesson in load_course(find_course()).lessons]
     assert "custom_sigmoid" in ids
     telling = re.compile(

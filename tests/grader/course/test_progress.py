@@ -1,4 +1,4 @@
-"""Progress: kept with care, read with tolerance, written as a whole or not at all."""
+"""Progress is stored carefully, read tolerantly, and written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_result_raises_the_best_and_replaces_the_last() -> None:
 
 
 def test_a_lesson_is_begun_by_writing_not_by_grading_all_that_is_here() -> None:
-    """A stub is not an attempt; a lesson that was begun and is a stub again is one more."""
+    """A stub is not an attempt; a begun lesson that is a stub again is one."""
     blank = result(0.0, check("a", Outcome.NOT_STARTED), status=LessonStatus.NOT_STARTED)
     assert LessonProgress().graded(blank, MONDAY) == LessonProgress()
     again = LessonProgress().graded(result(8.0, check("a")), MONDAY).graded(blank, TUESDAY)
@@ -74,7 +74,7 @@ def test_full_marks_complete_a_lesson_once_and_for_all() -> None:
 
 
 def test_a_bundles_lesson_is_complete_when_all_that_it_shows_is_right() -> None:
-    """What is held back can't be earned there, and nobody should wait for it."""
+    """Checks that are held back can't be passed there, so completion must not depend on them."""
     shown = replace(result(6.0, check("a")), held_checks=3, held_points=4.0)
     assert LessonProgress().graded(shown, MONDAY).complete
     assert (
@@ -114,7 +114,7 @@ def test_one_is_stuck_on_what_is_wrong_before_what_is_not_started() -> None:
 
 
 def test_what_was_wrong_in_the_last_run_is_known_with_its_seed() -> None:
-    """Not what waits for another, and not what an earlier run found."""
+    """Waiting checks and failures of earlier runs are not included."""
     first = LessonProgress().graded(
         result(0.0, check("a", Outcome.FAILED, seed=1), check("b", Outcome.ERROR, seed=2)), MONDAY
     )

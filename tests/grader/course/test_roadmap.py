@@ -1,4 +1,4 @@
-"""The way through a course: what is open, what is next, what it all comes to."""
+"""A learner's way through a course: which lessons are open, which is next, and the totals."""
 
 from __future__ import annotations
 

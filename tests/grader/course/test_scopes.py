@@ -1,5 +1,5 @@
-"""What a function, a lambda or a class body binds is what Python's own compiler says that it
-does.
+"""The names that we find bound in functions, lambdas and
+classes agree with Python's own compiler.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ async def waits(things):
 
 
 def by_python(table: symtable.SymbolTable) -> Iterator[tuple[str, int, set[str]]]:
-    """Name, line and what is bound, of each scope that the compiler knows; a class body's names are
-    no locals in its sense.
+    """Return name, line and bindings of each scope according to the compiler, except for class
+    bodies.
     """
     for inner in table.get_children():
         names = {
@@ -96,8 +96,8 @@ class WithoutInlining(ast.NodeTransformer):
 
 
 def compared(text: str) -> list[tuple[str, set[str], set[str]]]:
-    """Of each scope that has a line for itself its name, and what it binds: as we have it, as
-    Python has it.
+    """Return, for each scope alone on its line, its name and bindings: according to us and to
+    Python.
     """
     text = ast.unparse(ast.parse(text))  # in which a comprehension is on one line
     generators = ast.unparse(WithoutInlining().visit(ast.parse(text)))

@@ -1,4 +1,4 @@
-"""Scratch cells of a notebook: they are not graded, and what the others need of them is there."""
+"""Scratch cells of a notebook are not graded, but definitions that other cells need are kept."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MARK = "# scratch: try it here\n"
 
 
 def read(folder: Path, *cells: str | tuple[str, ...]) -> LessonFile:
-    """Return the lesson that a notebook with these cells is; a tuple has tags behind its text."""
+    """Return the lesson in a notebook with these cells; a tuple is a text and its tags."""
     made = []
     for one in cells:
         text, *tags = (one,) if isinstance(one, str) else one
@@ -27,7 +27,7 @@ def read(folder: Path, *cells: str | tuple[str, ...]) -> LessonFile:
 
 
 def kept(file: LessonFile) -> list[str]:
-    """Return the statements of a lesson, without those that say nothing."""
+    """Return the statements of a lesson, without those that have no effect."""
     return [
         ast.unparse(node) for node in ast.parse(file.text).body if not isinstance(node, ast.Pass)
     ]

@@ -1,5 +1,5 @@
-"""A student's file as text: what it defines, what that uses, whether it is still the stub. None of
-it is executed.
+"""Analyze a student's file without executing it: definitions, the names they use, and whether they
+are still the stub's.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ FILE = Source(TEXT, "lesson.py")
 
 
 def line_of(text: str) -> int:
-    """The number of the line that holds the text."""
+    """Return the number of the line that contains the text."""
     return next(number for number, line in enumerate(TEXT.splitlines(), 1) if text in line)
 
 
@@ -94,7 +94,9 @@ def test_the_modules_name_is_the_files() -> None:
 
 
 def test_definitions_are_what_the_top_level_binds() -> None:
-    """Functions, classes, assignments of every kind; a name that is only annotated isn't bound."""
+    """These are functions, classes, and all kinds of
+    assignments; a mere annotation binds nothing.
+    """
     assert list(FILE.definitions) == [
         "LIMIT",
         "A",
@@ -133,7 +135,7 @@ def test_the_last_definition_of_a_name_counts() -> None:
     ],
 )
 def test_a_name_is_found_under_what_it_stands_for(function: str, used: str) -> None:
-    """Through renamed imports, helpers, tables, methods."""
+    """It may be reached through renamed imports, helpers, tables or methods."""
     assert used in FILE.names_used(function)
 
 
@@ -142,7 +144,9 @@ def test_a_name_comes_with_the_line_where_it_stands() -> None:
 
 
 def test_only_what_a_definition_reaches_counts() -> None:
-    """Not docstrings, comments, other functions, imports or a demonstration at the end."""
+    """Docstrings, comments, other functions, imports and a
+    demonstration at the end do not count.
+    """
     used = FILE.names_used("direct")
     assert not {
         "torch.tanh",
@@ -294,7 +298,7 @@ def test_a_name_that_is_not_there_uses_nothing() -> None:
     ],
 )
 def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
-    """What a function binds itself accuses nobody of using an import of that name."""
+    """A name that a function binds is not taken for an import of the same name."""
     assert banned not in source(text).names_used("f")
 
 
@@ -352,7 +356,7 @@ def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: s
     ],
 )
 def test_of_a_class_that_is_used_only_what_is_called_counts(lines: str, counted: bool) -> None:
-    """But all that autograd calls counts, of the class and of its bases, and all of a class that is
+    """Methods that autograd calls count, of the class and its bases, and all of a class that is
     asked about.
     """
     parts = {
@@ -402,7 +406,7 @@ def test_of_a_table_only_what_is_asked_for_counts(lines: str, counted: bool) -> 
 
 
 def test_bases_in_bases_are_looked_at_once() -> None:
-    """Else thirty classes of ten bases each would take for ever."""
+    """Otherwise thirty classes of ten bases each would take for ever."""
     bases = [", ".join(f"C{k}" for k in range(number + 1, number + 11)) for number in range(30)]
     classes = "".join(
         f"class C{number}({names}):\n    def theirs(self): return exp(y)\n"
@@ -472,7 +476,7 @@ def test_docstrings_of_methods_do_not_count_either() -> None:
 
 
 def test_comparing_changes_neither_file() -> None:
-    """A check may still ask for names after the stub was compared with."""
+    """A check may still ask for names after a comparison with the stub."""
     text = 'def f(x: int):\n    """Doc."""\n    return x.exp()\n'
     mine = source(text)
     before = mine.names_used("f")
@@ -517,7 +521,7 @@ def test_lines_are_counted_as_python_counts_them(separator: str) -> None:
 
 
 def test_the_worker_counts_lines_in_the_same_way(remote: Callable[..., RemoteStudent]) -> None:
-    """So that a stub is still known for one below a form feed."""
+    """So a stub below a form feed is still recognized."""
     student = remote("# a\fb\ndef f(x):\n    raise NotImplementedError\n")
     with pytest.raises(StudentCodeError) as caught:
         student.f(1)
@@ -559,7 +563,7 @@ LONG = {
 
 @pytest.mark.parametrize("name", LONG)
 def test_a_definition_that_python_compiles_can_be_compared(name: str) -> None:
-    """However long an expression is: a student's text is never the grader's fault."""
+    """An expression may be very long, and must not cause a grader fault."""
     text = f"def f(x):\n    {LONG[name]}\n"
     compile(text, "lesson.py", "exec")
     file = source(text)

@@ -1,8 +1,8 @@
-"""Every program and example of the five documents that the course grew out of is taught by a lesson
-and verified by a check.
+"""A lesson teaches, and a check verifies, every program and example of the course's five source
+documents.
 
-``exercises/README.md`` has the table; here each of its rows is followed to the check, and its
-numbers are looked for there.
+``exercises/README.md`` has the table; these tests follow each of its rows to the check and look for
+its numbers there.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """The table of ``exercises/README.md``."""
+    """Return the table of ``exercises/README.md``."""
     text = (find_course() / "exercises" / "README.md").read_text("utf-8")
     pattern = r"^\| (\w+) \| [^|]+ \| ([^|]*) \| \[(\w+)\]\(\w+/README\.md\) \| `(\w+)` \|$"
     found = re.findall(pattern, text, flags=re.MULTILINE)
@@ -48,7 +48,7 @@ ROWS = rows()
 
 @functools.cache
 def functions(lesson: Lesson) -> dict[str, set[float]]:
-    """The numbers that stand in each check, in what it calls from its own file, and in that file's
+    """Return the numbers in each check, in what it calls from its own file, and in that file's
     constants.
     """
     found = {}
@@ -67,7 +67,7 @@ def functions(lesson: Lesson) -> dict[str, set[float]]:
 
 
 def numbers(node: ast.AST) -> set[float]:
-    """The numbers that are written in a piece of code, without their sign."""
+    """Return the numbers in a piece of code, without their sign."""
     values = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
     return {
         float(value)
@@ -77,7 +77,7 @@ def numbers(node: ast.AST) -> set[float]:
 
 
 def rounded(known: float, like: str) -> float:
-    """A number with as many decimals as another has."""
+    """Return a number with as many decimals as another has."""
     return round(known, len(like.partition(".")[2]))
 
 
@@ -100,7 +100,7 @@ def test_a_row_leads_to_a_check_with_its_numbers(row: Row) -> None:
 
 
 def test_every_lesson_has_a_row_of_its_own() -> None:
-    """In the table of lessons, in the order of the course."""
+    """The table of lessons is in the order of the course."""
     text = (find_course() / "exercises" / "README.md").read_text("utf-8")
     listed = re.findall(r"^\| \[(\w+)\]\(\1/README\.md\) \|", text, flags=re.MULTILINE)
     assert listed == [lesson.id for lesson in COURSE.lessons]

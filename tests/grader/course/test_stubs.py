@@ -1,6 +1,4 @@
-"""A stub is its solution with the regions taken out; a fragment is put in place of what it
-defines.
-"""
+"""Make stubs by removing regions from solutions, and put fragments in place of what they define."""
 
 from __future__ import annotations
 
@@ -77,8 +75,8 @@ LIMIT: float = ...
 
 
 def test_a_region_is_replaced_by_what_it_says() -> None:
-    """An indented one by NotImplementedError or its stub lines, one at the top level by its stub
-    lines or nothing.
+    """An indented region becomes NotImplementedError or its stub lines, one at the top level its
+    stub lines or nothing.
     """
     assert stub_of(SOLUTION, name="lesson.py") == STUB
 
@@ -127,7 +125,7 @@ def test_markers_that_do_not_pair_up_are_an_error_with_its_place(name: str) -> N
 
 
 def test_without_markers_a_solution_is_what_people_read() -> None:
-    """Markers and stub lines go, other comments stay."""
+    """Markers and stub lines are removed, other comments stay."""
     shown = without_markers(SOLUTION)
     assert "# solution" not in shown
     assert "# end solution" not in shown
@@ -161,7 +159,7 @@ LIMIT: float = 20.0
 
 
 def executed(text: str) -> dict[str, object]:
-    """The names of a module with that text."""
+    """Return the names of a module with that text."""
     names: dict[str, object] = {"decorated": lambda c: c, "counted": lambda f: "counted"}
     exec(compile(text, "lesson.py", "exec"), names)
     return names
@@ -180,7 +178,7 @@ def executed(text: str) -> dict[str, object]:
     ids=["function", "class", "constant"],
 )
 def test_a_definition_takes_the_place_of_the_one_of_its_name(old: str, new: str) -> None:
-    """Decorators included; not a character of the rest changes."""
+    """Its decorators are replaced too; not a character of the rest changes."""
     assert compose(WHOLE, new, name="fragment.py") == WHOLE.replace(old, new)
 
 
@@ -325,7 +323,7 @@ def test_the_methods_of_such_a_class_bring_their_own_decorators() -> None:
 
 
 def test_what_such_a_class_adds_goes_before_its_first_definition() -> None:
-    """An attribute of the class is there when the solution's methods are defined."""
+    """An attribute of the class exists when the solution's methods are defined."""
     fragment = (
         "class Value:\n"
         "    ...\n\n"

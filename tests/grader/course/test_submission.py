@@ -1,6 +1,4 @@
-"""A submission is whatever a student hands in: only its lessons are read, and what is wrong with
-one is told of that one.
-"""
+"""Read whatever a student hands in: only lessons count, and a problem affects only its lesson."""
 
 from __future__ import annotations
 
@@ -33,7 +31,7 @@ LESSONS = ("tiny", "small")
 
 
 def write_folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
-    """A folder with those files."""
+    """Write a folder with those files."""
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -44,7 +42,7 @@ def write_folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
 def write_zip(
     path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED
 ) -> Path:
-    """A zip with those members."""
+    """Write a zip with those members."""
     with zipfile.ZipFile(path, "w", compression) as members:
         for name, data in files.items():
             members.writestr(name, data)
@@ -56,7 +54,7 @@ def texts(found: dict[str, LessonFile]) -> dict[str, str]:
 
 
 def problem(file: LessonFile) -> str:
-    """What is wrong with a file that must have something wrong and must give no text."""
+    """Return the problem of a file, which must then give no text."""
     assert file.problem is not None
     assert file.text == ""
     return file.problem
@@ -77,7 +75,7 @@ def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
 @pytest.mark.linux
 @pytest.mark.parametrize("depth", [1500, 3000])
 def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path, depth: int) -> None:
-    """3,000 folders have a path that is longer than the system allows."""
+    """The path of 3,000 nested folders is longer than the system allows."""
     (tmp_path / "tiny.py").write_text("a = 1\n")
     folder = os.open(tmp_path, os.O_RDONLY)
     try:
@@ -144,7 +142,7 @@ def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
 
 
 def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
-    """And of no other lesson; one that lies deeper doesn't matter."""
+    """It affects no other lesson, and a deeper file does not matter."""
     files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
     found = read_submission(write_folder(tmp_path, files), LESSONS)
     assert (
@@ -172,7 +170,7 @@ def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
 @pytest.mark.parametrize("absolute", [True, False])
 @pytest.mark.posix
 def test_a_link_to_elsewhere_is_not_followed(absolute: bool, tmp_path: Path) -> None:
-    """A file of the machine's can't be smuggled into a report."""
+    """So a file of the machine can't get into a report."""
     secret = write_folder(tmp_path, {"secret.py": "token = 'hidden'\n"}) / "secret.py"
     work = write_folder(tmp_path / "work", {"small.py": "fine\n"})
     (work / "tiny.py").symlink_to(secret if absolute else "../secret.py")
@@ -309,7 +307,7 @@ def test_a_zip_with_too_many_entries_is_an_error(tmp_path: Path) -> None:
 
 
 def encrypt(path: Path, name: str) -> Path:
-    """The zip with one member marked as encrypted, in both places that say so."""
+    """Return the zip with one member marked as encrypted, in both places that say so."""
     data = bytearray(path.read_bytes())
     for signature, flags, start in ((b"PK\x03\x04", 6, 30), (b"PK\x01\x02", 8, 46)):
         at = data.find(signature)
@@ -322,7 +320,7 @@ def encrypt(path: Path, name: str) -> Path:
 
 
 def damage(path: Path, name: str) -> Path:
-    """The zip with the contents of one member overwritten."""
+    """Return the zip with the contents of one member overwritten."""
     with zipfile.ZipFile(path) as members:
         entry = members.getinfo(name)
     data = bytearray(path.read_bytes())
@@ -366,7 +364,7 @@ def test_a_member_that_can_not_be_unpacked_is_no_crash(tmp_path: Path) -> None:
 def test_a_bad_member_costs_only_its_lesson(
     spoil: Callable[[Path, str], Path], tmp_path: Path
 ) -> None:
-    """What is wrong with one file is a problem of that lesson alone, as the module promises."""
+    """The problem affects only that lesson, as the module promises."""
     path = write_zip(
         tmp_path / "work.zip", {"tiny.py": "x = 1\n", "small.py": "fine\n"}, zipfile.ZIP_STORED
     )
@@ -376,7 +374,7 @@ def test_a_bad_member_costs_only_its_lesson(
 
 
 def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path) -> None:
-    """A few kilobytes of zip can't fill the supervisor's memory with copies that lie deeper."""
+    """A zip of a few kilobytes can't fill the supervisor's memory with deeper copies."""
     bomb = {f"{k}/tiny.py": bytes(MAX_FILE_BYTES) for k in range(24)}
     path = write_zip(tmp_path / "work.zip", {**bomb, "tiny.py": "mine\n"})
     assert path.stat().st_size < MAX_FILE_BYTES
@@ -393,7 +391,7 @@ def test_a_zip_is_not_held_in_memory_but_for_the_files_that_count(tmp_path: Path
     "compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA], ids=["deflate", "lzma"]
 )
 def test_no_bytes_make_the_reader_raise_anything_else(compression: int, tmp_path: Path) -> None:
-    """A zip whose bytes were changed is read, or is a SubmissionError."""
+    """A zip with changed bytes is read, or raises SubmissionError."""
     path = write_zip(
         tmp_path / "work.zip",
         {"a/tiny.py": "x = 1\n" * 20, "small.py": "y = 2\n" * 20},
@@ -524,7 +522,7 @@ def test_a_byte_order_mark_and_nothing_else_is_an_empty_file() -> None:
     "codec", ["undefined", "punycode", "utf-7", "idna", "raw_unicode_escape", "unicode_escape"]
 )
 def test_an_encoding_that_nobody_writes_in_is_a_problem(codec: str) -> None:
-    """Some are slow, some hide what they say, some make what can't be written down again."""
+    """Some are slow, some hide their text, some decode to text that can't be written."""
     assert f"declares the encoding {codec}" in problem(
         decode("tiny", "tiny.py", f"# coding: {codec}\nx = 1\n".encode())
     )
@@ -539,7 +537,7 @@ def test_a_folder_whose_name_is_no_text_has_a_path_that_can_be_written_down(tmp_
 
 
 def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
-    """With a notebook's cells, what was left out, and a problem that names other paths."""
+    """This includes a notebook's cells, omissions, and problems that name other paths."""
     notebook = LessonFile(
         "tiny",
         "tiny.ipynb",
@@ -581,8 +579,8 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
     ],
 )
 def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes) -> None:
-    """The facts in it stay as they are. The English text, which identifies a submission, is the
-    same in every language.
+    """Facts stay as they are. The English text, which identifies a submission, is the same in every
+    language.
     """
     file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
     assert file.problem == file.template.format(**file.facts)

@@ -1,5 +1,5 @@
-"""Syntax errors that beginners make get a sentence that says what to do, in whatever words this
-Python has for them.
+"""Beginners' syntax errors get a sentence that says what to do, whatever this Python's own message
+is.
 """
 
 from __future__ import annotations
@@ -83,5 +83,5 @@ def test_every_sentence_has_korean_words_with_the_same_facts() -> None:
 def test_the_place_is_counted_without_the_indentation(
     code: str, place: tuple[int, int] | None
 ) -> None:
-    """A caret goes below the line as it is shown."""
+    """A caret is placed below the line as it is shown."""
     assert Source(code, "lesson.py").error_column == place

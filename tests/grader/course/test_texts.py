@@ -20,12 +20,12 @@ from grader.judge.results import load_mistakes
 LESSONS = load_course(find_course()).lessons
 MOST_WORDS, MOST_CHARACTERS, MOST_COLUMNS = 45, 60, 80
 ROUNDING_ERRORS = "finite_difference"
-"""The lesson whose picture shows them, which differ from machine to machine."""
+"""The lesson whose picture shows rounding errors, which differ from machine to machine."""
 BANNED = (
     "anew", "foretells", "whoever", "nobody notices", "of our own", "in place of", "is no tensor",
     "is no leaf", "is no copy", "stands where", "all the same", "the chain rule wants",
 )  # fmt: skip
-"""What sounds translated."""
+"""Phrases that sound translated."""
 
 
 def mistakes(lesson: Lesson) -> list[Mistake]:
@@ -68,7 +68,7 @@ def readmes(lesson: Lesson) -> list[Path]:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_readmes_fit_a_terminal(lesson: Lesson) -> None:
-    """Tables, pictures and addresses are what no break helps."""
+    """Tables, pictures and addresses can't be wrapped and may be longer."""
     for path in readmes(lesson):
         lines = path.read_text("utf-8").splitlines()
         free = [line for line in lines if not line.startswith(("|", "![")) and "://" not in line]
@@ -77,7 +77,7 @@ def test_readmes_fit_a_terminal(lesson: Lesson) -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_answers_come_after_all_questions(lesson: Lesson) -> None:
-    """One folded block a README, with as many answers as the section has questions."""
+    """Each README has one folded block, with as many answers as the section has questions."""
     for path in readmes(lesson):
         text = path.read_text("utf-8")
         before, answers = text.split("<details>")
@@ -89,7 +89,7 @@ def test_answers_come_after_all_questions(lesson: Lesson) -> None:
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.id)
 def test_each_readme_shows_the_picture_that_is_drawn(lesson: Lesson) -> None:
-    """What lies there is what ``make pictures`` draws, except the digits of rounding errors."""
+    """The file is what ``make pictures`` draws, except for digits of rounding errors."""
     drawn, lies = f"{PICTURES[lesson.id]()}\n", (lesson.folder / PICTURE).read_text("utf-8")
     if lesson.id == ROUNDING_ERRORS:
         drawn, lies = (re.sub(r" points=\"[^\"]*\"", "", text) for text in (drawn, lies))

@@ -1,4 +1,6 @@
-"""Zips from strangers stay within bounds, and their names are read as their makers meant them."""
+"""Zips from strangers stay within bounds, and their names
+are decoded as their authors meant them.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ def make_zip(members: Members, compression: int = zipfile.ZIP_DEFLATED) -> bytes
 
 
 def zip_class(folder: Path, **students: Members) -> Path:
-    """A zip of a class in which each student handed in a zip."""
+    """Return a zip of a class in which each student handed in a zip."""
     place = folder / "class.zip"
     place.write_bytes(
         make_zip(
@@ -53,7 +55,7 @@ def read_student(place: Path, name: str = "alice") -> dict[str, LessonFile]:
 
 
 def nest_zips(depth: int, members: Members) -> bytes:
-    """Zips in zips, that many deep."""
+    """Nest zips in zips, that many deep."""
     data = make_zip(members)
     for _ in range(depth - 1):
         data = make_zip({"inner.zip": data})
@@ -104,7 +106,7 @@ def test_what_the_zips_of_one_student_hold_is_counted_together(
 def test_a_zip_that_grows_without_end_is_not_laid_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A zip within a zip hardly shrinks; one that does is a bomb."""
+    """A zip within a zip hardly shrinks, so one that does is a bomb."""
     monkeypatch.setattr(zips, "FREE_BYTES", 1 << 20)
     bomb = make_zip({"zeros": bytes(3 << 20)}, zipfile.ZIP_STORED)
     place = tmp_path / "class.zip"
@@ -129,7 +131,7 @@ def test_a_lesson_that_grows_is_read_up_to_its_cap(tmp_path: Path) -> None:
 
 
 def zip_directory(entries: int) -> bytes:
-    """A zip of nothing but its directory, as large as that many entries make it."""
+    """Return a zip that is only a directory, as large as that many entries make it."""
     entry = (
         struct.pack(
             "<4s4B4HL2L5H2L", b"PK\x01\x02", 20, 3, 20, 0, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0
@@ -173,7 +175,7 @@ def test_a_directory_that_is_far_too_large_is_not_even_read() -> None:
     ],
 )
 def test_no_lie_about_its_directory_gets_past(hiding: str) -> None:
-    """The largest directory counts that any end record claims, whichever one zipfile reads."""
+    """The largest directory size of all end records counts, whichever one zipfile reads."""
     large = 50 << 20
     end = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 1, 1, 46, 0, 0)
     end64 = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, large, 0)
@@ -204,7 +206,7 @@ def test_a_zip_of_the_64_bit_form_is_read(tmp_path: Path) -> None:
 
 
 def link(name: str, target: str) -> bytes:
-    """A zip with a symbolic link."""
+    """Return a zip with a symbolic link."""
     entry = zipfile.ZipInfo(name)
     entry.create_system = 3
     entry.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -216,7 +218,7 @@ def link(name: str, target: str) -> bytes:
 
 
 def test_a_link_in_a_zip_is_no_text(tmp_path: Path) -> None:
-    """What it holds is a path, which would be graded as Python."""
+    """Its contents are a path, which would otherwise be graded as Python."""
     (tmp_path / "class.zip").write_bytes(link("bob/tiny.py", "../../etc/passwd"))
     files = read_student(tmp_path / "class.zip", "bob")
     assert "not a link to elsewhere" in str(files["tiny"].problem)
@@ -232,7 +234,7 @@ def test_a_link_among_the_students_of_a_zip_is_passed_over(tmp_path: Path) -> No
 
 
 def encrypt(data: bytes) -> bytes:
-    """The zip with every member marked as encrypted."""
+    """Return the zip with every member marked as encrypted."""
     out = bytearray(data)
     for signature, flags in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         at = out.find(signature)
@@ -308,7 +310,7 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
 
 
 def entry_written_as(path: str, encoding: str, *, utf8_flag: bool = False) -> zipfile.ZipInfo:
-    """The entry that zipfile makes of a name that a program wrote so."""
+    """Return zipfile's entry for a name that a program wrote in this way."""
     raw = path.encode(encoding)
     data = bytearray(make_zip({"x" * len(raw): ""}))
     data = data.replace(b"x" * len(raw), raw)

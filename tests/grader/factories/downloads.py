@@ -12,7 +12,7 @@ Files = dict[str, str | bytes]
 Students = dict[str, Files]
 """A student's files by the student's name."""
 Download = tuple[Path, Files]
-"""What to give to ``find_class``, and the files to write below it."""
+"""The argument for ``find_class``, and the files to write below it."""
 FIRST_CANVAS_USER, FIRST_MOODLE_PARTICIPANT, FIRST_GRADESCOPE_SUBMISSION = 500, 2000, 90000
 
 

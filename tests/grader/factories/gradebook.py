@@ -1,5 +1,5 @@
-"""Make gradebook entries. ``ENTRIES`` is a class of two lessons, with one entry for each thing that
-a submission can come to.
+"""Make gradebook entries. ``ENTRIES`` is a class of two lessons, with one entry for each possible
+result of a submission.
 """
 
 from __future__ import annotations

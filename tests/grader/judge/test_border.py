@@ -1,5 +1,5 @@
-"""The border: a student's function gives the same values, gradients and errors remotely as it does
-locally.
+"""A student's function gives the same values, gradients and errors across the process border as it
+does locally.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def double(*shape: int, requires_grad: bool = True) -> Tensor:
 
 
 def outcome(probe: Callable[[Any], Any], student: Any) -> Any:
-    """What a probe gives, or how it raises, in a form that can be compared."""
+    """Return a probe's result, or how it raises, in a form that can be compared."""
     try:
         return plain(probe(student))
     except StudentCodeError as error:
@@ -211,7 +211,7 @@ def mutated(student: Any) -> Any:
 
 
 def mutated_expanded(student: Any) -> Any:
-    """One number is written to, of which the others are copies."""
+    """Write to one number that several elements share."""
     x = double(1, 2, requires_grad=False).expand(3, 2)
     return student.mutate_first(x), x
 
@@ -343,7 +343,7 @@ def test_a_scenario_measures_the_same_on_both_sides(remote: Callable[..., Remote
 def test_an_exception_arrives_with_type_message_and_the_students_line(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """… and with no frame of ours."""
+    """Its traceback contains none of our frames."""
     with pytest.raises(StudentCodeError) as caught:
         remote(SOURCE).fail(double(2))
     line = next(n for n, text in enumerate(SOURCE.splitlines(), 1) if "no_such_method" in text)
@@ -356,9 +356,7 @@ def test_an_exception_arrives_with_type_message_and_the_students_line(
 def test_a_stub_is_told_from_torchs_own_not_implemented(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """NotImplementedError counts as "not started" only where the student's file raises it in so
-    many words.
-    """
+    """NotImplementedError means "not started" only if the student's file raises it explicitly."""
     student = remote(SOURCE)
     with pytest.raises(StudentCodeError) as stub:
         student.not_there_yet()
@@ -372,8 +370,8 @@ def test_a_stub_is_told_from_torchs_own_not_implemented(
 
 
 def test_names_that_are_missing_unfinished_or_no_data(remote: Callable[..., RemoteStudent]) -> None:
-    """A missing name says which there are; ``...`` is not started; a module comes back as its
-    type's name.
+    """A missing name lists those that exist; ``...`` is not started; a module becomes its type's
+    name.
     """
     student = remote(SOURCE)
     with pytest.raises(MissingName) as missing:
@@ -421,7 +419,7 @@ def test_a_students_class_can_be_handed_back_to_the_student(
 def test_a_function_that_is_handed_over_is_a_plain_one(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """Who is promised a function may ask whether it has what a module has."""
+    """Code that expects a function may ask whether it has a module's attributes."""
     text = (
         "import inspect\n"
         "def about(f):\n"
@@ -442,7 +440,7 @@ def test_what_is_printed_is_kept_apart_and_cut(remote: Callable[..., RemoteStude
 
 
 def test_handles_die_with_the_nodes_that_hold_them(remote: Callable[..., RemoteStudent]) -> None:
-    """A worker keeps a call's graph for as long as the judge's result lives, and no longer."""
+    """A worker keeps a call's graph exactly as long as the judge's result exists."""
     student = remote(
         "import gc, sys\ndef f(x): return x * 2\ndef calls():\n"
         "    from grader.worker.process import Worker\n"
@@ -480,7 +478,7 @@ LOST = {
 def test_a_lost_worker_is_told_apart_and_replaced(
     name: str, remote: Callable[..., RemoteStudent]
 ) -> None:
-    """A loop is a timeout, a death says how, and the next question goes to a new worker."""
+    """A loop is a timeout, a death gives its reason, and the next request goes to a new worker."""
     source, expected, reason = LOST[name]
     student = remote(source + "\ndef g(): return 7\n", call_seconds=0.5)
     with pytest.raises(WorkerLost) as lost:
@@ -493,9 +491,7 @@ def test_a_lost_worker_is_told_apart_and_replaced(
 def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """Whether it ends before it is ended is a matter of moments, and a report is the same whenever
-    it is made.
-    """
+    """How it ends depends on timing, but a report must be the same every time."""
     student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
     with pytest.raises(WorkerLost) as lost:
         student.f()
@@ -513,7 +509,7 @@ def test_a_flood_of_output_does_no_harm(remote: Callable[..., RemoteStudent]) ->
 
 
 def test_sys_exit_is_an_exception_like_another(remote: Callable[..., RemoteStudent]) -> None:
-    """``sys.exit()`` in a function is what the student raised, not the end of the worker."""
+    """``sys.exit()`` in a function is the student's exception, and the worker continues."""
     student = remote("import sys\ndef f(): sys.exit(0)\ndef g(): return 1")
     with pytest.raises(StudentCodeError, match="SystemExit"):
         student.f()
@@ -523,7 +519,7 @@ def test_sys_exit_is_an_exception_like_another(remote: Callable[..., RemoteStude
 def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """A handle of the lost worker is not mistaken for one of its successor."""
+    """A handle of the lost worker is not mistaken for one of the new worker."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)")
     x = double(2)
     y = student.f(x)

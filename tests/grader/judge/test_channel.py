@@ -1,4 +1,6 @@
-"""A worker's line: no output is lost or piles up, and no answer comes before its question."""
+"""A worker's connection: no output is lost or accumulates, and no answer is accepted before its
+request.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +96,7 @@ def test_answers_that_nobody_reads_make_the_worker_wait(pipes: Pipes) -> None:
 
 
 def test_a_socket_takes_no_answer_before_its_question() -> None:
-    """Also where it still lies in the kernel's buffer."""
+    """This includes an answer that is still in the kernel's buffer."""
     line, far_line = socket.socketpair()
     output, far_output = os.pipe()
     channel = SocketChannel(line, output, output_bytes=1 << 10)
@@ -107,7 +109,7 @@ def test_a_socket_takes_no_answer_before_its_question() -> None:
 
 
 def test_a_pipe_takes_no_answer_before_its_question() -> None:
-    """Also where it still lies in the kernel's buffer, since no thread had time to read it."""
+    """This includes an answer in the kernel's buffer that no thread has read yet."""
     for _ in range(50):
         pipes = Pipes()
         os.write(pipes.answers, pack({"id": 1, "value": 2}))
@@ -117,7 +119,7 @@ def test_a_pipe_takes_no_answer_before_its_question() -> None:
 
 
 class NoWorkers:
-    """A source of workers that is never asked."""
+    """A source of workers that is never used."""
 
     def start(self) -> NoReturn:
         raise AssertionError

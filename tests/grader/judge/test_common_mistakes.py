@@ -1,5 +1,5 @@
-"""Mistakes of every lesson, recognized by the engine: each by a failure that shows it, and none by
-one that resembles it. What torch raises is provoked, so a new version's words are noticed.
+"""The engine recognizes mistakes that all lessons share, each from a failure that shows it, and
+none from a similar one. Torch's exceptions are provoked, so that changed messages are noticed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def named(
     solution: str = PLAIN,
     inputs: dict[str, Any] | None = None,
 ) -> tuple[str | None, str]:
-    """The id and the words of what the engine says of a failure."""
+    """Return the id and the text of what the engine recognizes in a failure."""
     nothing: Any = None
     reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
     failure = Failure(
@@ -215,7 +215,7 @@ def test_an_exception_is_swallowed() -> None:
 
 
 class Scaled(torch.autograd.Function):
-    """A Function whose backward returns what its test wants."""
+    """A Function whose backward returns what its test requests."""
 
     returned: Any = None
 

@@ -1,4 +1,4 @@
-"""What a rule or a check writes into a constant of its lesson is gone for the next submission."""
+"""Changes of a rule or a check to its lesson's constants are undone before the next submission."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_namespaces_are_those_of_functions_and_of_their_helpers() -> None:
 
 
 def test_a_lessons_constants_are_found_when_its_checks_are_collected() -> None:
-    """tensor_state's rules hold two leaves."""
+    """The rules of tensor_state hold two leaves."""
     plugin = LessonPlugin(spec_for(load_course(find_course()).lesson("tensor_state"), Settings(1)))
     plugin.pytest_collection_modifyitems([])
     assert len(plugin.constants) >= 2

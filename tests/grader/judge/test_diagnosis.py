@@ -1,5 +1,5 @@
-"""How an explanation's template is filled: values as the report shows them, our own texts in the
-reader's language.
+"""Fill an explanation's template: values as in the report,
+our own texts in the reader's language.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def test_a_fact_that_is_missing_is_left_as_it_stands() -> None:
 
 
 def test_a_phrase_without_a_translation_is_missed() -> None:
-    """So ``grade verify --lang`` tells it, where a finished sentence would have gone by unseen."""
+    """So ``grade verify --lang`` reports it; a finished sentence would have gone unnoticed."""
     tr = Catalogue("ko", {"got {what}": "{what} 받음"})
     assert (
         fill_text("got {what}", {"what": phrase("a line of {count}", count=3)}, tr)

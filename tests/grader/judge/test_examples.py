@@ -1,4 +1,4 @@
-"""A mistake without a rule has its name from the known wrong answer that fails in the same way."""
+"""A mistake without a rule is named by the known wrong answer that fails in the same way."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_explanation_shows_the_students_values(host: ForkServerClient, lesso
 
 
 def test_it_must_fail_alike_from_a_second_seed(host: ForkServerClient, lesson: Lesson) -> None:
-    """Here the first call halves, and the second one does not."""
+    """Here only the first call halves."""
     body = "double.calls = getattr(double, 'calls', 0) + 1; return x / 2 if double.calls < 2 else x"
     check = checks_of(host, lesson, body, unnamed_by=("engine",))["tiny.double"]
     assert check.outcome is Outcome.FAILED
@@ -166,7 +166,7 @@ def behavior(actual: float, **facts: Any) -> Behavior:
 
 
 def test_small_errors_are_compared_as_errors() -> None:
-    """With a step of 1e-5 and of 2e-5 the results agree to four digits, the errors do not."""
+    """With steps of 1e-5 and 2e-5, the results agree to four digits, but the errors do not."""
     assert behavior(1e-6).agrees(behavior(1.001e-6))
     assert not behavior(1e-6).agrees(behavior(2e-6))
     assert not behavior(1e-6).agrees(behavior(-1e-6))

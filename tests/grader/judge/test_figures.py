@@ -1,5 +1,5 @@
-"""Figures of failed checks: what they are made of, that they cost a passing check nothing, and how
-they are shown.
+"""Figures of failed checks: their contents, that they cost a passing check nothing, and how they
+are shown.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def leaf(*values: float) -> torch.Tensor:
 
 
 class Doubled(torch.autograd.Function):
-    """x² whose backward is twice too large for its second element."""
+    """x² with a backward that is twice too large for its second element."""
 
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
@@ -123,7 +123,7 @@ def test_every_figure_is_plain_data_as_the_schema_has_it(name: str) -> None:
 
 
 def test_the_place_of_an_entry_is_the_node_of_that_visit() -> None:
-    """The fourth node of the walk; nodes that are met again have several numbers."""
+    """It is the fourth node of the walk; nodes that are visited again have several numbers."""
     figure = graph_example()
     picture = GraphPicture.from_json(figure["expected"])
     assert picture.by_id()[figure["first_difference"]].type == "SinBackward0"
@@ -158,7 +158,7 @@ def test_a_comparison_marks_where_two_graphs_differ_first() -> None:
 
 
 def hooked(at: str, note: str = "") -> dict[str, Any]:
-    """The figure of a graph with a hook at one tensor beside that with one at y."""
+    """Return the figure of a graph with a hook at one tensor beside one with a hook at y."""
     graphs = []
     for name in (at, "y"):
         x = leaf(1.0)
@@ -191,7 +191,7 @@ def test_what_backward_freed_makes_two_graphs_differ() -> None:
 
 
 def test_a_check_may_say_where_two_graphs_differ() -> None:
-    """For graphs of different shape: a name that both have is marked in both."""
+    """If graphs differ in shape, a name that both have is marked in both."""
     x = leaf(1.0)
     y = x.sin()
     other = x.exp().cos() * x
@@ -226,9 +226,7 @@ def test_a_note_is_short(value: Any, text: str) -> None:
 
 
 def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
-    """What came from a student's process is looked at before it is drawn; the check's verdict
-    stands.
-    """
+    """Data from a student's process is validated before it is drawn; the verdict stays."""
     x = leaf(1.0)
     lie = {"nodes": [{"id": "<b>", "kind": "op"}], "edges": []}
     assert render_figures(
@@ -250,7 +248,7 @@ def test_jacobians_that_agree_are_no_figure() -> None:
 
 
 def test_a_large_jacobian_is_cut_and_says_so() -> None:
-    """Cost and size are bounded: twelve rows, twelve columns."""
+    """The limit is twelve rows and twelve columns."""
     calls = []
 
     def wrong(x: torch.Tensor) -> torch.Tensor:
@@ -270,7 +268,7 @@ def test_a_large_jacobian_is_cut_and_says_so() -> None:
 
 
 def test_a_figure_leaves_the_checks_inputs_as_they_are() -> None:
-    """A function that writes into what it is given writes into a copy."""
+    """A function that writes into its arguments writes into copies."""
     x, w = leaf(1.0, 2.0), torch.ones(2, dtype=torch.float64)
 
     def writes(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -322,7 +320,7 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
 
 
 def test_a_graph_in_a_worker_crosses_as_data(remote: Callable[..., RemoteStudent]) -> None:
-    """By a scenario that reads it there."""
+    """A scenario reads it in the worker."""
     scenarios = (
         "def graph(student, x):\n"
         "    from grader.worker.wire.trace import trace\n"
@@ -347,8 +345,8 @@ def test_a_check_that_passes_makes_no_figure() -> None:
 def test_what_ends_a_block_that_draws_brings_its_figures(
     error: CheckFailure | StudentCodeError,
 ) -> None:
-    """A verdict and an exception of the student's alike; nothing is drawn before the judge writes
-    the verdict down.
+    """This holds for a verdict and for a student's exception; nothing is drawn before the verdict
+    is written.
     """
     asked = []
 
@@ -405,7 +403,9 @@ def test_a_terminal_shows_the_graph_with_the_place_marked() -> None:
 
 
 def test_whole_a_terminal_shows_both_graphs() -> None:
-    """As ``grade replay`` does; otherwise a student's own, with what belongs where they differ."""
+    """``grade replay`` shows both; otherwise a terminal shows the student's, with the expected
+    parts where they differ.
+    """
     found = [line.plain for line in figure_lines(comparison(), Catalogue(), 80, whole=True)]
     assert found[:2] == ["The graph, yours", "  MulBackward0  keeps other, self  ◀"]
     assert found[-3:] == ["The graph, expected", "  SquareBackward  ◀", "  └─ x  float64 (1,)"]
@@ -428,7 +428,7 @@ def test_a_constant_that_has_a_name_is_told_from_a_leaf() -> None:
 
 
 def test_a_short_tree_shows_the_place_that_is_marked() -> None:
-    """However far down it is."""
+    """The marked line may be far down."""
     x = y = leaf(1.0)
     for _ in range(20):
         y = y.sin()
@@ -455,8 +455,8 @@ def test_a_terminal_shows_predictions_and_why() -> None:
 
 @pytest.mark.parametrize("name", ["graph", "comparison", "jacobian"])
 def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: str) -> None:
-    """The page's policy allows its own sheet alone; who can't see the drawing reads the text or the
-    table.
+    """The page's policy allows only its own style sheet; people who can't see the drawing read text
+    or a table.
     """
     found = panels(EXAMPLES[name](), Catalogue())
     assert len(found) == (2 if name == "comparison" else 1)
@@ -512,7 +512,7 @@ def test_entries_that_are_no_numbers_differ_from_those_that_are() -> None:
 
 @pytest.fixture
 def drawn_report() -> Report:
-    """A report with a failed check that has a figure of each kind."""
+    """Return a report with a failed check that has a figure of each kind."""
     wrong = CheckResult(
         "tiny.gradient",
         "the gradient is right",
@@ -541,7 +541,7 @@ def drawn_report() -> Report:
 
 
 def test_reports_show_figures(drawn_report: Report) -> None:
-    """On the page as drawings and cards; in a terminal of 80 columns nothing is wider."""
+    """The page shows drawings and cards; on a terminal of 80 columns nothing is wider."""
     page = render_page(drawn_report)
     assert page.count('<svg xmlns="http://www.w3.org/2000/svg" class="graph"') == 4
     assert page.count('<ul class="cards">') == 1
@@ -554,9 +554,7 @@ def test_reports_show_figures(drawn_report: Report) -> None:
 
 
 def test_figures_of_hidden_checks_are_withheld(drawn_report: Report) -> None:
-    """A figure holds what a check asked, so a class's pages have none of a hidden one, and that of
-    a visible one.
-    """
+    """A figure shows a check's inputs, so a class's pages have figures only of visible checks."""
     (lesson,) = drawn_report.lessons
     shown = lesson.checks[0]
     both = replace(
@@ -567,7 +565,7 @@ def test_figures_of_hidden_checks_are_withheld(drawn_report: Report) -> None:
 
 
 def test_hostile_figures_are_text(drawn_report: Report) -> None:
-    """A name that would be markup stays a name."""
+    """Markup in a name is shown as text."""
     graph = comparison()
     graph["actual"]["nodes"][0]["type"] = "</svg><script>alert(1)</script>"
     rows = prediction_figure([["<script>", "\x1b[2J", "<b>", "</ul>"]])
@@ -593,7 +591,7 @@ def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None
 
 
 def test_a_result_without_figures_is_read(drawn_report: Report) -> None:
-    """Reports that were written before there were any."""
+    """Older reports have none."""
     data = drawn_report.as_json()["lessons"][0]["checks"][0]
     assert CheckResult.from_json(data).figures == data["figures"]
     del data["figures"]
@@ -686,13 +684,13 @@ DRAWN = {
         "hessian_of_a_linear_function_with_weights_to_learn",
     ): (None, "∇f(x) = MulBackward0"),
 }
-"""A mistake, a check that it fails, and what is marked: in the student's graph, in the one beside
+"""A mistake, a check that it fails, and the marked nodes: in the student's graph, in the one beside
 it.
 """
 
 
 FIRST_OF_ITS_LESSON = set({name: (name, *more) for name, *more in reversed(DRAWN)}.values())
-"""One for each lesson, which ``make test`` looks at: whether a picture is drawn hangs on the
+"""One figure for each lesson, which ``make test`` checks: whether a picture is drawn depends on the
 lesson's own scenario.
 """
 

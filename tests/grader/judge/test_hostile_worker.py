@@ -1,5 +1,5 @@
-"""Whatever a worker answers, the judge's side returns plain values or raises one of the errors that
-a check expects.
+"""For any answer of a worker, the judge returns plain values or raises one of the errors that a
+check expects.
 """
 
 from __future__ import annotations
@@ -25,15 +25,13 @@ from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
 from grader.worker.wire.frames import HEADER, Frame, sizes, unpack
 
 EXPECTED = (StudentCodeError, MissingName, WorkerLost, NotStarted)
-"""What a check may meet: the student's own error, a missing or unwritten name, and the one error
-for a broken worker.
+"""The errors that a check may get: the student's own, a missing or unwritten name, and the one
+error for a broken worker.
 """
 
 
 class ScriptedWorker:
-    """A worker, and where it comes from, whose answers were written beforehand. It answers ``load``
-    honestly.
-    """
+    """A worker, and its source, with prepared answers. It answers ``load`` honestly."""
 
     def __init__(self, answers: list[tuple[Any, bytes]]) -> None:
         self.output = Output(100)
@@ -99,7 +97,7 @@ HANDLES = st.none() | st.integers(1, 3)
 
 @st.composite
 def tensors(draw: st.DrawFn) -> tuple[Any, bytes]:
-    """A tensor as it should be, of this or that dtype and shape, and its bytes."""
+    """Draw a valid tensor of some dtype and shape, and its bytes."""
     dtype, size = draw(
         st.sampled_from(
             [("float64", 8), ("float64", 8), ("float32", 4), ("int64", 8), ("complex64", 8)]
@@ -112,8 +110,8 @@ def tensors(draw: st.DrawFn) -> tuple[Any, bytes]:
 
 @st.composite
 def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
-    """An answer that is nearly as it should be: values or gradients with tensors in them, one field
-    perhaps another.
+    """Draw a nearly valid answer: values or gradients with
+    tensors, perhaps with one field changed.
     """
     parts = draw(st.lists(tensors() | st.just((None, b"")), min_size=1, max_size=3))
     metas, blob = [meta for meta, _ in parts], b"".join(data for _, data in parts)
@@ -195,7 +193,7 @@ QUESTIONS: list[Callable[[RemoteStudent], None]] = [call, name, observe, drive]
 def test_no_answer_makes_the_judge_raise_anything_else(
     question: Callable[[RemoteStudent], None], answers: list[tuple[Any, bytes]]
 ) -> None:
-    """… than what a check expects; and the next worker can be asked."""
+    """Only the errors that a check expects are raised, and the next worker can be used."""
     session = StudentSession(
         ScriptedWorker([({"kind": "callable"}, b""), *answers]),
         source=Source("", "lesson.py"),
@@ -211,9 +209,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
 
 
 def test_the_liar_can_tell_the_truth() -> None:
-    """… else the property above would hold of nothing: a well-formed answer arrives, with a
-    gradient.
-    """
+    """A valid answer arrives, with a gradient; otherwise the test above would prove nothing."""
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST
     answers = [(body, three), ({"grads": [body["value"]], "handle": None, "mutated": []}, three)]

@@ -1,4 +1,4 @@
-"""The judge's memory: what a student's values take beyond its limit is that check's failure."""
+"""If a student's values exceed the judge's memory limit, only that check fails."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def graded(host: ForkServerClient, course: Course, text: str) -> dict[str, Check
 def test_values_that_take_too_much_memory_fail_their_check(
     host: ForkServerClient, course: Course
 ) -> None:
-    """In torch and in Python; the next submission has all of the memory again."""
+    """This holds in torch and in Python; the next submission has all of the memory again."""
     for _ in range(3):
         wrong = graded(host, course, WIDE)
         for name in ("outer", "list"):
@@ -100,7 +100,7 @@ def test_a_host_that_allows_less_is_not_the_students_fault(monkeypatch: pytest.M
 
 
 class Held:
-    """Something that tells when it is dropped."""
+    """An object that reports when it is freed."""
 
     dropped = False
 

@@ -1,5 +1,5 @@
-"""Whatever a student hands in ends as a clear outcome on the right checks, and never stops another
-lesson.
+"""Every submission ends with a clear outcome on the right
+checks, and never stops another lesson.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n
 def grade(
     host: ForkServerClient, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en"
 ) -> LessonResult:
-    """The result of a file of that text."""
+    """Return the result of a file with that text."""
     lesson = course.lesson("tiny")
     data = source.encode() if isinstance(source, str) else source
     file = decode("tiny", "tiny.py", data)
@@ -49,7 +49,7 @@ def outcomes(result: LessonResult) -> dict[str, str]:
 
 
 def with_double(body: str) -> str:
-    """The good file with another ``double``."""
+    """Return the good file with another ``double``."""
     return GOOD.replace("def double(x): return 2 * x", body)
 
 
@@ -76,7 +76,7 @@ def test_a_right_answer_gets_full_marks(host: ForkServerClient, small_course: Co
 def test_a_stream_may_be_wrapped_anew(
     wrapped: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """What is printed is told in the order of the checks, whoever opened the stream."""
+    """Output is reported in the order of the checks, whoever opened the stream."""
     body = (
         "import codecs, io, sys\n"
         f"{wrapped}\n"
@@ -91,7 +91,7 @@ def test_a_stream_may_be_wrapped_anew(
 
 
 def test_a_file_is_given_no_arguments(host: ForkServerClient, small_course: Course) -> None:
-    """As where it is run by itself."""
+    """The same holds when it is run by itself."""
     parsed = (
         "import argparse, sys\n"
         "parser = argparse.ArgumentParser()\n"
@@ -216,7 +216,7 @@ def test_the_stubs_last_line_left_below_what_was_written(
 def test_a_function_may_be_begun_inside_a_statement(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """As in an ``if`` or a ``try``, with the stub's own lines left above."""
+    """It may be in an ``if`` or a ``try``, with the stub's own lines left above."""
     stub = small_course.lesson("tiny").stub.read_text()
     result = grade(
         host, small_course, f"{stub}\nif LIMIT is ...:\n    def double(x): return 2 * x\n"
@@ -236,7 +236,7 @@ def test_a_stub_is_not_started(host: ForkServerClient, small_course: Course) -> 
 def test_a_half_done_file_keeps_begun_and_not_begun_apart(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """Not started counts by function, also where the stub was reworded."""
+    """Each function counts as not started by itself, even if the stub was reworded."""
     result = grade(
         host,
         small_course,
@@ -388,9 +388,7 @@ RAISING = {
 def test_one_bad_function_costs_only_itself(
     name: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """Whatever ``double`` does, it is that check's outcome, and ``triple`` is graded as if nothing
-    had been.
-    """
+    """``double`` may do anything: only its check is affected, and ``triple`` is graded normally."""
     body, outcome, words = RAISING[name]
     result = grade(host, small_course, with_double(body))
     check = by_id(result)["double"]
@@ -465,8 +463,8 @@ def test_output_is_reported_with_the_check_that_caused_it(
 def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """The judge may compute the truth from the tensors that it handed out: making both sides zero
-    earns nothing.
+    """The judge may compute expected values from the tensors that it passed, so making both sides
+    zero must earn nothing.
     """
     checks = by_id(
         grade(host, small_course, with_double("def double(x):\n    x.zero_()\n    return x * 5"))
@@ -479,8 +477,8 @@ def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
 def test_what_is_beside_the_file_does_nothing(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    """Only the lesson's own file reaches the worker: a conftest.py or a torch.py beside it is not
-    even read.
+    """Only the lesson's file reaches the worker; a conftest.py or a torch.py beside it is not even
+    read.
     """
     (tmp_path / "tiny.py").write_text("import helper\n" + GOOD)
     for name in ("conftest", "torch", "sitecustomize", "helper"):
@@ -526,7 +524,7 @@ def test_a_missing_lesson_is_missing(host: ForkServerClient, small_course: Cours
 def test_processes_that_were_left_behind_are_gone(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    """A grandchild with a session of its own is killed when its lesson ends."""
+    """A grandchild with its own session is killed when its lesson ends."""
     marker = "left_behind_by_a_test_of_gradlings"
     body = (
         "import os, time, ctypes\n"
@@ -570,7 +568,7 @@ WRAPPED = (
 def test_without_fork_a_plain_process_does_the_same(
     body: str, host: ForkServerClient, spawning_host: ForkServerClient, small_course: Course
 ) -> None:
-    """Every outcome, message and line is that of the forked worker."""
+    """Every outcome, message and line is the same as with a forked worker."""
 
     def seen(result: LessonResult) -> list[tuple[object, ...]]:
         return [
@@ -623,7 +621,7 @@ def test_without_fork_each_lesson_has_its_own_checks(spawning_host: ForkServerCl
 def test_an_endless_loop_is_shown_with_its_line(
     loop: str, line: int, host: ForkServerClient, small_course: Course
 ) -> None:
-    """In Python, in what it calls, while it prints, and inside of torch; what it printed stays."""
+    """The loop may be in Python, in a callee, print, or be inside torch; its output is kept."""
     source = (
         "import torch\n"
         "print('begun')\n"
@@ -699,9 +697,7 @@ def test_without_fork_a_worker_made_ahead_does_the_same(
 def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A fault of ours is a ``grader_error``, never a student's zero, and the next lesson is
-    graded.
-    """
+    """The result is ``grader_error``, never a student's zero, and the next lesson is graded."""
     with ForkServerClient() as mine:
         assert mine._process is not None
         with monkeypatch.context() as patch:
@@ -714,8 +710,8 @@ def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
 def test_a_check_that_is_itself_broken_is_the_graders_fault(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
-    """An exception that the reference raises as well is ours; one that only what came back causes
-    is the student's.
+    """It is if the reference raises too; an exception that only the student's values cause is the
+    student's.
     """
     import shutil
 
@@ -753,7 +749,7 @@ def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:
 def test_a_full_disk_is_the_hosts_fault_only_where_the_disk_is_full(
     free: int, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Anybody can raise an OSError with that number."""
+    """Any code can raise an OSError with that number."""
     monkeypatch.setattr("shutil.disk_usage", lambda folder: types.SimpleNamespace(free=free))
     error = StudentCodeError("OSError", "[Errno 28] No space left on device")
     assert raised(error, Source("", "tiny.py"), Limits()).outcome is outcome
@@ -762,7 +758,9 @@ def test_a_full_disk_is_the_hosts_fault_only_where_the_disk_is_full(
 
 
 def test_what_a_worker_measured_is_no_line_of_the_file() -> None:
-    """A check's facts may hold any key that came back; the line to show is the check's own word."""
+    """A check's facts may contain any key from a worker; only the check itself may name the line to
+    show.
+    """
     for failure, line in (
         (CheckFailure("wrong", facts={"line": 7, "gradcheck": "no"}), None),
         (CheckFailure("line {line}", facts={"line": 7}, line=3), 3),
@@ -773,7 +771,7 @@ def test_what_a_worker_measured_is_no_line_of_the_file() -> None:
 
 
 def test_a_text_that_speaks_of_memory_is_no_limit_that_was_hit() -> None:
-    """The class of the exception decides, and what it is derived from."""
+    """The exception's class and its bases decide."""
     source, limits = Source("", "tiny.py"), Limits()
     said = StudentCodeError("ValueError", "a MemoryError, or [Errno 24]", ancestors=("Exception",))
     assert raised(said, source, limits).message == "{raised}"

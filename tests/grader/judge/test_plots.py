@@ -1,5 +1,5 @@
-"""Plots of failed checks: the points that are asked for, what they show, and that no verdict hangs
-on them.
+"""Plots of failed checks: the requested points, the drawing,
+and that no verdict depends on them.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def square(x: torch.Tensor) -> torch.Tensor:
 
 
 def plain(figure: Any) -> dict[str, Any]:
-    """A figure as a report has it."""
+    """Return a figure as a report has it."""
     assert figure is not None
     data = translate_figure(figure, Catalogue())
     found: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
@@ -80,8 +80,8 @@ def of_student(student: RemoteStudent, **more: Any) -> dict[str, Any]:
 
 
 def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., RemoteStudent]) -> None:
-    """Value and gradient of the student's over the true ones, the failing point marked; the
-    gradient is that for the check's own grad_output.
+    """It shows the student's value and gradient over the true ones, with the failing point marked
+    and the check's own grad_output.
     """
     data = of_student(remote(IGNORES))
     assert data["caption"] == "F.apply and its gradient, over x[2]"
@@ -190,7 +190,7 @@ def test_several_calls_are_answered_and_what_raises_is_none(
 def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """The points together may take as long as one call; the lesson's clock stands still."""
+    """All points together may take as long as one call; the lesson's clock stands still."""
     student = remote(
         "def f(x):\n    while x.max() > 2.5: pass\n    return x * x\n", call_seconds=0.5
     )
@@ -287,7 +287,7 @@ def test_yours_and_the_true_curve_differ_without_color() -> None:
 
 
 def test_two_drawings_fit_a_screen() -> None:
-    """24 lines, of which ``grade watch`` takes four, and a check's title one."""
+    """A screen has 24 lines; ``grade watch`` takes four and a check's title one."""
     one = wild()
     both = {**one, "panels": [*one["panels"], *one["panels"]]}
     lines = figure_lines(both, Catalogue(), 76, whole=True)
@@ -365,12 +365,12 @@ PLOTTED = {
     ("second_derivative", "finite_differences", "second_derivative_of_a_drawn_function"): 1,
     ("hooks", "clip_by_value", "long_gradient_is_capped"): 1,
 }
-"""A mistake, a check that it fails, and how many drawings the plot has."""
+"""A mistake, a check that it fails, and the number of drawings in the plot."""
 
 
 @pytest.fixture
 def graded(host: ForkServerClient) -> Iterator[Callable[[str, str], LessonResult]]:
-    """``graded(lesson, mistake)``: what a wrong answer of the catalogue comes to."""
+    """Return ``graded(lesson, mistake)``, which grades a wrong answer of the catalogue."""
 
     def grade(name: str, mistake: str) -> LessonResult:
         course = load_course(find_course())
@@ -399,7 +399,7 @@ def test_a_mistake_about_numbers_comes_with_a_plot(
 
 
 def test_no_figure_of_the_catalogue_is_broken(graded: Callable[[str, str], LessonResult]) -> None:
-    """A failure of a plot would be a note for the author, and no verdict."""
+    """A plot that fails leaves a note for the author and does not change the verdict."""
     result = graded("finite_difference", "zero_dims")
     failed = [one for one in result.checks if one.outcome in (Outcome.FAILED, Outcome.ERROR)]
     assert failed
@@ -407,7 +407,7 @@ def test_no_figure_of_the_catalogue_is_broken(graded: Callable[[str, str], Lesso
 
 
 def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
-    """Its worker hangs over the points; the verdict stands, and so do those of later checks."""
+    """Its worker hangs; the verdict and those of later checks stay."""
     course = load_course(find_course())
     lesson = course.lesson("custom_sigmoid")
     solution = without_markers(lesson.solution.read_text("utf-8"))

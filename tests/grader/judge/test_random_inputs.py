@@ -1,5 +1,5 @@
-"""What a check draws: numbers of few digits, none near zero, and tensors that may be told apart by
-their values.
+"""A check's random inputs have few digits, are not near zero, and give tensors that differ in
+value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SEEDS = range(40)
 
 @pytest.mark.parametrize("digits", [2, None])
 def test_no_element_lies_near_zero(digits: int | None) -> None:
-    """On either side of it, and in the bounds where these leave room."""
+    """This holds on both sides of zero, and at the bounds if they leave room."""
     for seed in SEEDS:
         values = RandomInputs(seed).tensor(50, low=-0.3, high=0.3, digits=digits)
         assert float(values.abs().min()) >= 0.1
@@ -34,8 +34,8 @@ def test_numbers_of_two_digits_have_two() -> None:
 
 
 def test_with_all_digits_no_two_elements_are_alike() -> None:
-    """Nor are those that were moved away from zero: what compares tensors by value is right or
-    wrong at every seed alike.
+    """Numbers moved away from zero differ too, so code that compares tensors by value gets the same
+    verdict from every seed.
     """
     for seed in SEEDS:
         values = RandomInputs(seed).tensor(60, low=-0.2, high=0.2, digits=None)
@@ -56,7 +56,7 @@ def test_a_bound_at_zero_keeps_its_side(low: float, high: float) -> None:
 def test_a_range_without_room_beside_zero_is_refused(
     low: float, high: float, digits: int | None
 ) -> None:
-    """What is moved away from zero would be greater than ``high`` or less than ``low``."""
+    """A number moved away from zero would be greater than ``high`` or less than ``low``."""
     with pytest.raises(ValueError, match="give avoid=0"):
         RandomInputs(3).tensor(100, low=low, high=high, digits=digits)
     values = RandomInputs(3).tensor(100, low=low, high=high, digits=digits, avoid=0.0)
@@ -78,7 +78,7 @@ def test_a_draw_repeats_itself() -> None:
 
 
 def test_shapes_that_stand_for_any_differ_in_dimensions_and_size() -> None:
-    """A function that looks at its input's size meets sizes that its author did not see."""
+    """A function that depends on its input's size meets sizes that its author did not see."""
     long = set()
     for seed in SEEDS:
         shapes = RandomInputs(seed).shapes()

@@ -1,4 +1,6 @@
-"""A check drives objects in the worker: in few frames, with gradients, and against their lies."""
+"""A check uses objects in the worker in few frames, with gradients, and safely against false
+answers.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,7 @@ def student(remote: Callable[..., RemoteStudent]) -> RemoteStudent:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, student: RemoteStudent) -> list[str]:
-    """What is asked of the worker from now on, a word for each frame."""
+    """Return the requests to the worker from now on, a word for each frame."""
     session, kept = object.__getattribute__(student, "_session"), list[str]()
     ask = session.ask
 
@@ -62,7 +64,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, student: RemoteStudent) -> list[str]:
 
 
 def driven(student: Any) -> Any:
-    """The same steps for a remote student and for one of this process."""
+    """Take the same steps for a remote and a local student."""
     a, b = student.Value(2.0), student.Value(-3.0)
     c = 1.0 + (a + b) + 4.0
     minus = -c

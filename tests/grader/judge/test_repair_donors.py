@@ -1,4 +1,4 @@
-"""Right answers lend their expressions and statements, under the student's names."""
+"""Right answers provide expressions and statements for repairs, under the student's names."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from grader.judge.repair.replacements import LIKELY, UNLIKELY
 
 
 def donated(wrong: str, *right: str, name: str = "f") -> dict[str, Edit]:
-    """Every text that donors make of a wrong one, without layout, and the edit."""
+    """Return every text that donors make of a wrong one, without layout, and the edit."""
     source, *donors = (Source(dedent(text), "l.py") for text in (wrong, *right))
     edits = [edit for edit in edits_in(source, name, donors=donors) if edit.donated]
     return {ast.unparse(ast.parse(edit.applied(source.text))): edit for edit in edits}
 
 
 def only(wrong: str, right: str, wanted: str) -> tuple[Edit, str]:
-    """The edit that makes ``wanted``, and the text that it says is wrong."""
+    """Return the edit that makes ``wanted``, and the text that it says is wrong."""
     edit = donated(wrong, right)[ast.unparse(ast.parse(dedent(wanted)))]
     return edit, dedent(wrong)[slice(*edit.main.shown)]
 

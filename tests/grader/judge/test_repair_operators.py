@@ -1,4 +1,4 @@
-"""Edits are small, leave valid Python, and say exactly where they are."""
+"""Edits are small, leave valid Python, and name exactly where they are."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n
 
 
 def files_from(text: str, name: str = "f") -> dict[str, Edit]:
-    """Every text that one edit makes of a file, without layout, and the edit."""
+    """Return every text that one edit makes of a file, without layout, and the edit."""
     edits = edits_in(Source(text, "lesson.py"), name)
     return {ast.unparse(ast.parse(edit.applied(text))): edit for edit in edits}
 
@@ -83,7 +83,9 @@ def test_edits_come_by_rank_and_later_lines_first() -> None:
 
 
 def test_what_cannot_be_a_repair_is_left_alone() -> None:
-    """Docstrings, messages of exceptions, f-strings, annotations, other functions, constants."""
+    """These are docstrings, exceptions' messages, f-strings, annotations, other functions,
+    constants.
+    """
     text = (
         'LIMIT = 3\n\n\ndef g(x):\n    return 1\n\n\ndef f(x: "1"):\n    """1"""\n'
         '    print(f"{x + 1}")\n    raise ValueError(1)\n'

@@ -1,4 +1,6 @@
-"""Statements lose a guard, move, or end up in a finally; what remains is valid Python."""
+"""Edits of statements remove a guard, move statements, or add a finally; the result is valid
+Python.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""No point for answers that were made before the questions: the reference's own answers, replayed
-to other questions, earn nothing.
+"""Answers that were made before the questions earn no points: the reference's answers, replayed to
+other questions.
 
-What is observed inside a worker could be invented there; what has to be computed from inputs that
-the judge draws could not. So a check that accepts replayed answers must need one of the same
-function that doesn't.
+A worker could fake what is observed in it, but not what has to be computed from inputs that the
+judge draws. So a check that accepts replayed answers must need a check of the same function that
+does not.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from grader.judge.random_inputs import RandomInputs
 
 COURSE = load_course(find_course())
 MOST_OBSERVED = 38.5
-"""Points of the course that rest on observation alone; the aim is fewer."""
+"""The points of the course that rest on observation alone; the aim is fewer."""
 RECORDED, ASKED_AGAIN = 1, (2, 3, 4)
 KNOWN_BEFOREHAND = {
     "graph_inspection": {"PREDICTED_GRADIENT"},
     "retain_graph": {"SURVIVES_SECOND_BACKWARD", "second_backward_error"},
     "tensor_state": {"HAS_GRAD_AFTER_BACKWARD"},
 }
-"""What the curriculum itself asks for by its value: predictions, and the text of an error. They can
-be looked up, and may be.
+"""Values that the curriculum itself asks for: predictions, and the text of an error. Students may
+look them up.
 """
 
 
 class Recorder:
-    """A student whose every answer is kept, in order."""
+    """A student whose answers are all recorded, in order."""
 
     def __init__(self, real: Any, kept: list[Any], source: Source) -> None:
         self.real, self.kept, self.source = real, kept, source
@@ -57,7 +57,7 @@ class Recorder:
 
 
 class Replayer:
-    """A student that answers what was answered before, whatever it is asked."""
+    """A student that repeats recorded answers, whatever it is asked."""
 
     def __init__(self, answers: Iterator[Any], real: Any, source: Source) -> None:
         self.answers, self.real, self.source = answers, real, source
@@ -75,12 +75,12 @@ class Replayer:
 
 
 def unwrapped(value: Any) -> Any:
-    """A function of the student's that a check hands back to it."""
+    """Return a student's function that a check passes back to it."""
     return value.real if isinstance(value, Recorder | Replayer) else value
 
 
 def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
-    """Whether a check passes, from every other seed, with the answers that were right from the
+    """Return whether a check passes from other seeds with the answers that were right for the
     recorded one.
     """
     wanted = inspect.signature(check).parameters
@@ -100,15 +100,15 @@ def accepts_replayed_answers(check: Check, reference: LocalStudent) -> bool:
 
 
 def needed(name: str, checks: dict[str, Check]) -> set[str]:
-    """The checks that must have passed before this one is asked."""
+    """Return the checks that must have passed before this one runs."""
     direct = set(spec_of(checks[name]).needs)
     return direct.union(*(needed(other, checks) for other in direct))
 
 
 @pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
-    """Each check that accepts them needs one of the same function that doesn't; what may be known
-    beforehand is listed.
+    """Each check that accepts them needs one of the same function that does not; allowed exceptions
+    are listed.
     """
     reference = reference_of(lesson)
     checks = checks_of(lesson)
@@ -128,7 +128,7 @@ def test_replayed_answers_earn_nothing(lesson: Lesson) -> None:
 
 
 def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
-    """… by the very means of the test above."""
+    """The test above relies on this."""
     reference = LocalStudent(
         Source("def twice(x):\n    return 2 * x\n\ndef kind():\n    return 'dog'\n", "lesson.py"),
         "",
@@ -146,6 +146,6 @@ def test_a_replayed_answer_is_told_from_a_computed_one() -> None:
 
 
 def test_few_points_rest_on_observation_alone() -> None:
-    """A student that computes nothing and answers for the scenarios gets no more than before."""
+    """A student that computes nothing and only fakes scenarios gets no more points than before."""
     points = [sum(observed_points(lesson).values()) for lesson in COURSE.lessons]
     assert 0 < sum(points) <= MOST_OBSERVED

@@ -1,4 +1,4 @@
-"""How large a result may become: each value, each check and each lesson is bounded."""
+"""The size of each value, check and lesson in a result is bounded."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def nested(leaf: Any, depth: int) -> Any:
 
 @pytest.mark.parametrize("leaf", [float("nan"), [], {}, {1: ()}, "text"])
 def test_a_nested_value_is_bounded_and_says_what_was_cut(leaf: Any) -> None:
-    """Not only its outermost list is."""
+    """The limit is not only for the outermost list."""
     data = describe(nested(leaf, 3))
     assert leaves(data) <= 2 * MAX_VALUES
     assert data["cut"] == 30 - len(data["list"]) > 0

@@ -1,4 +1,4 @@
-"""Questions to a worker: what it may forget, and what an answer is worth once it is lost."""
+"""Requests to a worker: what it may forget, and that a lost worker's answers are not used."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 
 class Listener:
-    """A worker, and where it comes from, that answers every question alike and remembers what it
-    was told to forget.
+    """A worker, and its source, that gives every request the same answer and records what it may
+    forget.
     """
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ def listener() -> Listener:
 
 @pytest.fixture
 def session(listener: Listener) -> StudentSession:
-    """A session with that worker, which has loaded the file."""
+    """Return a session with that worker, which has loaded the file."""
     made = StudentSession(
         listener,
         source=Source("", "lesson.py"),
@@ -87,7 +87,7 @@ def test_a_question_that_can_not_be_sent_loses_no_handle(
 def test_answers_of_a_lost_worker_are_none_of_the_next(
     remote: Callable[..., RemoteStudent],
 ) -> None:
-    """What was foreseen is asked again: its graph went with the worker that built it."""
+    """Prefetched requests are sent again, because their graphs are gone with the worker."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     with student._session.prefetching([call_question("f", [x])]):
@@ -100,7 +100,7 @@ def test_answers_of_a_lost_worker_are_none_of_the_next(
 def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
     session: StudentSession, listener: Listener
 ) -> None:
-    """Only a worker that lies says so: there it could not be written to either."""
+    """Only a lying worker claims that, because it could not write to it either."""
     with torch.inference_mode():
         x = torch.zeros(2)
     listener.answer = {
@@ -116,7 +116,7 @@ def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
 def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
     session: StudentSession, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It knows whether the judge's own limit was hit."""
+    """The plugin knows whether the judge's own limit was exceeded."""
 
     def no_memory(*_: object, **__: object) -> None:
         raise MemoryError

@@ -1,4 +1,4 @@
-"""The call that failed, as Python to paste: run again it asks the same of the same inputs."""
+"""The failed call as Python to paste: when it is run, it repeats the call with the same inputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grader.worker.wire.placeholders import Opaque, StudentRef
 def snippet_for(
     *args: Any, inputs: dict[str, Any] | None = None, gradcheck: bool = False, **more: Any
 ) -> str | None:
-    """The snippet of a call of ``f``."""
+    """Return the snippet of a call of ``f``."""
     asked = LastCall("f", args, {}, **{"grad": True} | more)
     return snippet(asked, module="tiny", inputs=inputs or {}, gradcheck=gradcheck)
 
@@ -50,7 +50,9 @@ def snippet_for(
     ids=str,
 )
 def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
-    """Bit by bit: numbers, dtype, shape, strides, and whether it is a leaf that requires grad."""
+    """Numbers, dtype, shape and strides agree bit by bit, and so does being a leaf that requires
+    grad.
+    """
     made = eval(literal(tensor), {"torch": torch})
     assert (made.dtype, made.shape, made.stride(), made.requires_grad) == (
         tensor.dtype, tensor.shape, tensor.stride(), tensor.requires_grad,
@@ -60,7 +62,7 @@ def test_a_tensor_written_down_is_that_tensor(tensor: torch.Tensor) -> None:
 
 
 def test_a_tensor_is_called_as_the_report_calls_it() -> None:
-    """Also where the check handed over a copy of what it shows."""
+    """This also holds if the check passed a copy of what it shows."""
     t = torch.tensor([1.5])
     assert "online = torch.tensor" in str(snippet_for(t, inputs={"online": t.clone()}))
 
@@ -108,7 +110,7 @@ def test_what_can_not_be_written_in_a_few_lines_makes_no_snippet(argument: Any) 
 
 
 def results(host: ForkServerClient, course: Course, source: str) -> dict[str, CheckResult]:
-    """The checks of the small course's lesson by the part of their id after the dot."""
+    """Return the checks of the small course's lesson, by the part of their id after the dot."""
     files = {"tiny": decode("tiny", "tiny.py", source.encode())}
     report = grade_submission(
         host, course, course.lessons, files, Settings(1, "auto", course.limits), name="x"
@@ -123,8 +125,8 @@ def results(host: ForkServerClient, course: Course, source: str) -> dict[str, Ch
 def test_a_failed_check_has_its_call_and_it_runs(
     tmp_path: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    """Pasted beside the learner's file it shows what the report says came back; what is right has
-    none.
+    """Pasted beside the learner's file, it shows the value in
+    the report; a passing check has none.
     """
     source = "def double(x): return x * x\ndef triple(x): return 3 * x\nLIMIT = 19.0\n"
     found = results(host, small_course, source)
@@ -142,7 +144,7 @@ def test_a_failed_check_has_its_call_and_it_runs(
 def test_what_wrote_into_its_input_has_no_call(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """The tensor is no longer the one that was handed over."""
+    """The tensor is no longer the one that was passed."""
     found = results(
         host,
         small_course,

@@ -1,4 +1,4 @@
-"""What the judge keeps of a check: what the student's code wrote into, and its last call."""
+"""The judge's record of a check: writes of the student's code, and its last call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_is_written_is_noted_until_the_next_check_begins(
 def test_what_is_written_where_it_is_allowed_is_not_noted(
     student: RemoteStudent, session: StudentSession
 ) -> None:
-    """Also not what is written after an inner block, and again what is written after the outer."""
+    """This includes writes after an inner block; after the outer block, writes are noted again."""
     traffic = session.begin_check()
     with student.writing_allowed():
         with student.writing_allowed():

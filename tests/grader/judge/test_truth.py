@@ -1,5 +1,5 @@
-"""What a check calls the truth is torch's: for random operator trees, programs and reference
-solutions agree with torch itself.
+"""Expected values are torch's: programs and reference solutions agree with torch for random
+operator trees.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MODEST = settings(max_examples=120)
 
 
 def evaluated(tree: Tree, x: Any) -> Any:
-    """The tree with Python's operators and the methods of whatever x is."""
+    """Return the tree's value, by Python's operators and the methods of x."""
     if tree == "x":
         return x
     if not isinstance(tree, tuple):
@@ -62,7 +62,7 @@ def depends_on_x(tree: Tree) -> bool:
 
 
 def tame(tree: Tree) -> bool:
-    """Whether it stays in range: values of nested exponentials and squares would leave no digits to
+    """Return whether values stay in range; nested exponentials and squares would leave no digits to
     compare.
     """
     try:
@@ -94,8 +94,8 @@ CAPSTONE = solution("tiny_autograd")
 
 
 def derivative(function: Callable[[Tensor], Tensor], x: Tensor, order: int) -> Tensor:
-    """The derivative of an elementwise function by torch's own nested ``grad``, element by
-    element.
+    """Return an elementwise function's derivative, by torch's
+    nested ``grad``, element by element.
     """
     for _ in range(order):
         function = torch.func.grad(function)
@@ -105,7 +105,7 @@ def derivative(function: Callable[[Tensor], Tensor], x: Tensor, order: int) -> T
 @given(FUNCTIONS, POINTS)
 @MODEST
 def test_a_program_is_the_function_that_it_records(tree: Tree, points: list[float]) -> None:
-    """Value and gradient are bitwise what the plain expression gives."""
+    """Value and gradient are bitwise those of the plain expression."""
     x, again = (torch.tensor(points, dtype=torch.float64, requires_grad=True) for _ in range(2))
     recorded, plain = program(lambda s: evaluated(tree, s))(x), evaluated(tree, again)
     assert torch.equal(recorded, plain)
@@ -157,7 +157,7 @@ def test_the_reference_difference_comes_near_torchs_gradient(
 @given(FUNCTIONS, POINTS)
 @MODEST
 def test_the_reference_walk_is_torchs_graph(tree: Tree, points: list[float]) -> None:
-    """Depth and name of every node, found a second time with a stack of our own."""
+    """A second walk, with an explicit stack, finds the same depths and names."""
     root = evaluated(tree, torch.tensor(points, dtype=torch.float64, requires_grad=True))
     expected, stack = [], [(0, root.grad_fn)] if root.grad_fn is not None else []
     while stack:
@@ -192,8 +192,8 @@ def test_the_capstones_engine_agrees_with_torch(tree: Tree, at: float) -> None:
 
 
 def test_a_function_across_the_border_is_the_function(remote: Callable[..., RemoteStudent]) -> None:
-    """Value, gradient and second derivative of random trees, asked of a worker and computed
-    here.
+    """A worker's value, gradient and second derivative of
+    random trees equal those computed here.
     """
     student = remote("def apply(f, x):\n    return f(x)\n")
 

@@ -1,6 +1,4 @@
-"""Workers that are plain processes: one that was started ahead is the next one, once, if it
-lives.
-"""
+"""Workers that are plain processes: one started ahead is used next, once, if it is alive."""
 
 from __future__ import annotations
 
@@ -27,7 +25,9 @@ sys.stdin.read()
 def started(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[list[subprocess.Popen[bytes]]]:
-    """The processes that were started, which say hello without a torch and wait."""
+    """Yield the processes that were started; they send a hello
+    without importing torch, and wait.
+    """
     processes: list[subprocess.Popen[bytes]] = []
     program = getattr(request, "param", HELLO)
     popen = subprocess.Popen
@@ -79,7 +79,7 @@ def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen
 
 @pytest.mark.parametrize("started", [HELLO + "print('bye', file=sys.stderr)"], indirect=True)
 def test_the_last_words_of_one_that_died_are_kept(started: list[subprocess.Popen[bytes]]) -> None:
-    """… though nobody waited for an answer when they were printed."""
+    """Nobody waited for an answer when they were printed."""
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     worker = source.start()
     assert started[0].stdin is not None

@@ -1,5 +1,5 @@
-"""Drawings in a real browser: their text stays in its box and none is clipped, in a file of their
-own and on a report's page.
+"""Drawings in a real browser: text stays in its box and is not clipped, in separate files and on a
+page.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
 
 
 def picture(count: int) -> GraphPicture:
-    """So many nodes, each joined to the next and to the last, with every kind of text that a box
-    can have.
+    """Return a graph with that many nodes, each joined to the next and the last, with every kind of
+    text in boxes.
     """
     names = [
         "AddBackward0",
@@ -83,7 +83,7 @@ MARKED_IN_VIEW = """() => [
 
 @pytest.fixture
 def report() -> Report:
-    """A failed check with a figure of each kind."""
+    """Return a report on a failed check with a figure of each kind."""
     marks = {"first_difference": "n2", "actual_difference": "n0"}
     graph = {
         "kind": "graph",
@@ -142,7 +142,7 @@ def report() -> Report:
 
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> None:
-    """From 2 to 200 nodes, as files of their own."""
+    """Graphs of 2 to 200 nodes are drawn as separate files."""
     tr = engine_catalogue(lang)
     path = tmp_path / "drawings.html"
     path.write_text(
@@ -157,8 +157,8 @@ def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> N
 def test_a_page_with_figures_keeps_nobody_out(
     browser: Browser, tmp_path: Path, report: Report, width: int, dark: bool
 ) -> None:
-    """Nothing serious for axe, no complaint of the policy, nothing over the edge: what is wide
-    scrolls in its frame.
+    """axe and the policy find nothing; nothing overflows,
+    because wide drawings scroll in frames.
     """
     path = tmp_path / "report.html"
     path.write_text(render_page(report, Catalogue()), "utf-8")
@@ -178,7 +178,7 @@ SCROLLS = """() => [...document.querySelectorAll('.picture .scroll')].map(frame 
 
 
 def test_a_frame_that_scrolls_shows_it(browser: Browser, tmp_path: Path, report: Report) -> None:
-    """With a bar that is always seen, and shades at its edges."""
+    """Its scroll bar is always visible, and its edges are shaded."""
     path = tmp_path / "report.html"
     path.write_text(render_page(report, Catalogue()), "utf-8")
     found = browser.with_scrollbars(path, SCROLLS)
@@ -191,7 +191,7 @@ def test_a_frame_that_scrolls_shows_it(browser: Browser, tmp_path: Path, report:
 def test_a_drawing_larger_than_its_frame_begins_at_what_is_marked(
     browser: Browser, tmp_path: Path, report: Report
 ) -> None:
-    """Which may be far to the right on a phone; in a check that is folded, when it is opened."""
+    """On a phone that may be far to the right; in a folded check, it happens when it is opened."""
     lesson = report.lessons[0]
     check = replace(
         lesson.checks[0], figures=[{**lesson.checks[0].figures[0], "first_difference": "n6"}]

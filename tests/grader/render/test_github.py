@@ -1,6 +1,4 @@
-"""A report in a log of GitHub Actions: commands at the right lines, and none that a student
-wrote.
-"""
+"""A report in a GitHub Actions log: commands at the right lines, and none from a student."""
 
 from __future__ import annotations
 
@@ -35,14 +33,14 @@ HOSTILE = "::set-env name=PATH::x\r\n::error::%0A | <b> `x` [a](b) @all\x1b[31m"
 
 
 def with_check(**changes: Any) -> Report:
-    """A report with one wrong check, changed."""
+    """Return a report with one wrong check, changed."""
     check = replace(detailed_check(SLOPES.checks[0], FAILED), source_line=7, **changes)
     lesson = replace(detailed_lesson(SLOPES, FAILED), checks=(check,), file="slopes/slopes.py")
     return detailed_report("alice", lesson)
 
 
 def lines(found: Report, folder: str = "work") -> list[str]:
-    """The commands."""
+    """Return the commands."""
     return list(error_lines(found, PurePosixPath(folder), Catalogue()))
 
 
@@ -56,7 +54,7 @@ def test_a_wrong_check_is_annotated_at_its_line() -> None:
 
 
 def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
-    """One line each, which begins as ours does; properties hold no separator."""
+    """Each command is one line that begins as ours does; properties contain no separator."""
     hostile = with_check(message=HOSTILE, title=HOSTILE, evidence=HOSTILE)
     hostile = replace(hostile, lessons=(replace(hostile.lessons[0], file="a,b::c\n.py"),))
     (line,) = lines(hostile)
@@ -122,7 +120,7 @@ def test_the_summary_takes_nothing_for_markup() -> None:
 
 
 def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
-    """With where and why, not again for each of its checks."""
+    """It says where and why, and is not repeated for each check."""
     checks = tuple(
         replace(detailed_check(check, Outcome.ERROR), message="SyntaxError: no", source_line=3)
         for check in SLOPES.checks
@@ -177,7 +175,7 @@ def test_a_run_on_github_annotates_summarises_and_obeys_nobody(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What the code printed stands between the lines that turn commands off and on."""
+    """The code's output is between lines that turn commands off and on."""
     (tmp_path / "tiny.py").write_text(
         "def double(x):\n    print('::add-mask::2')\n    return x * x\n", "utf-8"
     )

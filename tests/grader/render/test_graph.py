@@ -1,6 +1,4 @@
-"""Graphs, drawn: what a walk sees, what a picture refuses, where things are placed, what a reader
-gets.
-"""
+"""Graphs: what the walk finds, what a picture refuses, where boxes are placed, what readers get."""
 
 from __future__ import annotations
 
@@ -54,7 +52,7 @@ def leaf(*shape: int) -> torch.Tensor:
 
 
 def plain(nodes: list[dict[str, Any]], edges: list[tuple[int, int]]) -> dict[str, Any]:
-    """A picture's data, with as little as may be said."""
+    """Return a picture's data with only the required fields."""
     named = [{"id": f"n{k}", "kind": "op", "type": "T", **node} for k, node in enumerate(nodes)]
     return {
         "nodes": named,
@@ -66,7 +64,7 @@ def plain(nodes: list[dict[str, Any]], edges: list[tuple[int, int]]) -> dict[str
 
 
 def random_picture(count: int, seed: int = 0) -> GraphPicture:
-    """A graph of so many nodes, with shared nodes, long edges and long names."""
+    """Return a graph with that many nodes, with shared nodes, long edges and long names."""
     chance = random.Random(seed)
     edges = []
     for target in range(1, count):
@@ -109,7 +107,7 @@ def test_a_shared_node_is_one_node_with_two_edges() -> None:
 
 
 def test_edges_tell_which_output_they_belong_to() -> None:
-    """chunk returns several tensors from one node; what was not used has no edge."""
+    """chunk returns several tensors from one node; an unused output has no edge."""
     first, _, third = leaf(6).chunk(3)
     picture = picture_of(first * third)
     assert [edge.output for edge in picture.edges if edge.source == "n0"] == [0, 2]
@@ -132,7 +130,7 @@ def test_names_hooks_and_retained_gradients_are_told() -> None:
 
 @pytest.mark.parametrize("custom", [False, True])
 def test_saved_tensors_are_told_and_after_backward_that_they_are_freed(custom: bool) -> None:
-    """For torch's own nodes and for a custom Function's; nothing raises over what is gone."""
+    """This holds for torch's nodes and for custom Functions; freed tensors raise nothing."""
     x = leaf(3)
     y = Cube.apply(x) if custom else x * x  # type: ignore[no-untyped-call]
     assert [one.freed for one in picture_of(y).nodes[0].saved] == [False] * (1 if custom else 2)
@@ -211,9 +209,7 @@ def test_what_is_no_picture_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_text_and_short(name: str) -> None:
-    """As a type, a tensor's name and a saved tensor's: nothing acts, nothing is long, and the SVG
-    is well formed.
-    """
+    """This holds for types, tensors' names and saved tensors' names; the SVG is well formed."""
     node = {"type": name, "name": name, "shape": name, "note": name, "saved": [{"name": name}] * 40}
     picture = GraphPicture.from_json(plain([node, {**node, "kind": "leaf"}], [(0, 1)]))
     svg = draw_svg(picture, title=name.encode("utf-8", "replace").decode())
@@ -249,7 +245,7 @@ def test_the_first_difference_is_the_nearest_to_the_root() -> None:
 
 
 def test_the_same_operations_of_another_leaf_differ() -> None:
-    """x * x has both edges to one leaf; x * y has not."""
+    """Both edges of x * x lead to one leaf; those of x * y do not."""
     x, y = leaf(2), leaf(2)
     assert first_difference(picture_of(x * x), picture_of(x * y)) != (None, None)
 
@@ -267,8 +263,8 @@ def test_the_nearest_nodes_are_a_picture_too() -> None:
 
 
 def texts_in(svg: str) -> list[tuple[float, float, float, float, str]]:
-    """Left, top, right, bottom of every text of a drawing, in a monospaced font: 0.6 em a cell, as
-    DejaVu, Menlo and Consolas at most.
+    """Return left, top, right, bottom of every text of a drawing, for a font of 0.6 em a cell, the
+    maximum of DejaVu, Menlo and Consolas.
     """
     found = []
     for part in ET.fromstring(svg).iter(f"{SVG}text"):
@@ -281,7 +277,7 @@ def texts_in(svg: str) -> list[tuple[float, float, float, float, str]]:
 
 
 def assert_inside(svg: str) -> None:
-    """No text leaves the drawing."""
+    """Assert that no text leaves the drawing."""
     width, height = (float(n) for n in re.findall(r'viewBox="0 0 (\d+) (\d+)"', svg)[0])
     outside = [
         text
@@ -293,7 +289,7 @@ def assert_inside(svg: str) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 17, 40, 90, 200])
 def test_no_text_is_clipped_and_none_covers_another(count: int) -> None:
-    """From 1 to 200 nodes, with long names, hooks, saved tensors, several outputs and ghosts."""
+    """Graphs have 1 to 200 nodes, long names, hooks, saved tensors, several outputs and ghosts."""
     svg = draw_svg(random_picture(count, seed=count))
     assert_inside(svg)
     texts = sorted(texts_in(svg), key=lambda box: box[1])
@@ -322,7 +318,7 @@ def test_boxes_stand_apart_and_edges_run_down(count: int) -> None:
 
 
 def test_both_edges_of_a_square_are_seen() -> None:
-    """x * x hands two gradients to one leaf: two lines, apart."""
+    """x * x passes two gradients to one leaf, drawn as two separate lines."""
     x = leaf(2)
     picture = picture_of(x * x)
     layout = lay_out(picture, {"n0": (100, 40), "n1": (100, 40)})
@@ -344,7 +340,7 @@ def test_a_leaf_used_a_hundred_times_stays_a_drawing_one_can_read() -> None:
 
 
 def test_a_drawing_is_the_same_each_time() -> None:
-    """In another process too, whose hashes and addresses differ."""
+    """Another process, with other hashes and addresses, draws the same."""
     picture = random_picture(90, seed=3)
     code = (
         "import json, sys; from grader.render.graph.svg import GraphPicture, draw_svg; "
@@ -385,7 +381,7 @@ def test_the_tree_of_a_graph() -> None:
 
 @pytest.mark.parametrize("count", [2, 40, 200])
 def test_a_tree_fits_eighty_columns(count: int) -> None:
-    """However deep and however long the names; a node is explained once."""
+    """Depth and names may be extreme; a node is explained once."""
     lines = tree_lines(random_picture(count, seed=2), marked=["n1"])
     assert all(cell_len(str(line)) <= 80 for line in lines)
     assert sum(line.marked for line in lines) >= 1
@@ -497,7 +493,7 @@ def graph(tmp_path: Path, function: str, *options: str) -> Any:
 
 
 def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
-    """Its variables are named, its last tensor is the root, backward frees what was saved; the page
+    """Variables are named, the last tensor is the root, backward frees saved tensors; the page
     breaks no policy.
     """
     page = tmp_path / "g.html"
@@ -516,7 +512,7 @@ def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
 
 
 def test_the_marks_of_a_drawing_are_explained(tmp_path: Path) -> None:
-    """Those that it has, and no others."""
+    """Only marks that occur are explained."""
     lines = graph(tmp_path, "f", "--input", "1,2", "--input", "3").output.splitlines()
     explained = [line.split("  ")[0] for line in lines[lines.index("") + 1 :]]
     assert explained == ["…Backward", "leaf", "keeps …"]

@@ -1,4 +1,4 @@
-"""The report's page in a real browser: it loads nothing, breaks no policy of its own, and fits a
+"""The report's page in a real browser: it loads nothing, breaks none of its policy, and fits a
 phone.
 """
 
@@ -55,7 +55,7 @@ def browse(tmp_path: Path, page: Path, *options: str) -> subprocess.CompletedPro
 
 @pytest.fixture
 def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
-    """A page with a wrong answer, an exception, output, and text that would like to be markup."""
+    """Return a page with a wrong answer, an exception, output, and text that looks like markup."""
     source = (
         "def double(x):\n"
         "    print('<script>alert(1)</script>')\n"
@@ -74,8 +74,8 @@ def page(tmp_path: Path, host: ForkServerClient, small_course: Course) -> Path:
 
 
 def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) -> None:
-    """The browser applies the style sheet and complains of nothing: no script ran, nothing was
-    fetched.
+    """The browser applies the style sheet without complaints:
+    no script ran, nothing was fetched.
     """
     done = browse(tmp_path, page, "--dump-dom")
     assert "Content Security Policy" not in done.stderr
@@ -85,7 +85,7 @@ def test_the_page_breaks_no_policy_and_runs_nothing(tmp_path: Path, page: Path) 
 
 
 def test_a_foreign_script_would_be_refused(tmp_path: Path, page: Path) -> None:
-    """The policy is seen to work: what isn't ours does not run."""
+    """The policy works: a foreign script does not run."""
     page.write_text(
         page.read_text("utf-8").replace(
             "</body>", "<script>document.title = 'ran'</script></body>"
@@ -113,7 +113,7 @@ def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> N
 
 
 def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
-    """A screenshot has the size that was asked for; a print is a PDF."""
+    """A screenshot has the requested size; a print is a PDF."""
     browse(tmp_path, page, "--window-size=800,600", f"--screenshot={tmp_path / 'page.png'}")
     assert struct.unpack(">II", (tmp_path / "page.png").read_bytes()[16:24]) == (800, 600)
     browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
@@ -121,22 +121,22 @@ def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
 
 
 def pages_in_print(tmp_path: Path, page: Path) -> int:
-    """How many sheets of paper a page is."""
+    """Return how many sheets of paper a page takes."""
     browse(tmp_path, page, f"--print-to-pdf={tmp_path / 'page.pdf'}")
     return len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
 
 
 @pytest.fixture
 def wrong_lesson(host: ForkServerClient, small_course: Course) -> Report:
-    """A report on one lesson with a mistake."""
+    """Return a report on one lesson with a mistake."""
     files = {"tiny": decode("tiny", "tiny.py", b"def double(x): return x * x\n")}
     settings = Settings(1, "auto", small_course.limits)
     return grade_submission(host, small_course, small_course.lessons, files, settings, name="one")
 
 
 def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
-    """What is wrong is details; what waits for it, shares its cause or is right, and a hint that
-    nobody opened, cost no paper.
+    """Failures are printed in full; checks that wait, share a cause or pass, and unopened hints,
+    take no paper.
     """
     lesson = wrong_lesson.lessons[0]
     wrong = next(check for check in lesson.checks if check.outcome is Outcome.FAILED)
@@ -170,8 +170,8 @@ def test_on_paper_is_what_is_open(tmp_path: Path, wrong_lesson: Report) -> None:
 def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
     tmp_path: Path, wrong_lesson: Report
 ) -> None:
-    """Of 14 lessons five are complete, four have two functions wrong each, five are not started;
-    every one has a README.
+    """Of 14 lessons, five are complete, four have two wrong functions each, five are not started;
+    each has a README.
     """
     (tiny,) = wrong_lesson.lessons
     wrong = next(check for check in tiny.checks if check.outcome is Outcome.FAILED)

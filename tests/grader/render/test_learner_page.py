@@ -1,5 +1,5 @@
-"""A learner's own page: their code, their way, the solution once it is earned; in a real browser,
-with its keys and buttons.
+"""A learner's page in a real browser, with keys and buttons:
+code, history, and earned solutions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ PROGRESS = LessonProgress(
 
 @pytest.fixture(scope="module")
 def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
-    """A report on a wrong file."""
+    """Return a report on a wrong file."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     return grade_submission(
         host,
@@ -63,7 +63,7 @@ def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
 def page(
     wrong_report: Report, small_course: Course, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The learner's page of it, as if they had given up."""
+    """Return the learner's page of it, as if they had given up."""
     solution = without_markers(small_course.lesson("tiny").solution.read_text("utf-8"))
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(
@@ -79,14 +79,14 @@ def page(
 
 
 def test_of_the_texts_that_were_coloured_a_pageful_is_kept() -> None:
-    """Not those of a whole class."""
+    """The cache is too small for a whole class."""
     for number in range(2 * TEXTS_KEPT):
         coloured(f"x = {number}")
     assert coloured.cache_info().currsize == TEXTS_KEPT
 
 
 def test_lines_of_code_are_coloured_and_escaped_one_by_one() -> None:
-    """As many as there are, whatever is in them."""
+    """The number of lines stays the same, whatever they contain."""
     text = 'def f():\n    """a\n    b"""\n    return "<b>\x1b[31m"\r\n\n'
     made = coloured(text)
     assert len(made) == len(text.split("\n"))
@@ -121,8 +121,8 @@ print(len(made))
 
 
 def test_two_threads_may_colour_the_first_text_at_once() -> None:
-    """Pygments' packages replace themselves while they are imported; whoever waits for that must
-    not be left with what was replaced.
+    """Pygments' packages replace themselves during import; a waiting thread must not get the old
+    module.
     """
     told = subprocess.run(
         [sys.executable, "-c", SLOW_IMPORT], capture_output=True, text=True, check=False
@@ -166,7 +166,9 @@ def test_a_line_of_scores_takes_two() -> None:
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
     wrong_report: Report, small_course: Course
 ) -> None:
-    """By full marks; never for what is wrong, in a folder that may be somebody else's."""
+    """Full marks earn it; it is never shown for a wrong answer or in a folder that may be somebody
+    else's.
+    """
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     somewhere = Path("/somewhere")
     assert keep(small_course, wrong_report, files, somewhere, "en").lessons["tiny"].solution is None
@@ -223,7 +225,7 @@ def test_lessons_not_started_are_lines_that_shut_nobody_out(
 
 
 def test_earlier_mistakes_are_told_as_text(browser: Browser, page: Path) -> None:
-    """A name that would be markup stays a name; a mistake without a name has its id."""
+    """Markup in a name is shown as text; a mistake without a name has its id."""
     tab = browser.open(page)
     tab.locator(".way > summary").click()
     told = tab.inner_text(".way")
@@ -262,7 +264,7 @@ PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><style>a
 
 @pytest.fixture
 def taught(wrong_report: Report, tmp_path: Path) -> Path:
-    """A page of two lessons with a README each; the second is not started."""
+    """Return a page of two lessons with a README each; the second is not started."""
     (tmp_path / "picture.svg").write_text(PICTURE, "utf-8")
     readme = Readme(README, tmp_path)
     (tiny,) = wrong_report.lessons
@@ -279,7 +281,7 @@ def taught(wrong_report: Report, tmp_path: Path) -> Path:
 def test_a_lesson_links_to_its_readme_and_to_the_next_lesson(
     browser: Browser, taught: Path, width: int
 ) -> None:
-    """The text is on the page, with its picture; answers stay folded; nothing is fetched."""
+    """The page contains text and picture; answers stay folded; nothing is fetched."""
     tab = browser.open(taught, width=width)
     assert not tab.locator("#tiny-readme").is_visible()
     tab.get_by_text("Read the lesson").first.click()
@@ -322,7 +324,7 @@ def test_a_page_that_is_not_the_learners_own_has_no_readme(
 
 
 def test_keys_go_from_one_failure_to_the_next(browser: Browser, page: Path) -> None:
-    """Also to one that was folded, together with its lesson."""
+    """They also reach a failure that was folded with its lesson."""
     tab = browser.open(page)
     tab.evaluate("for (const one of document.querySelectorAll('details')) one.open = false")
     failures = tab.locator(".failure").count()

@@ -1,4 +1,4 @@
-"""The lines for editors: read back by the very expression that VS Code is given."""
+"""Lines for editors, read back by the same expression that VS Code gets."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNCLOSED = "def double(x:\n    return 1\n"
 
 
 def matched(line: str) -> tuple[str, int, int, str]:
-    """What VS Code's problem matcher finds in a line."""
+    """Return what VS Code's problem matcher finds in a line."""
     pattern = tasks()["tasks"][0]["problemMatcher"]["pattern"]
     found = re.search(pattern["regexp"], line)
     assert found, line
@@ -83,7 +83,7 @@ def test_what_a_student_wrote_makes_no_further_line(
 
 @pytest.fixture
 def watching(tmp_path: Path, small_course: Course) -> Iterator[subprocess.Popen[str]]:
-    """``grade watch --plain`` in a folder as ``grade init --vscode`` makes it."""
+    """Run ``grade watch --plain`` in a folder made by ``grade init --vscode``."""
     folder = tmp_path / "work"
     make_workspace(small_course, folder, "en", vscode=True)
     assert (folder / ".vscode" / "tasks.json").is_file()
@@ -100,7 +100,7 @@ def watching(tmp_path: Path, small_course: Course) -> Iterator[subprocess.Popen[
 
 
 def run_of(process: subprocess.Popen[str], lesson: str) -> list[str]:
-    """The problems of the next run on a lesson."""
+    """Return the problems of the next run on a lesson."""
     assert process.stdout is not None
     found: list[str] = []
     for line in process.stdout:

@@ -1,5 +1,5 @@
-"""Renderers: numbers that show their difference, a terminal that stays in its width, a page in
-which a student's text is only text.
+"""Renderers: numbers that show their difference, a terminal within its width, a page in which a
+student's text is only text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from grader.render.terminal import make_console, show_report
 
 
 def check(name: str, outcome: Outcome, points: float = 2.0, **more: Any) -> CheckResult:
-    """A check's result; one that was asked and isn't right has all that a result can have."""
+    """Return a check's result; if it ran and is not right, every field is set."""
     found: dict[str, Any] = {"seed": 5, "seconds": 0.01}
     if outcome not in (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED):
         x = torch.tensor([0.31, -1.2], dtype=torch.float64)
@@ -71,7 +71,7 @@ def check(name: str, outcome: Outcome, points: float = 2.0, **more: Any) -> Chec
 
 
 def lesson(*checks: CheckResult, **more: Any) -> LessonResult:
-    """A lesson's result made of those checks."""
+    """Return a lesson's result from those checks."""
     made = LessonResult(
         "tiny",
         "Tiny",
@@ -85,7 +85,7 @@ def lesson(*checks: CheckResult, **more: Any) -> LessonResult:
 
 
 def report(*lessons: LessonResult, **more: Any) -> Report:
-    """A report made of those lessons."""
+    """Return a report from those lessons."""
     score, most, bonus = report_score(lessons)
     identity, sandbox = (
         CourseIdentity("small", "1.2", "0123456789abcdef"),
@@ -191,7 +191,7 @@ PAYLOAD = " ".join(HOSTILE)
 
 
 def student_text(value: str) -> Report:
-    """A report with that text wherever a student decides what stands there."""
+    """Return a report with that text everywhere a student can put text."""
     failed = check(
         "naming",
         Outcome.FAILED,
@@ -211,7 +211,7 @@ def student_text(value: str) -> Report:
 
 
 def with_plain_paths(whole: Report) -> Report:
-    """The report, its files called as they usually are."""
+    """Return the report with ordinary file names."""
     return replace(whole, lessons=tuple(replace(one, file="tiny.py") for one in whole.lessons))
 
 
@@ -246,7 +246,7 @@ def with_plain_paths(whole: Report) -> Report:
     ],
 )
 def test_a_value_is_shown_as_people_write_it(value: object, shown: str) -> None:
-    """Floats short, and with a point where they are whole."""
+    """Floats are short, and have a point if they are whole."""
     assert text(describe(value)) == shown
 
 
@@ -269,8 +269,8 @@ def test_a_value_is_shown_as_people_write_it(value: object, shown: str) -> None:
 def test_a_tensor_is_its_numbers_and_what_is_unusual_about_it(
     tensor: torch.Tensor, shown: str
 ) -> None:
-    """The dtype unless it is float64, the shape where the numbers don't show it, how many numbers
-    are left out.
+    """It shows a dtype other than float64, a shape that the numbers don't show, and how many are
+    omitted.
     """
     assert text(describe(tensor)) == shown
 
@@ -300,7 +300,7 @@ def test_what_was_cut_says_how_much() -> None:
 def test_a_pair_has_as_many_digits_as_it_takes_to_see_a_difference(
     left: object, right: object, shown: tuple[str, str]
 ) -> None:
-    """And no more; what differs by rounding alone looks the same."""
+    """There are no more digits than needed; values that differ only by rounding look the same."""
     assert pair(describe(left), describe(right)) == shown
 
 
@@ -316,7 +316,7 @@ def test_a_difference_in_what_was_cut_is_seen() -> None:
 
 @pytest.mark.parametrize("harmless", [1.0 + 1e-15, math.nan], ids=["rounding", "NaN in both"])
 def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
-    """Neither the dust of rounding nor NaN where NaN is wanted is shown in its place."""
+    """Neither rounding errors nor an expected NaN are shown as the difference."""
     wanted = torch.ones(100, dtype=torch.float64)
     got = wanted.clone()
     wanted[30] = harmless if math.isnan(harmless) else 1.0
@@ -345,8 +345,8 @@ def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
     ids=ascii,
 )
 def test_nothing_is_left_that_a_terminal_or_a_browser_would_act_on(dirty: str, shown: str) -> None:
-    """Controls, escape sequences, changes of direction, invisible characters; readable text stays
-    as it is.
+    """Control characters, escape sequences, direction changes and invisible characters are removed;
+    readable text stays.
     """
     assert clean(dirty) == shown
 
@@ -360,7 +360,7 @@ def test_long_text_is_cut_and_says_by_how_much() -> None:
 
 
 def test_every_outcome_has_its_mark_and_its_word() -> None:
-    """And every status its own."""
+    """Every status has its own, too."""
     assert set(MARKS) == set(WORDS) == set(Outcome)
     assert set(STATUS_WORDS) == set(LessonStatus)
 
@@ -373,8 +373,8 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-7]")
 
 @pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shown:
-    """``shown(report, NO_COLOR="1")``: what the terminal gets, in an environment with nothing but
-    that.
+    """Return ``shown(report, NO_COLOR="1")``, the terminal's text in an environment with only that
+    variable.
     """
 
     def show(
@@ -401,14 +401,14 @@ def test_without_a_terminal_there_are_no_escapes_and_eighty_columns(
 
 @pytest.mark.parametrize("letter", ["x", "가", "x ", "\t"])
 def test_long_lines_are_wrapped(letter: str, shown: Shown) -> None:
-    """Whatever is long, and however wide its letters are."""
+    """This holds for any long text, and for wide letters."""
     output = shown(student_text(letter * 300), html="a/" * 60 + "report.html")
     assert all(cell_len(line) <= 80 for line in output.splitlines())
 
 
 def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
-    """What was given, expected and returned; the mistake; the line; the next command. Not what is
-    right.
+    """It shows inputs, expected and returned values, the mistake, the line and the next command,
+    but not what is right.
     """
     output = shown(REPORTS["wrong"], html="report.html")
     for part in (
@@ -433,9 +433,7 @@ def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
 
 @pytest.mark.parametrize(("count", "folded"), [(3, False), (4, True)])
 def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown) -> None:
-    """What is wrong comes first; what waits for it is counted, with its points, those of bonus
-    parts left out.
-    """
+    """Failures come first; waiting checks are counted with their points, without bonus."""
     waiting = [check(f"waiting{k}", Outcome.SKIPPED, bonus=k == 0) for k in range(count)]
     output = shown(report(lesson(RIGHT, waiting[0], NAMED, *waiting[1:])))
     assert ("4 checks wait for what is wrong above" in output) is folded
@@ -448,7 +446,7 @@ def test_many_waiting_checks_are_one_line(count: int, folded: bool, shown: Shown
 def test_many_lessons_that_nobody_has_begun_are_one_line(
     count: int, folded: bool, shown: Shown
 ) -> None:
-    """They are counted below what is wrong, with their points, and are still in the total."""
+    """They are counted after the failures, with their points, and are part of the total."""
     blank = [
         lesson(check("one", Outcome.NOT_STARTED), id=f"later{number}") for number in range(count)
     ]
@@ -461,7 +459,7 @@ def test_many_lessons_that_nobody_has_begun_are_one_line(
 
 
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
-    """And where the others are is said, where there are others and a page."""
+    """If there are others and a page, the report says where they are."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
     assert "2 more wrong: details in report.html" in shown(REPORTS["wrong"], html="report.html")
     assert "details" not in shown(REPORTS["wrong"])
@@ -493,7 +491,7 @@ def test_colour_is_for_terminals_and_for_those_who_want_it(shown: Shown) -> None
 
 @pytest.mark.parametrize("piece", HOSTILE, ids=ascii)
 def test_a_students_text_is_shown_as_it_is_and_acts_on_nothing(piece: str, shown: Shown) -> None:
-    """No escape sequence reaches the terminal, and nothing is taken for markup."""
+    """No escape sequence reaches the terminal, and no text is interpreted as markup."""
     output = shown(with_plain_paths(student_text(piece)))
     assert clean(piece) in output
     assert not {"\x1b", "\x00", "\u202e", "\ud800"} & set(output)
@@ -508,7 +506,7 @@ def test_the_path_of_a_file_acts_on_nothing_either(shown: Shown) -> None:
 
 
 class Page(HTMLParser):
-    """A page taken apart: tags with their attributes, and the text in each kind of tag."""
+    """A parsed page: tags with their attributes, and the text in each kind of tag."""
 
     VOID = frozenset({"meta", "rect", "br", "link", "img"})
 
@@ -540,7 +538,7 @@ class Page(HTMLParser):
         raise AssertionError(f"a comment: {data}")
 
     def values(self, attribute: str) -> list[str]:
-        """Every value of an attribute, in order."""
+        """Return every value of an attribute, in order."""
         return [attributes[attribute] for _, attributes in self.tags if attribute in attributes]
 
 
@@ -549,8 +547,8 @@ ALL_PAGES = {**REPORTS, "hostile": student_text(PAYLOAD)}
 
 @pytest.fixture(params=ALL_PAGES)
 def page(request: pytest.FixtureRequest) -> Page:
-    """The page of each report; that it can be taken apart says that every tag ends where it
-    should.
+    """Return the parsed page of each report; parsing checks
+    that every tag ends in the right place.
     """
     return Page(render_page(ALL_PAGES[request.param]))
 
@@ -570,8 +568,8 @@ def test_a_page_has_one_heading_of_the_first_level_and_no_gaps(page: Page) -> No
 
 
 def test_a_page_runs_no_script_but_ours_and_loads_nothing(page: Page) -> None:
-    """No other script, no frame, form, link or image; no event handler, no inline style, no address
-    but one within the page.
+    """It has no other script, frame, form, link, image, event handler, inline style or external
+    address.
     """
     used = {tag for tag, _ in page.tags}
     assert page.texts["script"] == inlined("report.js")
@@ -592,7 +590,7 @@ def test_a_page_runs_no_script_but_ours_and_loads_nothing(page: Page) -> None:
 
 
 def test_a_page_allows_its_own_style_sheet_and_script_by_hash_and_nothing_else(page: Page) -> None:
-    """The hashes are those of the elements' exact contents, as a browser takes them."""
+    """The hashes are of the elements' exact contents, as a browser computes them."""
     (policy,) = [
         a["content"]
         for tag, a in page.tags
@@ -620,7 +618,7 @@ def test_the_policy_comes_before_anything_that_it_governs(page: Page) -> None:
 
 
 def test_every_reference_within_a_page_leads_somewhere(page: Page) -> None:
-    """Ids are there once; links and ARIA references name one."""
+    """Ids are unique; links and ARIA references name one."""
     ids = page.values("id")
     assert len(ids) == len(set(ids))
     for attribute in ("aria-labelledby", "aria-describedby", "aria-controls", "for"):
@@ -629,7 +627,7 @@ def test_every_reference_within_a_page_leads_somewhere(page: Page) -> None:
 
 
 def test_what_is_only_a_picture_has_a_name_or_is_hidden(page: Page) -> None:
-    """Marks are read out as words; bars repeat a number that stands beside them."""
+    """Marks are read out as words; bars repeat a number that is beside them."""
     for tag, attributes in page.tags:
         if tag == "svg":
             assert attributes.get("aria-hidden") == "true"
@@ -638,9 +636,7 @@ def test_what_is_only_a_picture_has_a_name_or_is_hidden(page: Page) -> None:
 
 
 def test_a_student_can_not_change_what_a_page_is_made_of() -> None:
-    """With hostile text wherever a student decides, tags and attributes are those of the same page
-    with harmless text.
-    """
+    """Hostile text gives the same tags and attributes as harmless text."""
     assert (
         Page(render_page(student_text(PAYLOAD))).tags
         == Page(render_page(student_text("harmless"))).tags
@@ -649,7 +645,7 @@ def test_a_student_can_not_change_what_a_page_is_made_of() -> None:
 
 @pytest.mark.parametrize("piece", HOSTILE, ids=ascii)
 def test_a_page_shows_a_students_text_as_it_is(piece: str) -> None:
-    """Escaped, not dropped: in the title, the heading and every place of a check."""
+    """It is escaped, not removed, in the title, the heading and every part of a check."""
     made = Page(render_page(student_text(f"[{piece}]")))
     wanted = f"[{clean(piece)}]"
     for tag in ("title", "h1", "pre", "p", "code", "dd", "footer"):
@@ -658,7 +654,7 @@ def test_a_page_shows_a_students_text_as_it_is(piece: str) -> None:
 
 
 def test_a_style_sheet_closes_nothing() -> None:
-    """It goes into the page unescaped, so it must hold nothing that ends its element."""
+    """It is put into the page unescaped, so it must not contain anything that ends its element."""
     assert "<" not in style()
     assert "</" not in inlined("report.js")
 
@@ -695,7 +691,7 @@ def test_a_page_says_what_a_report_holds(name: str) -> None:
 
 
 def opened(source: str, kind: str) -> list[bool]:
-    """Whether each ``details`` of a class is open on a page."""
+    """Return whether each ``details`` of a class is open on a page."""
     return [
         "open" in attributes
         for tag, attributes in Page(source).tags
@@ -712,7 +708,7 @@ CHAIN = [
 
 
 def test_one_cause_is_told_once() -> None:
-    """A second check with it is folded and leads to the first."""
+    """A second check with the same cause is folded and links to the first."""
     made = render_page(report(lesson(NAMED, SAME)))
     assert made.count("x is squared") == made.count("You returned [0.0961, 1.44].") == 1
     assert opened(made, "check") == [True, False]
@@ -722,7 +718,7 @@ def test_one_cause_is_told_once() -> None:
 
 
 def test_checks_that_wait_are_counted_under_the_failure_they_wait_for() -> None:
-    """Over others that wait too; what waits for none of them is told apart."""
+    """This includes waiting through others; checks that wait for no failure are separate."""
     (group,) = by_function(lesson(RIGHT, NAMED, *CHAIN))
     (failure,) = group.failures
     assert [one.title for one in failure.waiting] == ["first wait", "second wait"]
@@ -754,7 +750,7 @@ NEXT = {
 
 @pytest.mark.parametrize("name", NEXT)
 def test_the_next_step_comes_first(name: str) -> None:
-    """And is a link to the place; where nothing is left there is none."""
+    """It links to the place; if nothing is left, there is none."""
     step = next_step(sections(REPORTS[name].lessons, LearnerExtras()))
     made = render_page(REPORTS[name])
     if NEXT[name] is None:
@@ -784,7 +780,7 @@ def test_every_mark_on_a_page_is_explained(name: str) -> None:
 
 
 def test_a_score_is_told_once_or_with_what_it_is() -> None:
-    """This run's and the best one's are both labelled where they differ."""
+    """If they differ, this run's and the best one's are both labelled."""
     alone = Page(render_page(REPORTS["wrong"])).texts["body"]
     assert alone.count("2 / 10") == 2, "the score, and that of the one function"
     two = report(lesson(RIGHT, NAMED), lesson(RIGHT, id="more", title="More"))
@@ -819,7 +815,7 @@ def test_lessons_that_nobody_has_begun_are_a_line_each_at_the_end(name: str) -> 
 
 
 def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None:
-    """However many, they are one place to look at; a lesson alone says it itself."""
+    """Together they count as one place to look at; a single lesson says it itself."""
     others = [replace(MISSING, id=name, title=f"Title of {name}") for name in ("three", "four")]
     made = render_page(report(MISSING, *others, lesson(RIGHT, NAMED), *BLANK))
     assert [
@@ -853,7 +849,7 @@ def test_a_learner_who_has_begun_nothing_is_told_how(
 
 
 def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> None:
-    """Its score so far, or what it printed, is told nowhere else."""
+    """Its score so far, or its output, is shown nowhere else."""
     printed = replace(
         BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks)
     )
@@ -892,15 +888,13 @@ def test_the_command_that_runs_a_check_again_looks_at_the_same_file(
 
 
 def test_a_lesson_that_could_not_be_loaded_says_so_once() -> None:
-    """Not again with every check."""
+    """The reason is not repeated for every check."""
     assert Page(render_page(REPORTS["invalid"])).texts["p"].count("SyntaxError") == 1
 
 
 @pytest.mark.parametrize("name", ALL_PAGES)
 def test_a_korean_report_has_no_english_left(name: str, shown: Shown) -> None:
-    """Every word of the renderers' own is in the catalogue, and the page says which language it is
-    in.
-    """
+    """The catalogue has every word of the renderers, and the page names its language."""
     tr = engine_catalogue("ko")
     made = Page(render_page(ALL_PAGES[name], tr))
     output = shown(with_plain_paths(ALL_PAGES[name]), tr=tr)

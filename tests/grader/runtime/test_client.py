@@ -1,4 +1,4 @@
-"""A fork server that is told nonsense, or tells it, is a fault of ours that names the field."""
+"""A fork server that gets or sends malformed data is a grader fault that names the field."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.worker.wire.frames import Frame
 
 
 def judge(server: ForkServerClient, course: Course) -> None:
-    """Have an empty file judged."""
+    """Judge an empty file."""
     spec = spec_for(course.lesson("tiny"), Settings(1))
     server.judge(WorkerOptions(sandbox="off"), spec, Task("", "tiny.py", 1))
 

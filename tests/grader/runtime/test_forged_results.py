@@ -1,5 +1,5 @@
-"""A worker that looks for the processes that judge it, on a host without Landlock and seccomp: it
-can neither look into them nor write a result in the judge's name.
+"""On a host without Landlock and seccomp, a worker can neither look into the processes that judge
+it nor write a result in the judge's name.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def test_the_page_warns_of_forgery_only_where_it_is_possible() -> None:
 def test_a_result_without_the_tasks_nonce_is_not_believed(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each task has a nonce of its own; a result with another is the grader's fault, not a mark."""
+    """Each task has its own nonce; a result with another one is a grader fault, not a mark."""
     seen: list[str] = []
     read = protocol.answer_from_json
 

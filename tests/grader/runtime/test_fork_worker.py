@@ -33,7 +33,7 @@ OPTIONS = WorkerOptions(Limits(), "auto")
 
 
 def has_ended(pid: int) -> bool:
-    """Whether a process of that number is not a child of ours any more."""
+    """Return whether a process with that number is no longer a child of ours."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:
@@ -120,7 +120,7 @@ def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter) -> Non
 
 
 def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
-    """The host ends it all the same, also where the judge's last words arrive together."""
+    """The host ends it anyway, even if the judge's last messages arrive together."""
     judge, host = socket.socketpair()
     worker = fork_worker(WorkerOptions(Limits(), "off", ()), Prepared())
     channel = SocketChannel(worker.line, worker.output, output_bytes=1 << 10)
@@ -138,14 +138,14 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
 def graded(
     host: ForkServerClient, course: Course, source: str, *, prestart: bool = False
 ) -> LessonResult:
-    """A result, times and seeds alike."""
+    """Return a result with times and seeds made equal."""
     file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
     settings = Settings(7, limits=course.limits, prestart=prestart)
     return grade_lesson(host, course.lesson("tiny"), file, settings).result
 
 
 def test_lessons_side_by_side_make_the_same_report(host: ForkServerClient) -> None:
-    """In the course's order, whichever is done first."""
+    """Lessons are in the course's order, whichever finishes first."""
     course = load_course(find_course())
     lessons = [course.lesson(name) for name in ("vector_backward", "chain_rule")]
     files = {
@@ -166,7 +166,7 @@ def test_lessons_side_by_side_make_the_same_report(host: ForkServerClient) -> No
 
 
 def without_times(result: LessonResult) -> dict[str, object]:
-    """A result as data, without what differs from run to run."""
+    """Return a result as data, without what differs from run to run."""
     data = asdict(result)
     for part in (data, *data["checks"]):
         part["seconds"] = 0
@@ -174,7 +174,7 @@ def without_times(result: LessonResult) -> dict[str, object]:
 
 
 def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
-    """Nobody's result is lost: the one before was there, and the next one is a new host's."""
+    """No result is lost: the first is there, and the next comes from a new host."""
     with ForkServerClient() as host:
         before = graded(host, small_course, "def double(x): return 2 * x\n")
         host.settle()
@@ -190,7 +190,7 @@ PRINTS_PID = "import os\nprint(os.getpid())\ndef double(x): return 2 * x\n"
 
 
 def pid_of(result: LessonResult) -> int:
-    """The worker's pid, as the student's code printed it."""
+    """Return the worker's pid, as the student's code printed it."""
     return int(next(check.output for check in result.checks if check.output))
 
 
@@ -214,7 +214,7 @@ def test_each_submission_has_a_worker_of_its_own_also_if_that_was_made_ahead(
 def test_a_submission_is_judged_alike_by_a_worker_that_was_made_ahead(
     source: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """Also if the worker is never used, dies, or has to be killed."""
+    """This holds even if the worker is never used, dies, or has to be killed."""
     limits = replace(small_course.limits, call_seconds=0.5)
     course = replace(small_course, limits=limits)
     plain = graded(host, course, source)

@@ -1,5 +1,5 @@
-"""What torch imports at first use: seen in a submission's text, imported by a host before a worker
-needs it.
+"""Find what torch imports at first use in a submission's text, and import it in the host before a
+worker needs it.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ def test_what_is_none_is_not_seen(text: str) -> None:
 
 @pytest.mark.linux
 def test_it_is_all_that_torch_imports_at_first_use() -> None:
-    """Nothing of torch is imported when they are first used; and importing it ran no operation and
-    left no thread.
+    """First use then imports nothing of torch; the import itself ran no operation and left no
+    thread.
     """
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("", 0), done
@@ -122,7 +122,7 @@ def test_it_is_all_that_torch_imports_at_first_use() -> None:
 
 @pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
 def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
-    """From that submission's own worker on."""
+    """That submission's own worker already has it."""
     lesson = small_course.lesson("tiny")
     settings = Settings(7, limits=small_course.limits)
     with ForkServerClient() as host:

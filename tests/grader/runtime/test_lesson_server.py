@@ -1,4 +1,4 @@
-"""A lesson server: its judges serve submission after submission, and nothing goes over."""
+"""A lesson server's judges serve submission after submission, and nothing carries over."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BODIES = {
 
 
 def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict[str, Any]:
-    """What a submission's result is, times and nonce apart."""
+    """Return a submission's result, without times and nonce."""
     lesson = course.lesson("tiny")
     judged = grade_lesson(
         host,
@@ -53,7 +53,7 @@ def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
     lang: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """Nothing of one is told of the next, nor which of its messages have no translation."""
+    """Nothing carries over, including which messages have no translation."""
     forward = {name: graded(host, small_course, name, lang) for name in BODIES}
     backward = {name: graded(host, small_course, name, lang) for name in reversed(BODIES)}
     assert backward == forward
@@ -64,9 +64,7 @@ def test_a_submission_is_judged_alike_whatever_was_judged_before(
 def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """Texts have the hashes that ``PYTHONHASHSEED=0`` gives them, and what a file replaced is told
-    in order.
-    """
+    """Hashes are those of ``PYTHONHASHSEED=0``, and replaced names are reported in order."""
     names = ("equal", "isclose", "allclose", "sum", "mean", "dot", "outer", "einsum")
     text = "\n".join(
         [
@@ -97,9 +95,7 @@ def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
 
 
 def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tasks that are waiting meanwhile are the next judge's; the end of the control socket ends
-    them all.
-    """
+    """The next judge gets the tasks that wait; the end of the control socket ends all of them."""
     monkeypatch.setattr(lesson_server, "TASKS_PER_JUDGE", 2)
     control, theirs = socket.socketpair()
     jobs_out, jobs_in = os.pipe()

@@ -1,4 +1,4 @@
-"""The one wrong expression of an answer is found by running its edits in the sandbox."""
+"""Find the one wrong expression of an answer by running its edits in the sandbox."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def grade(
 
 
 def told(report: Report) -> dict[str, str]:
-    """What is said to be wrong, by the function that it is said of."""
+    """Return what is said to be wrong, by function."""
     return {
         check.function: check.wrong_expression.text
         for check in report.lessons[0].checks
@@ -73,7 +73,7 @@ def test_a_mistake_with_a_name_keeps_it(host: ForkServerClient, small_course: Co
 
 
 def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
-    """triple passes its checks with the helper as it is, so the helper is not blamed."""
+    """triple passes its checks with the present helper, so the helper is not blamed."""
     helper = "def half(x): return 3 * x\n"
     wrong = "def double(x): return half(x)\ndef triple(x): return half(x)\nLIMIT = 20.0\n"
     assert told(grade(host, small_course, helper + wrong)) == {}
@@ -120,7 +120,7 @@ def test_without_the_option_nothing_is_searched(
 
 
 def test_a_right_answer_lends_its_expression(host: ForkServerClient, small_course: Course) -> None:
-    """No single operator makes 2 * x of this."""
+    """No single operator turns this into 2 * x."""
     report = grade(host, small_course, "def double(x):\n    return abs(x) - len(str(x))\n" + TRIPLE)
     assert told(report) == {"double": "abs(x) - len(str(x))"}
 

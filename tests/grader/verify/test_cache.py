@@ -1,4 +1,4 @@
-"""``grade verify --keep``: an interrupted run continues, and ends as one run does.
+"""``grade verify --keep``: an interrupted run continues, and its result equals that of one run.
 
 The small course's five cases are graded a few times; what was graded is counted by the judge's
 tasks, or by the file's own rows.
@@ -39,14 +39,14 @@ from grader.verify.verify import VerifyResult, cases_of, verify
 CASES = 6
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
-"""What the judge said of a text, in a language. It is asked once: these tests are about what
-becomes of its answer.
+"""The judge's answer for a text, in a language. It judges each text only once, because these tests
+are about what happens to the answer.
 """
 
 
 class Counting:
-    """The tests' host, lent: it counts what it judges, and can break, or have somebody press
-    Ctrl-C, at a certain one.
+    """The tests' host, shared. It counts what it judges, and at a given submission it can fail or
+    press Ctrl-C.
     """
 
     def __init__(self, host: ForkServerClient) -> None:
@@ -56,7 +56,7 @@ class Counting:
         self.presses_at = 0
         self.changes_at: dict[int, Path] = {}
         self.waits_for: Path | None = None
-        """A file that holds all earlier verdicts before the next is judged."""
+        """A file that must contain all earlier verdicts before the next is judged."""
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         self.seeds.append(task.seed)
@@ -91,7 +91,7 @@ class Counting:
 
 @pytest.fixture
 def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Counting:
-    """All that ``verify`` has judged goes through this."""
+    """Make everything that ``verify`` judges go through this."""
     one = Counting(host)
     monkeypatch.setattr("grader.verify.verify.ForkServerClient", lambda **_: one)
     return one
@@ -99,7 +99,7 @@ def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Countin
 
 @pytest.fixture
 def course(small_course: Course, tmp_path: Path) -> Course:
-    """A small course of one's own, to change."""
+    """Return a copy of the small course, to change."""
     return load_course(
         Path(
             shutil.copytree(
@@ -111,7 +111,7 @@ def course(small_course: Course, tmp_path: Path) -> Course:
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The installed engine, as far as its hash goes: a copy, to change."""
+    """Use a copy of the engine for the hash, to change."""
     skipped = shutil.ignore_patterns("__pycache__", "_course")
     copy = Path(shutil.copytree(PACKAGE, tmp_path / "grader", ignore=skipped))
     monkeypatch.setattr("grader.core.engine_identity.PACKAGE", copy)
@@ -126,7 +126,7 @@ def run(course: Course, keep: Path | None, *, seeds: int = 1, lang: str = "en") 
 
 
 def rows(path: Path) -> int:
-    """How many verdicts a file holds; it must be whole."""
+    """Return how many verdicts a file has; it must be intact."""
     with contextlib.closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return int(db.execute("SELECT count(*) FROM verdicts").fetchone()[0])
@@ -135,7 +135,7 @@ def rows(path: Path) -> int:
 def test_what_is_kept_is_not_graded_again(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """More seeds grade the new ones only, and the outcome is that of a run without a file."""
+    """More seeds grade only the new ones, and the outcome equals that of a run without a file."""
     run(course, tmp_path / "f")
     assert counting.seeds == [1] * CASES
     found = run(course, tmp_path / "f", seeds=2)
@@ -155,9 +155,7 @@ def test_all_cases_of_a_seed_come_before_the_next_seed(course: Course, counting:
 def test_what_a_run_that_breaks_off_had_graded_is_in_the_file(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """Each verdict is on the disk while the next is judged. Here a file changes beneath the
-    fourth.
-    """
+    """Each verdict is on disk before the next is judged. Here a file changes during the fourth."""
     counting.waits_for = tmp_path / "f"
     counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
     with pytest.raises(
@@ -170,7 +168,7 @@ def test_what_a_run_that_breaks_off_had_graded_is_in_the_file(
 def test_what_was_graded_beside_a_change_is_never_used(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """After the change all of it is graded again; nothing of the old course is left in the file."""
+    """After the change everything is graded again; the file has nothing of the old course."""
     counting.changes_at = {4: course.lesson("tiny").checks / "test_hidden.py"}
     with pytest.raises(UsageError):
         run(course, tmp_path / "f")
@@ -209,7 +207,7 @@ def test_verdicts_of_another_grader_are_dropped(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In every language and from every seed; all is graded again."""
+    """This holds for every language and seed; everything is graded again."""
     run(course, tmp_path / "f", seeds=2)
     run(course, tmp_path / "f", lang="ko")
     counting.seeds = []
@@ -238,7 +236,7 @@ def test_fewer_seeds_and_another_language_leave_what_is_there(
 def test_what_found_trouble_is_graded_again(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """A machine that was out of memory doesn't stay on record; what is graded again replaces it."""
+    """A machine that was out of memory does not stay on record; the new result replaces it."""
     counting.breaks_at = 3
     first = run(course, tmp_path / "f")
     assert any("out of memory" in problem for problem in first.problems)
@@ -252,7 +250,7 @@ def test_what_found_trouble_is_graded_again(
 def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
     course: Course, counting: Counting, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was under way is kept; the end is what one run says."""
+    """Running gradings are kept; the final output equals that of one run."""
     wanted: dict[str, Any] = {"seeds": 2, "workers": 1, "table": True, "write_stubs": False}
     counting.presses_at = 7
     with pytest.raises(KeyboardInterrupt):
@@ -271,7 +269,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
 def test_a_cut_run_tells_the_trouble_that_it_had(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """And nothing that a grading which is left may yet show, such as the proof of a mistake."""
+    """It reports nothing that remaining gradings may still show, such as the proof of a mistake."""
     counting.breaks_at = 1
     counting.presses_at = 2
     from grader.cli.commands.interrupts import graceful_interrupt
@@ -314,7 +312,7 @@ def test_lessons_that_are_equally_far_are_told_together(
 
 
 def proof(course: Course, keep: Path, **given: Any) -> subprocess.Popen[str]:
-    """The command, in a process that can be killed."""
+    """Start the command in a process that can be killed."""
     environment = {**os.environ, "PYTHONPATH": str(Path(grader.__file__).parents[1])}
     words = [
         "verify",
@@ -338,7 +336,7 @@ def proof(course: Course, keep: Path, **given: Any) -> subprocess.Popen[str]:
 
 
 def committed(keep: Path) -> Iterator[int]:
-    """The number of gradings in a file that somebody writes, again and again for a minute."""
+    """Yield the number of gradings in a file that is being written, repeatedly for a minute."""
     ends = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < ends and not threading.Event().wait(0.02):
         with (
@@ -352,7 +350,7 @@ def committed(keep: Path) -> Iterator[int]:
 def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """SIGKILL after some gradings; what was committed is not graded again, and the rest is."""
+    """SIGKILL comes after some gradings; committed ones are not graded again, the rest is."""
     process = proof(course, tmp_path / "f", start_new_session=True)
     next(
         number for number in committed(tmp_path / "f") if number >= 3 or process.poll() is not None
@@ -392,7 +390,7 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
 def test_a_file_that_is_not_one_is_told_with_the_remedy(
     content: bytes | str, said: str, course: Course, counting: Counting, tmp_path: Path
 ) -> None:
-    """And stays as it was."""
+    """The file stays as it was."""
     path = tmp_path / "f"
     if isinstance(content, bytes):
         path.write_bytes(content)
@@ -428,8 +426,8 @@ def test_a_folder_that_can_not_be_made_is_told(course: Course, tmp_path: Path) -
 
 
 def test_a_result_comes_back_as_it_was(course: Course, tmp_path: Path) -> None:
-    """Also texts that UTF-8 can't hold; equal ones are one object, so that memory hardly grows with
-    the seeds.
+    """This includes texts that UTF-8 can't encode; equal results are one object, so memory hardly
+    grows.
     """
     result = CaseResult(
         untranslated=("a", "\udc80 \x00 글"),

@@ -1,4 +1,4 @@
-"""A contract is held against the texts, the checks and the wrong answers of its lesson."""
+"""Check a contract against the texts, the checks and the wrong answers of its lesson."""
 
 from __future__ import annotations
 

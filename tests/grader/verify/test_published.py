@@ -1,4 +1,4 @@
-"""The table of ``tests/README.md`` counts the files that lie here."""
+"""The table of ``tests/README.md`` agrees with the files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ROWS = {
 
 
 def counts(lesson: Lesson) -> list[int]:
-    """Checks, wrong answers, near misses, other right answers."""
+    """Return the numbers of checks, wrong answers, near misses and other right answers."""
     checks = [
         name
         for path in (*lesson.visible_checks, *lesson.hidden_checks)
@@ -70,7 +70,7 @@ def test_the_sums_are_those_of_the_rows() -> None:
 
 
 def test_the_ranges_are_what_the_matrix_verified() -> None:
-    """Of torch: from the oldest row to the newest, the pinned one in between."""
+    """torch's range goes from the oldest row to the newest, with the pinned one in between."""
     rows = {
         cells[0]: cells[1:]
         for line in re.findall(r"<!-- make matrix -->\n(.*?)<!-- end -->", TEXT, re.DOTALL)[

@@ -1,8 +1,7 @@
-"""The author's gate finds each way in which a lesson can be broken, says just that, and finds
-nothing in a lesson that is whole.
+"""``grade verify`` finds each way in which a lesson can be broken, reports exactly that, and finds
+no problem in an intact lesson.
 
-One course is graded once: a whole lesson, and for every breakage a copy of it that is broken in
-that way alone.
+One course is graded once: an intact lesson, and for every breakage a copy with only that breakage.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from grader.verify.verify import VerifyResult, verify
 
 
 class Copy:
-    """A copy of the small course's lesson, under a name of its own."""
+    """A copy of the small course's lesson under another name."""
 
     def __init__(self, root: Path, name: str, original: Lesson) -> None:
         self.name = name
@@ -57,14 +56,14 @@ class Copy:
         shutil.copy(original.solution, self.solution)
 
     def trim(self) -> None:
-        """Without mistakes and alternatives there is less to grade."""
+        """Remove mistakes and alternatives, so that there is less to grade."""
         for catalogue in (self.mistakes, self.near_misses, self.accepted):
             catalogue.unlink()
         (self.checks / "diagnosis.py").unlink()
         (self.checks / "diagnosis.toml").unlink()
 
     def entry(self) -> str:
-        """The lesson's entry in ``course.toml``."""
+        """Return the lesson's entry in ``course.toml``."""
         return (
             f'[[lesson]]\nid = "{self.name}"\ntitle = "T"\nsummary = "S"\n'
             f"names = {self.lists['names']}\n"
@@ -94,7 +93,7 @@ def add_to_cell(catalogue: Path, name: str, text: str) -> None:
 
 
 def replace(path: Path, old: str, new: str) -> None:
-    """Replace a text that must be there."""
+    """Replace a text that must exist."""
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
@@ -174,7 +173,7 @@ def stray_files(lesson: Copy) -> None:
 
 
 def passing_stub(lesson: Copy) -> None:
-    """Two checks ask nothing of the student, about a helper that the stub hasn't got."""
+    """Add two checks that use nothing of the student, about a helper that the stub lacks."""
     lesson.lists["bonus"].append("HELPER")
     append(lesson.solution, "\n\n# solution\nHELPER = 1\n# end solution\n")
     lesson.stub.write_text(stub_of(lesson.solution.read_text("utf-8"), name="x"), "utf-8")
@@ -275,7 +274,7 @@ def losing_alternative(lesson: Copy) -> None:
 
 @dataclass(frozen=True)
 class Breakage:
-    """A way to break a lesson, and patterns for what is to be said of it, ``ID`` standing for the
+    """A way to break a lesson, and patterns for the expected problems; ``ID`` stands for the
     lesson.
     """
 
@@ -474,19 +473,19 @@ BREAKAGES = {
 
 @dataclass(frozen=True)
 class Verified:
-    """What came of verifying the course of broken lessons."""
+    """The result of verifying the course of broken lessons."""
 
     found: VerifyResult
     progress: list[tuple[int, int]]
 
     def problems(self, name: str) -> list[str]:
-        """The problems that are about one lesson."""
+        """Return the problems of one lesson."""
         return [problem for problem in self.found.problems if re.search(rf"\b{name}\b", problem)]
 
 
 @pytest.fixture(scope="module")
 def verified(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Verified:
-    """Every breakage in a lesson of its own, and one lesson that is whole, graded with one host."""
+    """Verify every breakage in a separate lesson, and an intact lesson, with one host."""
     root, original = tmp_path_factory.mktemp("course"), small_course.lesson("tiny")
     entries = [Copy(root, "whole", original).entry()]
     for name, breakage in {**BREAKAGES, "broken_check_file": Breakage(broken_check_file)}.items():
@@ -512,7 +511,7 @@ def verified(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> 
 
 @pytest.mark.parametrize("name", BREAKAGES)
 def test_a_broken_lesson_is_told_what_is_wrong_with_it(name: str, verified: Verified) -> None:
-    """Just that, and all of that."""
+    """Exactly the expected problems are reported."""
     wanted = [pattern.replace("ID", name) for pattern in BREAKAGES[name].said]
     found = verified.problems(name)
     assert len(found) == len(wanted), found
@@ -556,7 +555,7 @@ def test_every_problem_names_its_lesson(verified: Verified) -> None:
 
 
 def test_the_proof_counts_what_was_shown(verified: Verified) -> None:
-    """Caught is a mistake that lost marks, named one that was called by its name."""
+    """A mistake is caught if it lost marks, and named if it got its name."""
     proofs = {proof.lesson: proof for proof in verified.found.proofs}
     whole = LessonSummary(
         "whole",
@@ -601,8 +600,8 @@ def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
 
 
 def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> LessonOutcome:
-    """A grading of the small course's lesson whose checks of ``double`` came out so; the catalogue
-    is that of its mistakes.
+    """Return a grading of the small course's lesson with these outcomes for the checks of
+    ``double``; ``about`` has its mistakes.
     """
     checks = tuple(
         CheckResult(
@@ -625,7 +624,7 @@ def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> Les
 
 
 def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Course) -> None:
-    """A mistake that escapes from one seed in three is not caught."""
+    """A mistake that passes from one seed in three is not caught."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     wrong, right = (
         judged(Outcome.FAILED, Outcome.PASSED, diagnosis="squares"),
@@ -647,9 +646,7 @@ def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Co
 def test_the_first_diagnosis_is_what_a_mistake_is_called(
     names: tuple[str, str], named: int, small_course: Course
 ) -> None:
-    """Also where a later check is called something else; and a second file proves the same
-    mistake.
-    """
+    """A later check may get another name, and a second file may prove the same mistake."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares 2", "")
     one, two = (judged(Outcome.FAILED, diagnosis=name) for name in names)
     both = LessonResult(
@@ -685,7 +682,7 @@ def test_a_mistake_in_the_bonus_alone_loses_no_marks(small_course: Course) -> No
 
 
 def test_a_mistake_about_a_bonus_part_loses_the_bonus(small_course: Course) -> None:
-    """There are no other marks that it could lose."""
+    """There are no other marks to lose."""
     case = Case(
         dataclasses.replace(small_course.lesson("tiny"), bonus=("double",)),
         "mistake",
@@ -723,8 +720,8 @@ PO = (
     ],
 )
 def test_what_a_language_lacks_is_told(more: str, problems: list[str], tmp_path: Path) -> None:
-    """Texts that no grading shows; placeholders; what is marked as unfinished counts as not
-    there.
+    """The problems are texts that no grading shows and placeholders; unfinished translations count
+    as missing.
     """
     lesson = Lesson(tmp_path, "tiny", "T", "S", names=())
     lesson.folder.mkdir(parents=True)
@@ -743,7 +740,7 @@ def test_a_readme_and_the_hints_are_translated_too(tmp_path: Path) -> None:
 
 
 def test_a_third_language_is_files_to_add(small_course: Course, tmp_path: Path) -> None:
-    """… and no stray ones."""
+    """Its files are not reported as stray."""
     shutil.copytree(small_course.root, tmp_path / "course")
     lesson = dataclasses.replace(small_course.lesson("tiny"), root=tmp_path / "course")
     before = static_problems(lesson)
@@ -755,7 +752,7 @@ def test_a_third_language_is_files_to_add(small_course: Course, tmp_path: Path) 
 
 
 def test_texts_that_a_grading_could_not_translate_are_told(small_course: Course) -> None:
-    """… once, from however many seeds."""
+    """Each is reported once, for any number of seeds."""
     case = Case(small_course.lesson("tiny"), "mistake", "squares", "")
     made = judged(Outcome.FAILED, diagnosis="squares")
     shown = LessonOutcome(made.result, dataclasses.replace(made.judged, untranslated=("m",)))

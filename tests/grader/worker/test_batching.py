@@ -1,5 +1,5 @@
-"""The questions of a gradcheck that are sent ahead are those that torch asks. Where they are not,
-only time is lost.
+"""The predicted requests of a gradcheck are those that torch makes. If a prediction is wrong, only
+time is lost.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ def counts(x):
     return x * len(seen)
 """
 UNFORESEEN = 3
-"""What torch asks to see what zero and undefined gradients do: two products and a call."""
+"""What torch also asks, to test zero and undefined gradients: two products and a call."""
 
 
 @pytest.fixture
 def question_counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each kind of question crossed the border."""
+    """Return how often each kind of request crossed the border."""
     found: Counter[str] = Counter()
     ask = StudentSession._send
 
@@ -85,7 +85,7 @@ def leaf(*values: float) -> torch.Tensor:
 def test_the_verdict_is_that_of_a_gradcheck_without_foresight(
     name: str, remote: Callable[..., RemoteStudent]
 ) -> None:
-    """Also where a function remembers, returns another shape, or raises in the middle."""
+    """This holds if a function has state, returns another shape, or raises in the middle."""
 
     def verdict(*, foresight: bool) -> str:
         student = remote(SOURCE)
@@ -126,7 +126,7 @@ def test_gradgradcheck_crosses_in_one_frame(
 def test_what_was_prefetched_in_vain_is_freed(
     remote: Callable[..., RemoteStudent], question_counts: Counter[str]
 ) -> None:
-    """The worker keeps no graph that nobody can ask about."""
+    """The worker keeps no graph that cannot be requested any more."""
     student = remote(SOURCE)
     function, x = student.Cube.apply, leaf(0.5, -1.2)
     session: Any = function._session

@@ -1,5 +1,5 @@
-"""What the engine relies on without a promise is there; where it is not, that is said. Nothing but
-``compat`` names it.
+"""Private names and messages that the engine relies on exist, or are reported; only ``compat`` uses
+them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ Patch = pytest.MonkeyPatch
 
 
 def test_the_installed_versions_lack_nothing() -> None:
-    """In a fresh process, as ``grade verify`` asks: there gradcheck has imported nothing yet."""
+    """A new process checks it, like ``grade verify``, because
+    gradcheck has imported nothing there.
+    """
     assert versions.missing_internals() == []
 
 
@@ -44,7 +46,7 @@ def test_a_process_that_fails_is_a_problem(monkeypatch: Patch) -> None:
 
 
 def steps_the_other_way(patch: Patch) -> None:
-    """gradcheck adds the step first, and subtracts it then."""
+    """Simulate a gradcheck that adds the step first and then subtracts it."""
     original = GRADCHECK._compute_numerical_gradient
 
     def turned(fn: Any, entry: Any, v: Any, norm_v: Any, nbhd_checks_fn: Any) -> Any:
@@ -134,7 +136,7 @@ CHANGES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
 def test_what_a_version_lacks_is_said_and_what_it_breaks(
     change: Callable[[Patch], None], sentences: tuple[str, ...]
 ) -> None:
-    """And nothing else is: each experiment is about one thing."""
+    """Nothing else is reported, because each experiment tests one thing."""
     with pytest.MonkeyPatch.context() as patch:
         change(patch)
         found = missing()
@@ -155,7 +157,7 @@ def is_private(name: str) -> bool:
 
 
 def reaching(source: str) -> Iterator[str]:
-    """The places where a module uses somebody's private name, or words of torch's."""
+    """Yield the places where a module uses a private name, or text of torch's messages."""
     tree = ast.parse(source)
     nodes = list(ast.walk(tree))
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}

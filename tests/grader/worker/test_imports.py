@@ -1,4 +1,4 @@
-"""A worker holds nothing of the engine but its own modules when the student's file runs."""
+"""When the student's file runs, a worker has no modules of the engine except its own."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The sandbox: what is forbidden fails, what computing needs works, and each guarantee rests on its
-layers.
-"""
+"""The sandbox: forbidden acts fail, computing works, and each guarantee rests on its layers."""
 
 from __future__ import annotations
 
@@ -47,7 +45,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class ConfinedWorkers:
-    """Workers forked from this process and confined as the host confines them."""
+    """Workers forked from this process and confined as by the fork server."""
 
     def __init__(self, limits: Limits, prepared: Prepared, without: tuple[str, ...]) -> None:
         self.limits = limits
@@ -87,7 +85,9 @@ def prepared() -> Iterator[Prepared]:
 
 @pytest.fixture
 def confined(prepared: Prepared) -> Iterator[Callable[..., RemoteStudent]]:
-    """``confined(source, without=(), **limits)``: a student in a confined worker."""
+    """Return ``confined(source, without=(), **limits)``, which makes a student in a confined
+    worker.
+    """
     hide()
     sessions = []
 
@@ -167,7 +167,7 @@ def check(result):
 
 @pytest.mark.parametrize("act", FORBIDDEN)
 def test_what_is_forbidden_fails(act: str, confined: Callable[..., RemoteStudent]) -> None:
-    """… with an error in the student's code, not with a death."""
+    """The student's code gets an error and does not die."""
     if "syscall(310" in FORBIDDEN[act] and platform.machine() != "x86_64":
         pytest.skip("the number is x86_64's")
     with pytest.raises(StudentCodeError) as refused:
@@ -218,7 +218,7 @@ def test_all_guarantees_hold_here(confined: Callable[..., RemoteStudent]) -> Non
 def test_without_a_layer_its_guarantees_are_said_to_be_missing(
     layer: str, confined: Callable[..., RemoteStudent]
 ) -> None:
-    """A weaker host says what it can't promise, and still computes."""
+    """A weaker host says what it can't guarantee, and still computes."""
     student = confined("x = 1", without=(layer,))
     assert student.x == 1
     assert isinstance(student._session, StudentSession)
@@ -238,9 +238,7 @@ STOPPED_BY = {
 def test_each_layer_stops_something_that_no_other_does(
     layer: str, confined: Callable[..., RemoteStudent]
 ) -> None:
-    """With the layer the act fails; without it, it succeeds: so it is this layer that was
-    tested.
-    """
+    """The act fails with the layer and succeeds without it, so the test is about this layer."""
     source = f"{PRELUDE}\ndef f():\n    {STOPPED_BY[layer]}\n    return 'done'\n"
     with pytest.raises(StudentCodeError):
         confined(source).f()
@@ -250,7 +248,7 @@ def test_each_layer_stops_something_that_no_other_does(
 def test_the_environment_holds_nothing_of_the_hosts(
     confined: Callable[..., RemoteStudent], prepared: Prepared
 ) -> None:
-    """Its home and its temporary folder are the scratch folder."""
+    """Home and temporary folder are the scratch folder."""
     student = confined(
         "import os, tempfile\n"
         "def f(): return os.environ.get('HOME'), tempfile.gettempdir(), os.getcwd()"
@@ -284,7 +282,7 @@ def test_a_file_over_the_limit_fails_to_grow(confined: Callable[..., RemoteStude
 
 
 def test_threads_and_files_beyond_the_limit_are_seen(tmp_path: Path) -> None:
-    """What no kernel limit counts is counted by the parent."""
+    """The parent counts what no kernel limit counts."""
     limits = Limits(threads=1, scratch_files=3, scratch_bytes=1 << 20)
     assert monitor.overuse(os.getpid(), tmp_path, Limits(threads=500)) is None
     assert monitor.threads(os.getpid()) >= 1
@@ -313,7 +311,7 @@ def test_the_scratch_folder_is_emptied(prepared: Prepared) -> None:
 
 
 def test_what_is_hidden_is_left_out_of_the_trees_around_it(tmp_path: Path) -> None:
-    """Everything beside it stays readable, whatever its depth."""
+    """Everything around it stays readable, at any depth."""
     for name in ("a", "b/ours/x", "b/other", "c"):
         (tmp_path / name).mkdir(parents=True)
     assert landlock.around(tmp_path, [tmp_path / "b" / "ours"]) == [
@@ -362,9 +360,7 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
 def test_whatever_of_ours_lies_among_the_packages_is_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An editable install leaves its code where it is, and a copy of the course among the installed
-    packages.
-    """
+    """An editable install keeps its code elsewhere, and a copy of the course among the packages."""
     packages, clone = tmp_path / "site-packages", tmp_path / "clone"
     for folder in ("grader/_course", "gradlings-1.0.dist-info", "numpy"):
         (packages / folder).mkdir(parents=True)
@@ -380,8 +376,8 @@ def test_whatever_of_ours_lies_among_the_packages_is_hidden(
 
 
 def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -> None:
-    """Deeper than a path may be long, closed to its owner, full of links, with names that the
-    emptying itself would use.
+    """It may be very deep, unreadable for its owner, full of links, or have names that the cleanup
+    uses.
     """
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -408,9 +404,7 @@ def test_the_scratch_folder_is_emptied_whatever_was_made_of_it(tmp_path: Path) -
 
 
 def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
-    """A path that is too long to be looked at hides files; one that is gone in the meantime
-    doesn't.
-    """
+    """A path that is too long hides files; an entry that disappears meanwhile does not."""
     here = os.open(tmp_path, os.O_RDONLY)
     for _ in range(30):
         os.mkdir("n" * 200, dir_fd=here)
@@ -429,7 +423,7 @@ def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
 def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(
     confined: Callable[..., RemoteStudent], tmp_path: Path
 ) -> None:
-    """Landlock before its third ABI doesn't."""
+    """Landlock does so only from its third ABI on."""
     target = tmp_path / "full"
     target.write_text("content")
     code = f"import os\ndef f(flags): return os.close(os.open({str(target)!r}, flags))"
@@ -444,7 +438,7 @@ def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(
 
 @pytest.mark.linux
 def test_descriptors_with_high_numbers_are_closed_too() -> None:
-    """Also beyond 4096, where only a raised limit lets them be."""
+    """This includes numbers beyond 4096, which need a raised limit."""
     code = (
         "import os, resource, sys\n"
         "from grader.worker.sandbox import close_all_but\n"

@@ -1,4 +1,4 @@
-"""The scratch folder as a file system of its own. A forked process mounts it, this one never."""
+"""The scratch folder as a separate file system. A forked process mounts it, never this one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMITS = Limits(scratch_bytes=1 << 20)
 def in_a_fork(
     measure: Callable[[], dict[str, object]], *, user: int | None = None
 ) -> dict[str, Any]:
-    """What ``measure`` returns in a process that may become another user and may mount."""
+    """Return the result of ``measure`` in a process that may change its user and mount."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -41,7 +41,7 @@ def in_a_fork(
 
 
 def measured() -> dict[str, object]:
-    """Mount a scratch folder, hold a file in it that has no name, and look."""
+    """Mount a scratch folder, hold an unlinked file in it open, and measure."""
     user = os.getuid()
     mounted = scratch.enter_namespace()
     prepared = prepare(mount=mounted)
@@ -81,7 +81,7 @@ def test_a_host_that_lets_nobody_mount_has_a_plain_folder(monkeypatch: pytest.Mo
 
 
 def test_this_process_sees_none_of_it(tmp_path: Path) -> None:
-    """Else the mounts of the tests above would stay here."""
+    """Otherwise the mounts of the tests above would remain here."""
     before = Path("/proc/self/mountinfo").read_text()
     in_a_fork(measured)
     assert Path("/proc/self/mountinfo").read_text() == before

@@ -1,5 +1,5 @@
-"""The wire: what is sent comes back as it was, and no bytes whatever make the reader raise anything
-but BrokenFrame.
+"""The wire: sent data comes back unchanged, and no bytes make the reader raise anything but
+BrokenFrame.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def same(left: Any, right: Any) -> bool:
 
 @given(PLAIN)
 def test_plain_data_survives_the_crossing(value: Any) -> None:
-    """Types, order, NaN and negative zero included."""
+    """This includes types, order, NaN and negative zero."""
     encoder = Encoder(strided=False)
     frame = read_frame(io.BytesIO(pack(encoder.encode(value), encoder.blob)))
     assert frame is not None
@@ -99,7 +99,7 @@ def test_plain_data_survives_the_crossing(value: Any) -> None:
 @given(JSON, st.binary(max_size=40))
 @settings(max_examples=400)
 def test_no_json_makes_the_decoder_raise_anything_else(data: Any, blob: bytes) -> None:
-    """Hostile data either is what its tag says or is a BrokenFrame."""
+    """Hostile data either is what its tag says or raises BrokenFrame."""
     decoder = Decoder(blob, strided=False)
     try:
         structure = decoder.decode(data)
@@ -112,7 +112,7 @@ def test_no_json_makes_the_decoder_raise_anything_else(data: Any, blob: bytes) -
 
 @given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda b: MAGIC + b))
 def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
-    """Nor does a header that lies."""
+    """A false header does not either."""
     try:
         frame = read_frame(io.BytesIO(data))
     except BrokenFrame:
@@ -129,7 +129,7 @@ def test_no_bytes_make_the_reader_raise_anything_else(data: bytes) -> None:
 def test_a_tensor_has_as_many_bytes_as_its_shape_says(
     dtype: str, shape: list[int], size: int, blob: bytes
 ) -> None:
-    """No claim about shape or size gets a tensor that its bytes don't fill."""
+    """No claimed shape or size gives a tensor that its bytes don't fill."""
     decoder = Decoder(blob, strided=False)
     try:
         decoder.decode({"tensor": [dtype, shape, None, 0, size, True]})
@@ -222,7 +222,7 @@ def test_tensors_of_every_dtype_and_shape_cross(dtype: torch.dtype, shape: tuple
 
 
 def test_strides_offset_and_expansion_cross_towards_the_worker() -> None:
-    """Non-contiguous is really non-contiguous, and a leaf of its own, no view."""
+    """A non-contiguous tensor arrives non-contiguous, as a leaf and not a view."""
     base = torch.arange(24.0).reshape(4, 6)
     for tensor in (
         base.t(),
@@ -273,13 +273,13 @@ def test_numpys_scalars_count_as_pythons_where_they_are_no_less_exact() -> None:
 
 
 def test_a_bool_tensor_holds_only_zero_and_one() -> None:
-    """Bytes that are no bool would be undefined behaviour in the judge."""
+    """Other bytes would be undefined behavior in the judge."""
     back = decode({"tensor": ["bool", [3], None, 0, 3, False]}, b"\x00\x01\xff", strided=False)
     assert back.view(torch.uint8).tolist() == [0, 1, 1]
 
 
 def test_a_program_does_on_the_other_side_what_it_does_here() -> None:
-    """Constants, operators in both orders, several inputs and outputs, parameters, custom
+    """The cases: constants, both operand orders, several inputs and outputs, parameters, custom
     Functions.
     """
     w = torch.tensor([2.0, 3.0, 4.0, 5.0], requires_grad=True)
@@ -304,7 +304,7 @@ def test_a_program_names_nothing_outside_its_list() -> None:
 
 
 def test_a_program_does_not_come_back() -> None:
-    """A worker sends data; a function that it returns is one by its type's name."""
+    """A worker sends data; a function that it returns is only its type's name."""
     encoder = Encoder(strided=False)
     assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [
         Opaque("Program", "")
@@ -313,7 +313,7 @@ def test_a_program_does_not_come_back() -> None:
 
 @pytest.mark.parametrize("value", [2.0, None, [torch.ones(2)]])
 def test_a_program_takes_tensors_only(value: Any) -> None:
-    """Whoever hands it something else is told so, in a TypeError."""
+    """Any other argument raises a TypeError that says so."""
     with pytest.raises(
         TypeError, match=f"this function takes tensors, and got one of type {type(value).__name__}"
     ):
@@ -343,7 +343,7 @@ def test_a_table_with_many_keys_is_refused_before_it_is_built(data: Any) -> None
 
 
 def test_who_encodes_too_many_keys_is_told_so() -> None:
-    """2,000 keys are few enough."""
+    """2,000 keys are allowed."""
     round_trip(set(range(2000)))
     for value in (set(range(2001)), dict.fromkeys(range(2001))):
         with pytest.raises(BrokenFrame, match="keys"):
@@ -351,7 +351,7 @@ def test_who_encodes_too_many_keys_is_told_so() -> None:
 
 
 def test_a_message_of_many_values_is_refused_before_it_is_parsed() -> None:
-    """Empty lists take a hundred times the memory that their text takes."""
+    """Parsed empty lists take a hundred times the memory of their text."""
     text = b"[" + b"[]," * 1_000_000 + b"[]]"
     tracemalloc.start()
     with pytest.raises(BrokenFrame, match="values"):

@@ -1,4 +1,5 @@
-"""What a worker's message costs the judge: steps and memory grow with its bytes, whatever it says.
+"""A worker's message costs the judge time and memory in proportion to its bytes, whatever it
+contains.
 
 Steps are calls of functions, Python's and C's, so a busy machine changes nothing. What one call can
 take without calling others is the table of a set or dict, whose keys ``worker.wire.keys`` caps.
@@ -39,7 +40,7 @@ TENSORS = st.builds(
 
 
 def grown(seed: Any, wide: int, deep: int) -> Any:
-    """The same again and again, side by side and one inside the other."""
+    """Return the same data repeated, side by side and nested."""
     for _ in range(deep):
         seed = [seed]
     return [seed] * wide
@@ -86,7 +87,7 @@ def test_steps_and_memory_grow_with_the_bytes_of_a_message(
 
 
 def test_the_measure_sees_a_decoder_that_does_too_much() -> None:
-    """… else the property above would hold of anything."""
+    """Otherwise the test above would hold for anything."""
     few, _ = cost_of(b"[" + b"[0]," * 10 + b"0]", b"")
     many, _ = cost_of(b"[" + b"[0]," * 5_000 + b"0]", b"")
     assert many > few + 5_000

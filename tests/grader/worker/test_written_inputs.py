@@ -1,4 +1,4 @@
-"""A tensor that was written to is noticed, whichever way it was written to."""
+"""A write into a tensor is detected, however the write was done."""
 
 from __future__ import annotations
 

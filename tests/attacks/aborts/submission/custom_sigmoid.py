@@ -1,4 +1,4 @@
-"""Aborts."""
+"""Aborts the process."""
 
 import os
 

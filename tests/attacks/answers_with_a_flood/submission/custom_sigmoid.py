@@ -1,4 +1,4 @@
-"""An exception whose text is two megabytes."""
+"""Raises an exception with two megabytes of text."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A regular expression that takes longer than the universe has."""
+"""Runs a regular expression that takes practically for ever."""
 
 import re
 

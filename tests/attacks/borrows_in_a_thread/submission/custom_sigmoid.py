@@ -1,4 +1,4 @@
-"""The built-in, named at run time, in a thread that nobody traces."""
+"""Calls the built-in, named at run time, in a thread that is not traced."""
 
 import threading
 

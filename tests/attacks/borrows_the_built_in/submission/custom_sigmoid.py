@@ -1,4 +1,4 @@
-"""The built-in, named at run time."""
+"""Calls the built-in, named at run time."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Calls somebody."""
+"""Connects to a TCP port."""
 
 import socket
 

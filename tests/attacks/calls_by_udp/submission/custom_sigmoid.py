@@ -1,4 +1,4 @@
-"""Sends a datagram."""
+"""Sends a UDP datagram."""
 
 import socket
 

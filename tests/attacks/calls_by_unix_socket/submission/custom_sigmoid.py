@@ -1,4 +1,4 @@
-"""Calls a Unix socket without a file."""
+"""Connects to a Unix socket that has no file."""
 
 import socket
 

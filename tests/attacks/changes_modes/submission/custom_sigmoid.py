@@ -1,4 +1,4 @@
-"""Opens the secret for everybody."""
+"""Makes the secret file readable for everybody."""
 
 import os
 

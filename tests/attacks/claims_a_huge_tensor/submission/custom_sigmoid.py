@@ -1,4 +1,4 @@
-"""Returns a tensor that is a terabyte, if one believes it."""
+"""Returns a tensor that claims to be a terabyte large."""
 
 import torch
 

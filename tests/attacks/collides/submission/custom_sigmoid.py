@@ -1,4 +1,4 @@
-"""Returns a set of integers that all have the same hash: who builds the set again waits."""
+"""Returns a set of integers with equal hashes, which takes very long to rebuild."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""No backward was derived: it is measured, from two values."""
+"""Computes the backward from two values instead of deriving it."""
 
 import torch
 

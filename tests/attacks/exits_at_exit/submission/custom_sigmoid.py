@@ -1,4 +1,4 @@
-"""Prints a result when everything else is done."""
+"""Prints a result at the exit of the process."""
 
 import atexit
 

@@ -1,4 +1,4 @@
-"""Prints a result and is gone."""
+"""Prints a result while it is imported, then ends the process."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Becomes another program, which prints the result."""
+"""Replaces the process with another program, which prints the result."""
 
 import os
 import sys

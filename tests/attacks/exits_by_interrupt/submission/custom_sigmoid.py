@@ -1,4 +1,4 @@
-"""A keyboard interrupt stops the checks that are left; what has not run has not failed."""
+"""Raises a KeyboardInterrupt that stops the remaining checks, which then have not failed."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Prints a result in the middle of a check and is gone."""
+"""Prints a result in the middle of a check, then ends the process."""
 
 import os
 

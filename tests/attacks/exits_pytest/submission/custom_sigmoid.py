@@ -1,4 +1,4 @@
-"""Ends the whole run of pytest, the neighbour's too."""
+"""Ends the whole pytest run, the neighbour's tests included."""
 
 import sys
 

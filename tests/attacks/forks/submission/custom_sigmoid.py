@@ -1,4 +1,4 @@
-"""Doubles, and the double doubles."""
+"""Forks again and again (a fork bomb)."""
 
 import os
 import time

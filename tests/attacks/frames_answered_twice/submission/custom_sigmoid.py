@@ -1,4 +1,4 @@
-"""Two answers to one question, so that the next one has its answer before it is asked."""
+"""Sends two answers to one question, so that the next question already has an answer."""
 
 import os
 import sys

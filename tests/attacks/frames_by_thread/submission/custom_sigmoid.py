@@ -1,4 +1,4 @@
-"""A thread that answers, whatever is asked."""
+"""Answers every question from a thread of its own."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Headers that promise four gigabytes, and lines of results."""
+"""Sends headers that claim four gigabytes, and lines that look like results."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Lines that look like results, among what is printed."""
+"""Prints lines that look like results."""
 
 import torch
 

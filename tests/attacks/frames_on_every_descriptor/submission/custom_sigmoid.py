@@ -1,4 +1,4 @@
-"""Results and frames, written to every descriptor that is open."""
+"""Writes results and frames to every open descriptor."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""An answer that, unpickled, runs code where it is read; and a line of results."""
+"""Sends a pickle that runs code where it is loaded, and a line that looks like a result."""
 
 import os
 import pickle

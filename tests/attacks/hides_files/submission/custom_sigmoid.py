@@ -1,4 +1,4 @@
-"""Writes more than it may into files that have no name any more."""
+"""Writes more than the limit into deleted files that it keeps open."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Starts threads that each keep a copy of the descriptors, and opens as many again."""
+"""Starts threads that each have a copy of the descriptors, and opens as many again."""
 
 import ctypes
 import os

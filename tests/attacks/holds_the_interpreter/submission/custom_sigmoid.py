@@ -1,4 +1,4 @@
-"""One operation of the interpreter's, which no signal handler interrupts."""
+"""Runs a single interpreter operation that no signal handler can interrupt."""
 
 import torch
 

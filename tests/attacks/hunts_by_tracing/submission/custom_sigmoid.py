@@ -1,4 +1,6 @@
-"""A trace function that sees the caller's lines, and corrects the answer before it is compared."""
+"""Installs a trace function that reads the caller's lines and corrects the answer before it is
+compared.
+"""
 
 import sys
 

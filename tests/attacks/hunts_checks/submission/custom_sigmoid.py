@@ -1,4 +1,4 @@
-"""Reads the checks that are loaded, and answers from their own truth."""
+"""Reads the loaded checks and answers with the values that they expect."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Reads whatever descriptor is open."""
+"""Reads every open descriptor."""
 
 import os
 import stat

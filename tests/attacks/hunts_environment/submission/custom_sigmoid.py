@@ -1,4 +1,4 @@
-"""Shows the environment, its own and its parents'."""
+"""Prints the environment of its own process and of the parent processes."""
 
 import os
 

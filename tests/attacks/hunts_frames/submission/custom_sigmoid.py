@@ -1,4 +1,4 @@
-"""Takes what is expected from the caller's variables."""
+"""Reads the expected value from the caller's variables."""
 
 import sys
 

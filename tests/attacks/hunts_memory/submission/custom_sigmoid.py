@@ -1,4 +1,4 @@
-"""Takes what is expected from among all tensors that the process holds."""
+"""Looks for the expected value among all tensors in the process."""
 
 import gc
 

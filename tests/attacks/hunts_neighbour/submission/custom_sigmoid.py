@@ -1,4 +1,4 @@
-"""Hands in what the neighbour hands in."""
+"""Copies the neighbour's submission."""
 
 import torch
 

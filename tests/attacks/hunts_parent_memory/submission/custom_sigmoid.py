@@ -1,4 +1,4 @@
-"""Opens the parent's memory."""
+"""Opens the parent process's memory."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Shows a file that is not the student's."""
+"""Prints a file that is not the student's."""
 
 import torch
 

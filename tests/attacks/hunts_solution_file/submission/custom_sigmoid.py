@@ -1,4 +1,4 @@
-"""Runs the solution, from where the course keeps it."""
+"""Runs the solution from the course's folder."""
 
 import glob
 import os

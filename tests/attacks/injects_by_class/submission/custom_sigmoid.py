@@ -1,4 +1,4 @@
-"""An exception whose class is named in markup."""
+"""Raises an exception whose class name is markup."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An exception whose text is markup."""
+"""Raises an exception whose text is markup."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Text that is a template, for code that fills it twice."""
+"""Prints text that is a template, for code that fills a template twice."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Returns text that is markup, and an object whose representation is."""
+"""Returns text that is markup, and an object whose repr is markup."""
 
 import torch
 

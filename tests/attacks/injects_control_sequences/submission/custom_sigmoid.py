@@ -1,4 +1,4 @@
-"""An exception whose text sets the terminal's title and clears its screen."""
+"""Raises an exception whose text sets the terminal's title and clears its screen."""
 
 import torch
 

@@ -1,4 +1,6 @@
-"""Markup of the terminal library, with control sequences in a link."""
+"""Raises an exception whose text is markup of the terminal library, with a control sequence in a
+link.
+"""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Forks twice, with a session of its own, and stays."""
+"""Forks twice into a session of its own and stays alive."""
 
 import os
 import time

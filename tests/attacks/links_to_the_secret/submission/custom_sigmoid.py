@@ -1,4 +1,4 @@
-"""Makes a link to what it may not read, and reads the link."""
+"""Links to a file that it may not read, and reads the link."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Computes for ever, once it matters."""
+"""Loops for ever in backward."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Computes for ever when it is thrown away."""
+"""Loops for ever when an object is deleted."""
 
 import torch
 

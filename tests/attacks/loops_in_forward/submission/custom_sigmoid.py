@@ -1,4 +1,4 @@
-"""Computes for ever."""
+"""Loops for ever in forward."""
 
 import torch
 

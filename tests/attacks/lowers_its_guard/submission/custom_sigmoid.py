@@ -1,4 +1,4 @@
-"""Raises the limits that it was given."""
+"""Tries to raise its resource limits."""
 
 import resource
 

@@ -1,4 +1,4 @@
-"""Results are tensors of a class that every comparison agrees with."""
+"""Returns tensors of a class that makes every comparison succeed."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Waits to be called, in a place that others see."""
+"""Listens on a socket in a folder that others see."""
 
 import socket
 

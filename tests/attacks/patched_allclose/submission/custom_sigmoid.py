@@ -1,4 +1,4 @@
-"""Comparisons always agree."""
+"""Replaces torch.allclose and similar functions so that comparisons always succeed."""
 
 import torch
 

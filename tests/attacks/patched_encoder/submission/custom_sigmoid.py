@@ -1,4 +1,6 @@
-"""The frames that leave say something else: json.dumps and bytes are wrapped, wherever they are held."""
+"""Wraps json.dumps and bytes, wherever the process refers to them, to change the frames that it
+sends.
+"""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""Whatever is written as JSON has full marks in it."""
+"""Puts full marks into everything that is written as JSON."""
 
 import json
 

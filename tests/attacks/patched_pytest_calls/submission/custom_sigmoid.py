@@ -1,4 +1,4 @@
-"""pytest runs no test of anybody."""
+"""Makes pytest skip the body of every test."""
 
 import _pytest.python
 

@@ -1,4 +1,4 @@
-"""Every report of pytest says passed."""
+"""Makes every pytest report say passed."""
 
 import _pytest.reports
 

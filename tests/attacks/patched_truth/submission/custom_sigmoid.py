@@ -1,4 +1,4 @@
-"""What the answer is compared with becomes what this answers."""
+"""Replaces the expected value with its own answer."""
 
 import torch
 

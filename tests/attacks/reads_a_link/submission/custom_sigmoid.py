@@ -1,4 +1,4 @@
-"""Shows where a link leads that is not the student's."""
+"""Prints the target of a link that is not the student's."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Overflows the stack, the C stack too."""
+"""Overflows the Python stack and the C stack."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Reserves space for an empty file, far more than a file may take."""
+"""Reserves much more disk space for an empty file than a file may have."""
 
 import ctypes
 import os

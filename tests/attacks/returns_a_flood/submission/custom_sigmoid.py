@@ -1,4 +1,4 @@
-"""Returns lists of long texts: who shows all of them writes megabytes."""
+"""Returns lists of long texts; showing all of them would write megabytes."""
 
 import torch
 

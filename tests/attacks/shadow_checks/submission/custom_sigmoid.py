@@ -1,4 +1,4 @@
-"""The checks come with the submission."""
+"""Hands in its own copy of the checks."""
 
 import torch
 

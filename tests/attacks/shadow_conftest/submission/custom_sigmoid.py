@@ -1,4 +1,4 @@
-"""A conftest.py beside the submission decides what became of each test."""
+"""Hands in a conftest.py that sets the outcome of each test."""
 
 import torch
 

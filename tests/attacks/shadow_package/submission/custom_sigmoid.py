@@ -1,4 +1,4 @@
-"""The lesson is a package, whose __init__ is another file than the one that is read."""
+"""Makes the lesson a package whose __init__ is another file than the one that is read."""
 
 import torch
 

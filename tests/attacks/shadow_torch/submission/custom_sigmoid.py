@@ -1,4 +1,4 @@
-"""A package named like one that the grader may import late."""
+"""Hands in a package named like one that the grader may import late."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""A module with the name of the grader's own, found first."""
+"""Hands in a module with the name of one of the grader's modules; it is found first."""
 
 import torch
 

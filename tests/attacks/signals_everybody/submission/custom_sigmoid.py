@@ -1,4 +1,4 @@
-"""Asks whether it might kill its parent."""
+"""Tests whether it may send signals to its parent."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Kills its group."""
+"""Kills its process group."""
 
 import os
 import signal

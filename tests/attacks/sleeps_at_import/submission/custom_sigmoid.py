@@ -1,4 +1,4 @@
-"""Never gets to the end of its file."""
+"""Sleeps for ten minutes while it is imported."""
 
 import time
 

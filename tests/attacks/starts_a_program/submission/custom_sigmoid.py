@@ -1,4 +1,4 @@
-"""Starts a program that stays."""
+"""Starts a program that stays alive."""
 
 import subprocess
 

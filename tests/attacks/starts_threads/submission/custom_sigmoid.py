@@ -1,4 +1,4 @@
-"""Starts threads until it may not."""
+"""Starts threads until the limit stops it."""
 
 import threading
 import time

@@ -1,4 +1,4 @@
-"""Takes more memory than it may."""
+"""Allocates more memory than the limit."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Takes memory a little at a time, and catches what stops it."""
+"""Allocates memory in small steps and catches the MemoryError."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Leaves compiled code for others to load."""
+"""Leaves compiled code for other processes to load."""
 
 import os
 import py_compile

@@ -1,4 +1,4 @@
-"""Numbers have half the digits from now on, and tensors live nowhere."""
+"""Sets torch's default dtype to float16 and its default device to meta."""
 
 import torch
 

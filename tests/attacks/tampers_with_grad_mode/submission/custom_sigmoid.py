@@ -1,4 +1,4 @@
-"""Nobody records a graph from now on."""
+"""Turns off grad mode for all later code."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The next import of this module gets this one."""
+"""Makes every later import of this module fail."""
 
 import sys
 

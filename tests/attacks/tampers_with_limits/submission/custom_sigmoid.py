@@ -1,4 +1,4 @@
-"""No file can be opened from now on."""
+"""Lowers the limits so that no file can be opened any more."""
 
 import resource
 

@@ -1,4 +1,4 @@
-"""Overwrites what the neighbour hands in."""
+"""Overwrites the neighbour's submission."""
 
 import torch
 

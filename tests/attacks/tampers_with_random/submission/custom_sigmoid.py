@@ -1,4 +1,4 @@
-"""Random numbers are zero from now on."""
+"""Seeds torch's generator and makes torch.rand and torch.randn return NaN."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Nobody can call deeper than a few frames."""
+"""Sets a recursion limit of a few frames."""
 
 import sys
 

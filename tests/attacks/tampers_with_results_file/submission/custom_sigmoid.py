@@ -1,4 +1,4 @@
-"""Writes where results are kept."""
+"""Writes into the folder of the results."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""An alarm goes off when somebody else is at work."""
+"""Sets an alarm that goes off during a later submission."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""A torch function mode that is never left, and turns every result to NaN."""
+"""Enters a torch function mode that it never leaves, and that turns every result into NaN."""
 
 import torch
 

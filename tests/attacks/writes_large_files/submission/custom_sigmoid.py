@@ -1,4 +1,4 @@
-"""Writes more than it may into one file."""
+"""Writes more than the limit into one file."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""Writes more files than it may."""
+"""Writes more files than the limit allows."""
 
 import time
 
