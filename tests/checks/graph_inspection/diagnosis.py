@@ -197,7 +197,7 @@ def probe(x, y):
     An operation of one tensor is above another's, and a leaf is the first input of one of two.
     """
     t = x.sin()
-    return (x.detach() * t * 2 * (y.cos() - t)) * (x * x)
+    return (x.detach() * t) * (t * 2) * (y.cos() - t) * (x * x)
 
 
 def probed(failure, student):
