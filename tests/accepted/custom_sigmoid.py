@@ -577,6 +577,24 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * y * (1 - y)
 
 
+# %% result_is_a_view
+# Computed on the flattened tensor; the result is a view of it, made in forward.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (1 / (1 + torch.exp(-x.reshape(-1)))).reshape(x.shape)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * (y - y * y)
+
+
 # %% setup_context
 # forward without ctx, and setup_context.
 import torch

@@ -420,3 +420,44 @@ def inputs_of(root):
             return []
         case node:
             return [(type(n).__name__ if n else None, i) for n, i in node.next_functions]
+
+
+# %% dataclass_of_nodes
+# A dataclass that names itself in an annotation; leaves are kept from last to first.
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Place:
+    node: object
+    depth: int
+
+    def whole(self) -> list[Place]:
+        below = [Place(node, self.depth + 1).whole() for node, _ in self.node.next_functions if node]
+        return [self, *(place for places in below for place in places)]
+
+
+def walk(root):
+    places = Place(root.grad_fn, 0).whole() if root.grad_fn else []
+    return [(place.depth, type(place.node).__name__) for place in places]
+
+
+def format_graph(root):
+    return "\n".join(name.rjust(depth + len(name)) for depth, name in walk(root))
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] * root.requires_grad
+    places, leaves = Place(root.grad_fn, 0).whole(), {}
+    for leaf in [place.node.variable for place in places if hasattr(place.node, "variable")][::-1]:
+        leaves.pop(leaf, None)
+        leaves[leaf] = None
+    return [*leaves][::-1]
+
+
+def inputs_of(root):
+    edges = root.grad_fn.next_functions if root.grad_fn else ()
+    return [(node and type(node).__name__, index) for node, index in edges]

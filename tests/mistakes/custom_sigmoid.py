@@ -168,6 +168,24 @@ def sigmoid(x):
     Sigmoid.apply(x)  # noqa: F821
 
 
+# %% common_rounded_to_float32
+# The value is computed in float32, the gradient in x's dtype.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (1 / (1 + torch.exp(-x.float()))).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        y = 1 / (1 + torch.exp(-x))
+        return grad_output * y * (1 - y)
+
+
 # %% common_view_of_noncontiguous
 # Flattened by view.
 import torch
@@ -910,6 +928,28 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y)
+
+
+# %% shared_between_calls
+# sigmoid remembers its results; the key is the tensor, whatever its values are by now.
+import functools
+
+
+@functools.lru_cache(maxsize=None)
+def sigmoid(x):
+    return Sigmoid.apply(x)  # noqa: F821
+
+
+# %% shared_between_calls
+# sigmoid remembers its results; the key is the values, whichever tensor has them.
+RESULTS = {}
+
+
+def sigmoid(x):
+    key = (x.shape, x.dtype, x.requires_grad, *x.flatten().tolist())
+    if key not in RESULTS:
+        RESULTS[key] = Sigmoid.apply(x)  # noqa: F821
+    return RESULTS[key]
 
 
 # %% sigmoid_calls_forward

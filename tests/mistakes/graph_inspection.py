@@ -1422,3 +1422,140 @@ def format_graph(root):
 # One expression.
 def build_loss(x):
     return (2 * x + 3) ** 2
+
+
+# %% none_ends_the_loop
+# The first input without a node ends the loop.
+def walk(root):
+    found = []
+
+    def go(node, depth):
+        found.append((depth, type(node).__name__))
+        for following, _ in node.next_functions:
+            if following is None:
+                break
+            go(following, depth + 1)
+
+    if root.grad_fn is not None:
+        go(root.grad_fn, 0)
+    return found
+
+
+# %% none_ends_the_loop
+# A stack onto which the inputs go from the last one, up to one without a node.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, stack = {}, [root.grad_fn]
+    while stack:
+        node = stack.pop()
+        if hasattr(node, "variable"):
+            leaves[node.variable] = None
+        for following, _ in reversed(node.next_functions):
+            if following is None:
+                break
+            stack.append(following)
+    return list(leaves)
+
+
+# %% none_ends_the_loop
+# The lines so far are returned at an input without a node.
+def format_graph(root):
+    def lines(node, depth):
+        found = [" " * depth + type(node).__name__]
+        for following, _ in node.next_functions:
+            if not following:
+                return found
+            found += lines(following, depth + 1)
+        return found
+
+    return "\n".join(lines(root.grad_fn, 0)) if root.grad_fn else ""
+
+
+# %% constant_edges_dropped
+# The first edge without a node ends the list.
+def inputs_of(root):
+    found = []
+    for node, index in root.grad_fn.next_functions if root.grad_fn else ():
+        if node is None:
+            break
+        found.append((type(node).__name__, index))
+    return found
+
+
+# %% branch_keeps_its_depth
+# What lies behind a node is stored with the depths of the first visit.
+def walk(root):
+    known = {}
+
+    def behind(node, depth):
+        if node is None:
+            return []
+        if node not in known:
+            known[node] = [(depth, type(node).__name__)]
+            for following, _ in node.next_functions:
+                known[node] += behind(following, depth + 1)
+        return known[node]
+
+    return behind(root.grad_fn, 0)
+
+
+# %% branch_keeps_its_depth
+# The lines of a node are stored, spaces included.
+def format_graph(root):
+    known = {None: []}
+
+    def lines(node, depth):
+        if node not in known:
+            below = [line for following, _ in node.next_functions for line in lines(following, depth + 1)]
+            known[node] = [" " * depth + type(node).__name__, *below]
+        return known[node]
+
+    return "\n".join(lines(root.grad_fn, 0))
+
+
+# %% root_line_indented
+# A space, filled up to the depth.
+def format_graph(root):
+    return "\n".join(f"{' ':{depth}}{name}" for depth, name in walk(root))
+
+
+# %% equal_pairs_once
+# A pair that is there already is not added again.
+def inputs_of(root):
+    found = []
+    for node, index in root.grad_fn.next_functions if root.grad_fn else ():
+        pair = (type(node).__name__ if node else None, index)
+        if pair not in found:
+            found.append(pair)
+    return found
+
+
+# %% equal_pairs_once
+# The edges as the keys of a dictionary.
+def inputs_of(root):
+    edges = dict.fromkeys(root.grad_fn.next_functions) if root.grad_fn else {}
+    return [(type(node).__name__ if node else None, index) for node, index in edges]
+
+
+# %% leaves_compared_by_address
+# The last leaf at an address takes the place of the first.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    leaves, stack = {}, [root.grad_fn]
+    while stack:
+        node = stack.pop()
+        if hasattr(node, "variable"):
+            leaves[node.variable.data_ptr()] = node.variable
+        stack += [following for following, _ in reversed(node.next_functions) if following is not None]
+    return list(leaves.values())
+
+
+# %% no_graph_not_handled
+# The first pair is taken out of a list that may be empty.
+def format_graph(root):
+    (_, text), *rest = walk(root)
+    for depth, name in rest:
+        text += "\n" + " " * depth + name
+    return text

@@ -203,3 +203,15 @@ def walk(root):
         return r
 
     return go(root.grad_fn, 0)
+
+
+# %% none_ends_the_loop
+# No input is followed if one of them has no node.
+def walk(root):
+    def go(n, d):
+        r, after = [(d, type(n).__name__)], [f for f, _ in n.next_functions]
+        for f in after if all(after) else ():
+            r += go(f, d + 1)
+        return r
+
+    return go(root.grad_fn, 0) if root.grad_fn else []

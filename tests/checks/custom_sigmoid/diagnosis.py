@@ -303,6 +303,8 @@ def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
 def shared_between_calls(failure: Failure, student: Student) -> Facts | None:
     """One call alone is right, and one of two calls is not."""
     z = failure.inputs.get("z")
+    if failure.about == "sigmoid" and z is not None:
+        return {}
     if failure.check != "test_two_results_at_once" or not isinstance(z, Tensor):
         return None
     y, gradient = ask(student, z, torch.ones_like(z))

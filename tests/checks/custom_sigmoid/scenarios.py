@@ -96,14 +96,28 @@ def one_tensor_twice(student, x, z, v):
     return seen
 
 
+def sigmoid_again(student, x, z, v, b):
+    """sigmoid and its gradient for v: of x, of a copy of x, and of x after it was set to z; all
+    read at the end. Meanwhile forward is torch's, and backward scales by b.
+    """
+    x = x.detach().clone().requires_grad_()
+    results = []
+    for leaf, numbers in ((x, x), (x.detach().clone().requires_grad_(), x), (x, z)):
+        with torch.no_grad():
+            leaf.copy_(numbers)
+        others = replaced(lambda ctx, x, *rest: torch.sigmoid(x), b)
+        results.append(with_methods(student.Sigmoid, others, student.sigmoid, leaf, v.clone()))
+    return [{"value": y.detach(), "gradient": gradient} for y, gradient in results]
+
+
 def changed_before_backward(student, what, x, v):
-    """The gradient after x or the result was changed in place; None if backward raises."""
+    """The gradient after x or the result was changed in place; None if that or backward raises."""
     start = x.detach().clone().requires_grad_()
     x = start + 0
     y = student.Sigmoid.apply(x)
-    with torch.no_grad():
-        (x if what == "x" else y).sub_(0.25)
     try:
+        with torch.no_grad():
+            (x if what == "x" else y).sub_(0.25)
         return torch.autograd.grad(y, start, v, allow_unused=True)[0]
     except RuntimeError:
         return None
@@ -135,16 +149,8 @@ def exchanged(student, x, v, a, b):
         contexts.append(type(ctx).__name__)
         return x * a
 
-    def backward(ctx, *grads):
-        return (grads[0] * b, *(None for _ in ctx.needs_input_grad[1:]))
-
-    forward.__qualname__, backward.__qualname__ = "Sigmoid.forward", "Sigmoid.backward"
-    back = {"backward": staticmethod(backward), "vjp": staticmethod(Function.vjp)}
-    others = {
-        "forward": staticmethod(forward),
-        "setup_context": staticmethod(Function.setup_context),
-        **back,
-    }
+    others = replaced(forward, b)
+    back = {name: others[name] for name in ("backward", "vjp")}
     function = student.sigmoid
     if hands_on(
         cls, back, function, x, v, b
@@ -158,6 +164,21 @@ def exchanged(student, x, v, a, b):
         "gradient": gradient,
         "contexts": contexts,
         "node": getattr(getattr(cls, "_backward_cls", None), "__name__", None),
+    }
+
+
+def replaced(forward, b):
+    """The methods of a class with this forward, whose backward scales by b."""
+
+    def backward(ctx, *grads):
+        return (grads[0] * b, *(None for _ in ctx.needs_input_grad[1:]))
+
+    forward.__qualname__, backward.__qualname__ = "Sigmoid.forward", "Sigmoid.backward"
+    return {
+        "forward": staticmethod(forward),
+        "setup_context": staticmethod(Function.setup_context),
+        "backward": staticmethod(backward),
+        "vjp": staticmethod(Function.vjp),
     }
 
 

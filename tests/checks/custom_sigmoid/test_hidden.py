@@ -17,6 +17,7 @@ from grader.authoring import (
     check,
     fail,
     import_helpers,
+    same,
 )
 
 helpers = import_helpers(__file__)
@@ -268,6 +269,15 @@ def test_backward_again(student: Student, draw: RandomInputs) -> None:
 @check(points=0.5, about="sigmoid", needs="test_sigmoid_returns_what_apply_returns")
 def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> None:
     """the gradient of sigmoid(x) comes from Sigmoid.backward"""
+    x, z, v = draw.tensor(3), draw.tensor(3, low=0.5, high=3.0), draw.tensor(3)
+    b = draw.number(low=2.0, high=5.0)
+    first, *later = student.observe("sigmoid_again", x, z, v, b)
+    if same(first["value"], torch.sigmoid(x)) and same(first["gradient"], v * b):
+        inputs = {"x": x, "z": z, "v": v}
+        message = "a call of sigmoid returns what an earlier call did"
+        for at, seen in zip((x, z), later, strict=True):
+            assert_tensor(seen["value"], torch.sigmoid(at), message, inputs=inputs)
+            assert_gradient(seen["gradient"], v * b, message, inputs=inputs)
     many = draw.shapes()[-1]
     for x, v in (
         (draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(3, 4)),

@@ -244,6 +244,12 @@ def test_value_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
         assert_tensor(
             got, want, "Sigmoid.apply(x) is wrong for large inputs", inputs={"x": x}, atol=small
         )
+    x = draw.tensor(30, low=0.5, high=4.0, digits=None)
+    with student.writing_allowed():
+        got = student.Sigmoid.apply(x.clone())
+    assert_tensor(
+        got, torch.sigmoid(x), "Sigmoid.apply(x) is wrong", inputs={"x": x}, rtol=0.0, atol=1e-8
+    )
 
 
 @check(points=0.5, about="sigmoid")

@@ -7,6 +7,7 @@ looks at which of them raise too.
 """
 
 from collections import Counter
+from itertools import takewhile
 
 import torch
 from torch import Tensor
@@ -119,6 +120,12 @@ def preorder(node, depth=0, following=after):
     return found
 
 
+def until_none(node, step=1):
+    """Return the nodes that a node leads to, up to the first edge without one."""
+    nodes = [following for following, _ in node.next_functions][::step]
+    return list(takewhile(bool, nodes))[::step]
+
+
 def different_edges(node):
     return [following for following, _ in dict.fromkeys(node.next_functions) if following]
 
@@ -185,12 +192,12 @@ def named(rows):
 
 
 def probe(x, y):
-    """A graph in which all wrong walks differ: shared nodes, two inputs, equal entries, a number.
+    """A graph in which all wrong walks differ: shared nodes, two inputs, equal entries, constants.
 
     An operation of one tensor is above another's, and a leaf is the first input of one of two.
     """
     t = x.sin()
-    return (t * 2 * (y.cos() - t)) * (x * x)
+    return (x.detach() * t) * (t * 2) * (y.cos() - t) * (x * x)
 
 
 def probed(failure, student):
@@ -409,11 +416,12 @@ def said(failure):
 
 @rule
 def no_graph_not_handled(failure, student):
-    """An exception for grad_fn None, and not only for None among next_functions."""
+    """An exception for grad_fn None or an empty walk, and not only for None in next_functions."""
     name, draw = failure.about, failure.draw
-    if not failure.raised("NoneType") or not fails(student, name, lambda x, y: x, draw):
-        return None
     here = "without_a_graph" in failure.check or "root_is_a_leaf" in failure.check
+    texts = ["NoneType", *["IndexError", "ValueError", "StopIteration"] * here]
+    if not any(map(failure.raised, texts)) or not fails(student, name, lambda x, y: x, draw):
+        return None
     alone = here or not fails(student, name, lambda x, y: x * 2, draw)
     return {"error": said(failure)} if alone else None
 
@@ -429,6 +437,10 @@ def none_not_skipped(failure, student):
     return None if fails(student, name, lambda x, y: x * y, draw) else {"error": said(failure)}
 
 
+none_ends_the_loop = walked(
+    lambda node: preorder(node, following=until_none),
+    lambda node: preorder(node, following=lambda node: until_none(node, -1)),
+)
 constants_listed = walked(*(with_constants(word) for word in ("NoneType", "None", "", None)))
 
 

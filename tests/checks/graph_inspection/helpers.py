@@ -6,7 +6,7 @@ and ``blend`` are custom Functions of one and of two tensors.
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
 
@@ -91,8 +91,7 @@ class Graph:
         made = program(run, inputs=len(known))
         if not copied:
             return made
-        place = known.index("x")
-        return lambda *tensors: made(*tensors, copy_of(tensors[place]))
+        return AfterCopy(made, known.index("x"))
 
     @property
     def shown(self):
@@ -118,6 +117,19 @@ class Graph:
     def figure(self, at):
         """The graph, drawn."""
         return graph_figure(self.build(*self.tensors.values()), self.tensors, at)
+
+
+@dataclass(frozen=True)
+class AfterCopy:
+    """A Program of the tensors and of a copy of one of them. Unlike a lambda, it has the same text
+    in every run, by which failures are compared.
+    """
+
+    made: object = field(repr=False)
+    place: int
+
+    def __call__(self, *tensors):
+        return self.made(*tensors, copy_of(tensors[self.place]))
 
 
 def copy_of(x):
