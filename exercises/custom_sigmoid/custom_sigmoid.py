@@ -11,10 +11,10 @@ class Sigmoid(torch.autograd.Function):
     """The logistic function s(x) = 1 / (1 + exp(-x)), element by element.
 
     x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
-    grad_output is finite. Absolute errors are accepted up to 1e-8 in float64 and 1e-6 in float32,
-    for gradients times the size of grad_output. No built-in sigmoid is used; logsigmoid, softmax,
-    silu and glu count as one. Calls do not affect each other, nor do calls of sigmoid. You may
-    split forward into forward(x) and setup_context(ctx, inputs, output).
+    grad_output is finite. Values may be off by up to 1e-8 in float64 and 1e-6 in float32, because
+    of rounding; gradients by up to that times the size of grad_output. No built-in sigmoid is used;
+    logsigmoid, softmax, silu and glu count as one. Calls do not affect each other, nor do calls of
+    sigmoid. You may split forward into forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -22,7 +22,8 @@ class Sigmoid(torch.autograd.Function):
         """Return s(x), with the shape and dtype of x.
 
         Save what backward needs with ctx.save_for_backward. If x or the result is changed in place
-        before backward, torch raises an error or backward is still right. Leave x as it was.
+        before backward, torch raises an error or backward is still right. Leave x and
+        x.requires_grad as they were.
         """
         raise NotImplementedError
 
@@ -30,8 +31,8 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output: Tensor) -> Tensor:
         """Return the gradient with respect to x; grad_output is the gradient with respect to s(x).
 
-        Use a formula: for x between -2 and 2 in float64 it has to be right to 12 digits, not only
-        to 1e-8. Leave grad_output as it was.
+        Use a formula, not differences of values of forward: for x between -2 and 2 in float64, the
+        gradient is right to 12 digits. Leave grad_output as it was.
         """
         raise NotImplementedError
 
