@@ -174,6 +174,15 @@ def float32_on_the_way(failure, student):
 
 
 @rule
+def keeps_shared_elements(failure, student):
+    """One step moved several elements of an expanded x."""
+    x, moved = failure.inputs.get("x"), max(moves(failure), default=0)
+    if not isinstance(x, Tensor) or 0 not in x.stride() or moved < 2:
+        return None
+    return {"strides": str(x.stride()), "moved": moved}
+
+
+@rule
 def several_at_once(failure, student):
     """The first step already moves several elements."""
     moved = moves(failure)
@@ -237,6 +246,22 @@ def step_is_not_h(failure, student):
     return {"distance": float(f"{far:.6g}")} if found else None
 
 
+@rule
+def one_point_for_both(failure, student):
+    """0 for the identity, which returns its argument."""
+    got, f = failure.actual, failure.inputs.get("f")
+    zero = isinstance(got, Tensor) and got.numel() and not got.count_nonzero()
+    return {} if zero and str(f) == "x" and went(failure, failure.inputs["h"]) else None
+
+
+@rule
+def divides_by_rounded_step(failure, student):
+    """NaN, where x + h rounds to x."""
+    _, x, h = question(failure) or (None, None, None)
+    nan = isinstance(failure.actual, Tensor) and bool(failure.actual.isnan().all())
+    return {} if nan and x is not None and torch.equal(x + h, x) else None
+
+
 def formula(candidates):
     """A rule that finds the answer among what ``candidates(failure, f, x, h)`` returns, by text."""
 
@@ -281,7 +306,9 @@ def wrong_formula(failure, f, x, h):
     where f was asked tells them apart.
     """
     up, here, down = (shifted(f, x, by) for by in (h, 0.0, -h))
+    run = 1e-5 if failure.about == "numerical_gradient" else 1e-3
     ahead = {
+        f"(f(x + h) - f(x)) / {run:g}": (up - here) / run,
         "(f(x) - f(x + h)) / h": (here - up) / h,
         "f(x + h) - f(x)": up - here,
         "f(x + h) - f(x) / h": up - here / h,
@@ -289,6 +316,7 @@ def wrong_formula(failure, f, x, h):
         "(f(x + h) - f(x)) / (2 * h)": (up - here) / (2 * h),
     }
     around = {
+        f"(f(x + h) - f(x - h)) / {2 * run:g}": (up - down) / (2 * run),
         "(f(x - h) - f(x + h)) / (2 * h)": (down - up) / (2 * h),
         "f(x + h) - f(x - h)": up - down,
         "(f(x + h) - f(x - h)) / 2": (up - down) / 2,
