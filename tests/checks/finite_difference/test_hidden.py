@@ -240,11 +240,11 @@ def test_strides_do_not_matter(student, draw):
     a, b = draw.coefficients(2)
     wide = draw.tensor(4, 6)
     for x in (draw.noncontiguous(3, 4), wide[:, ::2], wide[1], draw.tensor(4).expand(3, 4)):
-        if 0 in x.stride() and steps_in_x(details):
-            return
         f = Formula(f"((x * {a}).exp() * x[0]).sum() + x[1].sum() * {b}")
         got, details = asked(student, "numerical_gradient", f, x)
         assert_values(got, gradient(f, x), NOT_THE_GRADIENT, details, rtol=1e-6, atol=1e-6)
+        if steps_in_x(details):
+            return
 
 
 @check(points=0.5, about="numerical_gradient", needs=GRADIENT)

@@ -56,13 +56,12 @@ def only_the_first_input(failure, student):
     """
     if failure.error is not None or "changed" in failure.facts:
         return None
-    wants = verdict(
-        student,
-        SUM_OF_TWO,
-        torch.tensor([0.5, 2.0], dtype=F64),
-        torch.tensor([1.5, -1.0], dtype=F64),
-    )["wants"]
-    return {"wants": tuple(wants)} if len(wants) == 2 and any(wants) and not all(wants) else None
+    x, y = torch.tensor([[0.5, 2.0], [1.5, -1.0]], dtype=F64)
+    for first in (x, x.clone().requires_grad_()):
+        wants = verdict(student, SUM_OF_TWO, first, y.clone())["wants"]
+        if len(wants) == 2 and any(wants) and not all(wants):
+            return {"wants": tuple(wants)}
+    return None
 
 
 @rule
@@ -103,6 +102,21 @@ def tolerances_widened(failure, student):
             f = "x ** 2" if scale == 1.0 else "x ** 2 / 1000"
             return {"f": f, "x": POINT, "got": right * factor, "want": right}
     return None
+
+
+def exchanged(x, v):
+    first, second = v.chunk(2)
+    return second.cat(first) * x * 2
+
+
+@rule
+def outputs_added_up(failure, student):
+    """An exchanged incoming gradient passes for x ** 2, and twice the gradient does not."""
+    passed = [
+        verdict(student, [SQUARE, program(product, inputs=2)], POINT.clone())["result"]
+        for product in (exchanged, lambda x, v: v * x * 4)
+    ]
+    return {"x": POINT} if failure.actual is True and passed == [True, False] else None
 
 
 @rule

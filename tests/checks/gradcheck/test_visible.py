@@ -283,10 +283,10 @@ def test_matrices_are_flattened(student, draw):
     product, turned = program(lambda x, w: (x @ w).sin(), parameters=[w]), program(lambda x: x.t())
     rows = program(lambda x: x.reshape(-1))
     for f, x, shown in (
-        (rows, draw.tensor(2, 3), {"f": "x.reshape(-1)"}),
         (product, draw.tensor(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (product, draw.noncontiguous(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (turned, draw.tensor(2, 3), {"f": "x.t()"}),
+        (rows, draw.tensor(2, 3), {"f": "x.reshape(-1)"}),
     ):
         seen = student.observe("measured", f, x)
         shown |= {"x": x}
