@@ -106,14 +106,14 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 # %% in_place_and_put_back
-# A float64 x is moved in place and put back, element by element, as gradcheck does it; other
-# dtypes on a copy.
+# A contiguous float64 x is moved in place and put back, element by element, as gradcheck does it;
+# others on a copy.
 import torch
 
 
 @torch.no_grad()
 def numerical_jacobian(fn, x, eps=1e-6):
-    work = x.data if x.dtype == torch.float64 else x.data.double()
+    work = x.data if x.dtype == torch.float64 and x.is_contiguous() else x.data.double().clone()
     columns = []
     for index in torch.cartesian_prod(*(torch.arange(n) for n in work.shape)).reshape(-1, work.dim()).tolist() if work.dim() else [()]:
         place = tuple(index)

@@ -601,16 +601,16 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 # %% callers_tensor_is_touched
-# x itself requires grad afterwards if it is float64.
+# x itself requires grad afterwards.
 import torch
 
 
 def find_broken(functions, x):
-    point = x.double().requires_grad_()
+    x.requires_grad_()
     broken = set()
     for name, fn in functions.items():
         try:
-            torch.autograd.gradcheck(fn, point)
+            torch.autograd.gradcheck(fn, x.detach().clone().double().requires_grad_())
         except Exception:
             broken.add(name)
     return broken
@@ -767,3 +767,32 @@ class FixedPow(Function):
             return None, None
         x, q = ctx.saved_tensors
         return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% shared_elements_move
+# deepcopy keeps the strides of an expanded x.
+from copy import deepcopy
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    points = torch.ones(x.shape).nonzero().tolist()
+    out = torch.zeros(fn(x.double()).numel(), len(points), dtype=torch.float64)
+    for k, place in enumerate(points):
+        above, below = (deepcopy(x.detach()).double() for _ in range(2))
+        above[tuple(place)] += eps
+        below[tuple(place)] -= eps
+        out[:, k] = (fn(above) - fn(below)).flatten() / (2 * eps)
+    return out
+
+
+# %% keeps_shared_elements
+# The point is detached, and keeps its strides.
+def find_broken(functions, x):
+    def rejected(fn):
+        try:
+            return not torch.autograd.gradcheck(fn, x.detach().double().requires_grad_())
+        except Exception:
+            return True
+
+    return {name for name, fn in functions.items() if rejected(fn)}

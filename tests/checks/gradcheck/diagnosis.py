@@ -123,7 +123,8 @@ def outputs_added_up(failure, student):
 def keeps_shared_elements(failure, student):
     """gradcheck rejected the copy of an expanded tensor, before it called fn."""
     strides = failure.inputs.get("x.stride()") or ()
-    unseen = failure.actual is False and failure.facts.get("calls") == 0
+    calls = [one["calls"] for one in failure.facts.get("seen", {}).values()]
+    unseen = (failure.actual is False and failure.facts.get("calls") == 0) or set(calls) == {0}
     return {"strides": str(tuple(strides))} if unseen and 0 in strides else None
 
 
