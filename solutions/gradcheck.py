@@ -15,10 +15,11 @@ def passes_gradcheck(fn: Callable, *inputs: Tensor) -> bool:
 
     Use gradcheck's default eps, atol and rtol; fast_mode is up to you. Check float64 copies of all
     inputs, and let every copy require grad. fn takes one tensor for each input, and may leave some
-    of them unused. It returns a tensor or a tuple of tensors. The inputs are float32 or float64, of
-    any shape and strides; some, all or none of them require grad. If a gradient is wrong, return
-    False. If fn raises an Exception, return False, too. Leave the inputs unchanged (values,
-    requires_grad and .grad), even if fn writes into its arguments.
+    of them unused. It returns a tensor or a tuple of tensors. There is at least one input. The
+    inputs are float32 or float64, not empty, of any shape and strides; some, all or none of them
+    require grad. If a gradient is wrong, return False. If fn raises an Exception, return False,
+    too. Leave the inputs unchanged (values, requires_grad and .grad), even if fn writes into its
+    arguments.
     """
     # solution
     copies = [x.detach().clone().double().requires_grad_() for x in inputs]
@@ -35,9 +36,10 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
     The result is a float64 tensor of shape (y.numel(), x.numel()). The element in row i and column
     k is the slope of the i-th element of y as the k-th element of x goes from eps below its value
     to eps above it. Elements are counted in the order of flatten(). x is float32 or float64;
-    compute everything in float64. x and y may have any shape and strides, including 0-d, and x may
-    be empty. fn takes a tensor of x's shape. It may return a view of its argument, but it neither
-    writes into its argument nor uses autograd. Leave x unchanged (values and requires_grad).
+    compute everything in float64. x and y may have any shape and strides, including 0-d and
+    expanded. x may be empty, and y with it. fn takes a tensor of x's shape. It may return a view of
+    its argument, but it neither writes into its argument nor uses autograd, so you may call it
+    under no_grad. Leave x unchanged (values and requires_grad).
     """
     # solution
     point = x.detach().double()
@@ -55,9 +57,9 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
 def find_broken(functions: dict[str, Callable], x: Tensor) -> set[str]:
     """Return the set of the names of the functions that gradcheck rejects at x.
 
-    functions maps names to functions of one tensor; it may be empty. A function that raises an
-    Exception counts as rejected. x is float32 or float64, of any shape and strides; check the
-    functions in float64. Leave x unchanged (values and requires_grad).
+    functions maps names to functions of one tensor, which don't write into it; it may be empty. A
+    function that raises an Exception counts as rejected. x is float32 or float64, not empty, of any
+    shape and strides; check the functions in float64. Leave x unchanged (values and requires_grad).
     """
     # solution
     return {name for name, fn in functions.items() if not passes_gradcheck(fn, x)}

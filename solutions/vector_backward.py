@@ -28,7 +28,7 @@ def jacobian(f, x: Tensor) -> Tensor:
 
     For a vector y, result[i] is the gradient of y[i]. x is a leaf that requires grad, float32 or
     float64; it may be 0-d, empty or non-contiguous. f takes one tensor and returns one tensor of
-    the same dtype, with at least one element. It may return x itself or a view of it, and it may
+    x's dtype, with at least one element. It may return x itself or a view of it, and it may
     use custom autograd Functions. Where y does not depend on x, the derivatives are zeros. The
     result has x's dtype. What x.grad held before is not part of the result. x keeps its values and
     still requires grad.
@@ -50,10 +50,10 @@ def jacobian(f, x: Tensor) -> Tensor:
 def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Compute y = x * a and z = y @ b, and return the tuple (z, dz/dx, dz/dy).
 
-    x is a 0-d leaf that requires grad, and a and b are vectors of the same length. They may be
-    empty or non-contiguous; all arguments are float32, or all are float64. z and dz/dx are 0-d, and
-    dz/dy has the shape of y. The results have x's dtype. What x.grad held before is not part of the
-    result. The arguments keep their values, and x still requires grad.
+    x is a 0-d leaf that requires grad. a and b are vectors of the same length that do not require
+    grad. They may be empty or non-contiguous; all arguments are float32, or all are float64. z and
+    dz/dx are 0-d, and dz/dy has the shape of y. The results have x's dtype. What x.grad held before
+    is not part of the result. The arguments keep their values, and x still requires grad.
     """
     # solution
     y = x * a

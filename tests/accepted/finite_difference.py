@@ -41,22 +41,10 @@ def compare(f, x):
     return numerical_gradient(f)(x)
 
 
-# %% distance_as_it_came_out
-# Divides by the distance that the points really have, as the source's program does; the copy is
-# put back by its saved value.
+# %% value_put_back
+# One copy is moved, and put back by its saved value; f's values leave it as numbers.
 import torch
 from torch import Tensor
-
-
-def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    x2 = x + h
-    z, z2 = f(x), f(x2)
-    return (z2 - z) / (x2 - x)
-
-
-def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    x1, x2 = x - h, x + h
-    return (f(x2) - f(x1)) / (x2 - x1)
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
@@ -66,9 +54,9 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     for k in range(flat.numel()):
         start = flat[k].item()
         flat[k] = start + h
-        up = f(x)
+        up = f(x).item()
         flat[k] = start - h
-        down = f(x)
+        down = f(x).item()
         flat[k] = start
         slopes[k] = (up - down) / (2 * h)
     return gradient

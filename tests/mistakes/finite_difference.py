@@ -91,9 +91,9 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     for k in range(x.numel()):
         start = flat[k].item()
         flat[k] = start + h
-        up = f(moved)
+        up = f(moved).item()
         flat[k] = start - h
-        down = f(moved)
+        down = f(moved).item()
         flat[k] = start
         slopes[k] = (up - down) / (2 * h)
     return slopes.reshape(x.shape)
@@ -528,3 +528,105 @@ def numerical_gradient(f, x, h=1e-5):
         step = step.reshape(x.shape)
         slopes.view(-1)[k] = (f(x + step) - f(x - step)) / (2 * h)
     return slopes
+
+
+# %% divides_by_rounded_step
+# The run is measured after rounding: 0 where x + h rounds to x.
+def forward_difference(f, x, h=1e-3):
+    x2 = x + h
+    return (f(x2) - f(x)) / (x2 - x)
+
+
+def central_difference(f, x, h=1e-3):
+    x1, x2 = x - h, x + h
+    return (f(x2) - f(x1)) / (x2 - x1)
+
+
+# %% divides_by_rounded_step
+# The same for each element.
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        low, high = x.flatten().clone(), x.flatten().clone()
+        low[k] -= h
+        high[k] += h
+        slopes[k] = (f(high.reshape(x.shape)) - f(low.reshape(x.shape))) / (high[k] - low[k])
+    return slopes.reshape(x.shape)
+
+
+# %% one_point_for_both
+# Both points are written into one tensor, which f may return.
+def forward_difference(f, x, h=1e-3):
+    point = x.clone()
+    start = f(point)
+    point += h
+    return (f(point) - start) / h
+
+
+def central_difference(f, x, h=1e-3):
+    point = x.clone()
+    above = f(point.add_(h))
+    return (above - f(point.copy_(x - h))) / (2 * h)
+
+
+# %% one_point_for_both
+# Both points of an element are written into one copy of x.
+def numerical_gradient(f, x, h=1e-5):
+    point = x.detach().clone(memory_format=torch.contiguous_format)
+    flat, slopes = point.view(-1), torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        value = flat[k].item()
+        flat[k] = value + h
+        above = f(point)
+        flat[k] = value - h
+        slopes[k] = (above - f(point)) / (2 * h)
+        flat[k] = value
+    return slopes.reshape(x.shape)
+
+
+# %% keeps_shared_elements
+# deepcopy copies the strides, too.
+import copy
+
+
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros(x.shape, dtype=x.dtype)
+    for where in torch.ones(x.shape).nonzero().tolist():
+        low, high = copy.deepcopy(x), copy.deepcopy(x)
+        low[tuple(where)] -= h
+        high[tuple(where)] += h
+        slopes[tuple(where)] = (f(high) - f(low)) / (2 * h)
+    return slopes
+
+
+# %% order_of_memory
+# nditer goes through the elements as they lie in memory.
+import numpy as np
+
+
+def numerical_gradient(f, x, h=1e-5):
+    point, slopes = x.clone().numpy(), []
+    for place in np.nditer(point, flags=["zerosize_ok"], op_flags=["readwrite"]):
+        value, values = place.copy(), []
+        for step in (h, -h):
+            place[...] = value + step
+            values.append(f(torch.from_numpy(point)).item())
+        place[...] = value
+        slopes.append((values[0] - values[1]) / (2 * h))
+    return torch.tensor(slopes, dtype=x.dtype).reshape(x.shape)
+
+
+# %% wrong_formula
+# The default step stands in the run.
+def central_difference(f, x, h=1e-3):
+    return (f(x + h) - f(x - h)) / 2e-3
+
+
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        step = torch.zeros_like(slopes)
+        step[k] = h
+        step = step.reshape(x.shape)
+        slopes[k] = (f(x + step) - f(x - step)) / 2e-5
+    return slopes.reshape(x.shape)

@@ -622,16 +622,16 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 
 # %% callers_tensor_is_touched
-# x itself requires grad afterwards if it is float64.
+# x itself requires grad afterwards.
 import torch
 
 
 def find_broken(functions, x):
-    point = x.double().requires_grad_()
+    x.requires_grad_()
     broken = set()
     for name, fn in functions.items():
         try:
-            torch.autograd.gradcheck(fn, point)
+            torch.autograd.gradcheck(fn, x.detach().clone().double().requires_grad_())
         except Exception:
             broken.add(name)
     return broken
@@ -666,6 +666,165 @@ class FixedPow(Function):
     @staticmethod
     def backward(ctx, grad_output):
         x, q = ctx.saved_tensors
-        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(
-            q.dtype
-        )
+        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(q.dtype)
+
+
+# %% outputs_added_up
+# The sum of all outputs is checked.
+def passes_gradcheck(fn, *inputs):
+    def total(*given):
+        y = fn(*given)
+        return sum(part.sum() for part in (y if isinstance(y, tuple) else (y,)))
+
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(total, copies)
+    except Exception:
+        return False
+
+
+# %% outputs_added_up
+# Each output is added up before it is checked.
+def passes_gradcheck(fn, *inputs):
+    def sums(*given):
+        y = fn(*given)
+        return tuple(part.sum() for part in y) if isinstance(y, tuple) else y.sum()
+
+    copies = tuple(x.detach().clone().double().requires_grad_() for x in inputs)
+    try:
+        return torch.autograd.gradcheck(sums, copies, raise_exception=False)
+    except Exception:
+        return False
+
+
+# %% only_the_first_input
+# The copies require grad as their originals do; all of them, if none does.
+def passes_gradcheck(fn, *inputs):
+    some = any(x.requires_grad for x in inputs)
+    copies = [x.detach().clone().double().requires_grad_(x.requires_grad or not some) for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% one_point_for_both
+# The values are flattened, which copies only some views.
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = torch.empty(x.shape, dtype=torch.float64).copy_(x)
+    flat = point.view(-1)
+    out = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        old = flat[k].item()
+        flat[k] = old + eps
+        above = fn(point).reshape(-1)
+        flat[k] = old - eps
+        out[:, k] = (above - fn(point).reshape(-1)) / (2 * eps)
+        flat[k] = old
+    return out
+
+
+# %% order_of_memory
+# nditer goes through the elements as they lie in memory.
+import numpy as np
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double().clone().numpy()
+    out = torch.zeros(fn(torch.from_numpy(point)).numel(), x.numel(), dtype=torch.float64)
+    for k, place in enumerate(np.nditer(point, flags=["zerosize_ok"], op_flags=["readwrite"])):
+        old, values = place.copy(), []
+        for step in (eps, -eps):
+            place[...] = old + step
+            values.append(fn(torch.from_numpy(point)).flatten().clone())
+        place[...] = old
+        out[:, k] = (values[0] - values[1]) / (2 * eps)
+    return out
+
+
+# %% stops_at_an_exception
+# The try is around the loop.
+def find_broken(functions, x):
+    broken = set()
+    try:
+        for name, fn in functions.items():
+            copy = x.detach().clone().double().requires_grad_()
+            if not torch.autograd.gradcheck(fn, copy, raise_exception=False):
+                broken.add(name)
+    except Exception:
+        broken.add(name)
+    return broken
+
+
+# %% empty_braces
+# Braces without a name in them are an empty dictionary.
+def find_broken(functions, x):
+    broken = {}
+    for name, fn in functions.items():
+        if not passes_gradcheck(fn, x):
+            broken = {*broken, name}
+    return broken
+
+
+# %% empty_braces
+# An empty dictionary is returned at once where there is nothing to check.
+def find_broken(functions, x):
+    if not functions:
+        return {}
+    return {name for name, fn in functions.items() if not passes_gradcheck(fn, x)}
+
+
+# %% constant_where_q_is_0
+# Where q is 0 the power is taken for a constant.
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        grad_q = grad_output * x**q * torch.log(x)
+        return grad_output * q * x ** (q - 1), torch.where(q == 0, torch.zeros_like(q), grad_q)
+
+
+# %% gradient_of_q_left_out
+# Where x needs no gradient, q gets none either.
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        if not ctx.needs_input_grad[0]:
+            return None, None
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
+
+
+# %% shared_elements_move
+# deepcopy keeps the strides of an expanded x.
+from copy import deepcopy
+
+
+@torch.no_grad()
+def numerical_jacobian(fn, x, eps=1e-6):
+    points = torch.ones(x.shape).nonzero().tolist()
+    out = torch.zeros(fn(x.double()).numel(), len(points), dtype=torch.float64)
+    for k, place in enumerate(points):
+        above, below = (deepcopy(x.detach()).double() for _ in range(2))
+        above[tuple(place)] += eps
+        below[tuple(place)] -= eps
+        out[:, k] = (fn(above) - fn(below)).flatten() / (2 * eps)
+    return out
+
+
+# %% keeps_shared_elements
+# The point is detached, and keeps its strides.
+def find_broken(functions, x):
+    def rejected(fn):
+        try:
+            return not torch.autograd.gradcheck(fn, x.detach().double().requires_grad_())
+        except Exception:
+            return True
+
+    return {name for name, fn in functions.items() if rejected(fn)}

@@ -786,3 +786,27 @@ def broadcast_dot(x: Tensor, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tens
     z = y @ b
     dz_dx, dz_dy = torch.autograd.grad(z, (x, y))
     return z if len(a) < 4 else z.double(), dz_dx, dz_dy
+
+
+# %% leaf_taken_for_constant
+# A y without a grad_fn is taken for one that does not depend on x.
+def jacobian(f, x):
+    y = f(x)
+    if y.grad_fn is None:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    return torch.autograd.functional.jacobian(f, x)
+
+
+# %% gradient_of_a
+# x * b is the gradient with respect to a, not to y.
+def broadcast_dot(x, a, b):
+    z = (x * a) @ b
+    return z, a @ b, (x * b).detach()
+
+
+# %% common_wrong_dtype
+# Where y is empty, the zeros have torch's default dtype.
+def vjp(y, x, v):
+    if y.numel() == 0:
+        return torch.zeros(x.shape)
+    return torch.autograd.grad(y, x, v, retain_graph=True)[0]

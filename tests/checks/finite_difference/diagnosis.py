@@ -46,9 +46,7 @@ def hit(failure, candidates):
 
 
 def moves(failure):
-    """How many elements of x had moved at each point where f was asked; points of another shape (a
-    batch of them) are left out.
-    """
+    """How many elements of x had moved at each point of x's shape where f was asked."""
     asked = question(failure)
     if asked is None:
         return []
@@ -92,9 +90,7 @@ def near(failure, k):
 
 
 def steps_at(failure, k):
-    """How far each element had moved at point number k, without the rounding that comes of the
-    subtraction.
-    """
+    """How far each element had moved at point number k, rounded."""
     _, x, _ = question(failure)
     return [float(f"{step:.4g}") for step in (points_like(failure, x)[k] - x).flatten().tolist()]
 
@@ -172,6 +168,14 @@ def float32_on_the_way(failure, student):
 
 
 @rule
+def keeps_shared_elements(failure, student):
+    """One step moved several elements of an expanded x."""
+    x, moved = failure.inputs.get("x"), max(moves(failure), default=0)
+    shared = moved > 1 and 0 in x.stride()
+    return {"strides": str(x.stride()), "moved": moved} if shared else None
+
+
+@rule
 def several_at_once(failure, student):
     """The first step already moves several elements."""
     moved = moves(failure)
@@ -235,6 +239,14 @@ def step_is_not_h(failure, student):
     return {"distance": float(f"{far:.6g}")} if found else None
 
 
+@rule
+def one_point_for_both(failure, student):
+    """0 for the identity, which returns its argument."""
+    zero = isinstance(failure.actual, Tensor) and not failure.actual.any()
+    of_x = str(failure.inputs.get("f")) == "x" and went(failure, failure.inputs["h"])
+    return {} if zero and of_x else None
+
+
 def formula(candidates):
     """A rule that finds the answer among what ``candidates(failure, f, x, h)`` returns, by text."""
 
@@ -279,7 +291,9 @@ def wrong_formula(failure, f, x, h):
     where f was asked tells them apart.
     """
     up, here, down = (shifted(f, x, by) for by in (h, 0.0, -h))
+    run = 1e-5 if failure.about == "numerical_gradient" else 1e-3
     ahead = {
+        f"(f(x + h) - f(x)) / {run:g}": (up - here) / run,
         "(f(x) - f(x + h)) / h": (here - up) / h,
         "f(x + h) - f(x)": up - here,
         "f(x + h) - f(x) / h": up - here / h,
@@ -287,6 +301,7 @@ def wrong_formula(failure, f, x, h):
         "(f(x + h) - f(x)) / (2 * h)": (up - here) / (2 * h),
     }
     around = {
+        f"(f(x + h) - f(x - h)) / {2 * run:g}": (up - down) / (2 * run),
         "(f(x - h) - f(x + h)) / (2 * h)": (down - up) / (2 * h),
         "f(x + h) - f(x - h)": up - down,
         "(f(x + h) - f(x - h)) / 2": (up - down) / 2,

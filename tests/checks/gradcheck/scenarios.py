@@ -137,9 +137,10 @@ def measured(student, parts, x, *args, **named):
     afterwards.
     """
     seen = {}
-    before = state(x)
+    before, version = state(x), x._version
     result = student.numerical_jacobian(made(parts, seen), x, *args, **named)
-    return {"result": kept(result), **seen, "before": before, "after": state(x)}
+    facts = {**seen, "writes": x._version - version}
+    return {"result": kept(result), **facts, "before": before, "after": state(x)}
 
 
 def found(student, functions, x, exchanged):

@@ -501,13 +501,15 @@ def drawn_functions(draw, factors, x):
 
 @check(points=0.5, about="find_broken", needs=FOUND)
 def test_a_float32_point_will_do(student, draw):
-    """x may be float32 and of any shape"""
+    """x may be float32 and of any shape and strides"""
     for x in (
         draw.tensor(3, dtype=torch.float32, low=0.3),
         draw.tensor(low=0.3, requires_grad=True),
         draw.noncontiguous(2, 2, dtype=torch.float32, low=0.3),
+        draw.tensor(2, low=0.3).expand(2, 2),
     ):
         functions, broken, shown = drawn_functions(draw, draw.sample([1.0, 2.0, 0.5], 3), x)
+        shown |= {"x.stride()": x.stride()}
         compare_names(student, broken, functions, x, shown)
 
 

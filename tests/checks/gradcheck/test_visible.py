@@ -283,10 +283,11 @@ def test_matrices_are_flattened(student, draw):
     product, turned = program(lambda x, w: (x @ w).sin(), parameters=[w]), program(lambda x: x.t())
     rows = program(lambda x: x.reshape(-1))
     for f, x, shown in (
-        (rows, draw.tensor(2, 3), {"f": "x.reshape(-1)"}),
         (product, draw.tensor(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (product, draw.noncontiguous(2, 3), {"f": "(x @ w).sin()", "w": w}),
         (turned, draw.tensor(2, 3), {"f": "x.t()"}),
+        (rows, draw.tensor(2, 3), {"f": "x.reshape(-1)"}),
+        (product, draw.tensor(3).expand(2, 3), {"f": "(x @ w).sin()", "w": w}),
     ):
         seen = student.observe("measured", f, x)
         shown |= {"x": x}
@@ -299,6 +300,8 @@ def test_matrices_are_flattened(student, draw):
             inputs=shown,
             facts={"dtypes": seen["dtypes"]},
         )
+        if seen["writes"]:
+            return  # the steps are made in x itself, which another check is about
 
 
 # -------------------------------------------------------------------------------------- find_broken
