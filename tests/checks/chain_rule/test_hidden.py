@@ -222,7 +222,7 @@ def test_linear_gradients_are_plain_floats(student, draw):
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_zeros_and_negative_numbers(student, draw):
-    """linear_gradients works for zeros and negative numbers"""
+    """linear_gradients works for zeros, negatives, equal numbers"""
     a, b, c = draw.number(0.5, 3.0), draw.number(0.5, 3.0), draw.number(0.5, 3.0)
     for numbers in (
         (-a, b, c),
@@ -231,6 +231,7 @@ def test_zeros_and_negative_numbers(student, draw):
         (a, 0.0, -c),
         (a, b, 0.0),
         (2.0, -1.5, 3.0),
+        (a, a, a),
     ):
         assert_three(student.linear_gradients(*numbers), *numbers)
 
@@ -262,7 +263,7 @@ def test_intermediate_results_get_gradients(student, reference, draw):
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
 def test_whole_numbers_will_do(student, reference, draw):
-    """shopping works for ints"""
+    """shopping works for ints, equal ones too"""
     bill = (
         draw.integer(100, 900),
         draw.integer(2, 4),
@@ -270,7 +271,8 @@ def test_whole_numbers_will_do(student, reference, draw):
         draw.integer(5, 8),
         2,
     )
-    assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
+    for numbers in (bill, bill[1:2] * 5):
+        assert_entries(student.shopping(*numbers), reference.shopping(*numbers), PRICES, numbers)
 
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
