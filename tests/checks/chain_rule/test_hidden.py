@@ -96,6 +96,7 @@ def test_gradient_by_hand_takes_transposed_and_empty(student, draw):
         draw.noncontiguous(3, 4, low=0.3, high=4.0),
         draw.tensor(0),
         draw.tensor(draw.integer(1, 3), 0),
+        draw.tensor(0, 2),
     ):
         assert_formula(student, x)
 
@@ -139,7 +140,7 @@ def test_power_gradients_are_formulas(student, draw):
 @check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
 def test_power_gradients_take_every_shape(student, draw):
     """power_gradients_by_hand works for every kind of x and q"""
-    for shape in (*draw.shapes(), (0,)):
+    for shape in (*draw.shapes(), (0,), (0, 2)):
         x, q = draw.tensor(*shape, low=0.3, high=4.0), draw.tensor(*shape)
         assert_formulas(student, x, q)
     x, q = draw.noncontiguous(3, 4, low=0.3, high=4.0), draw.tensor(4, 3).t()

@@ -416,7 +416,7 @@ def test_shapes_and_dtypes_are_kept(student, draw):
     """each gradient has its tensor's shape and dtype"""
     for x in (
         draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
-        draw.tensor(2, 0, requires_grad=True),
+        draw.tensor(0, 3, requires_grad=True),
         draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
         draw.tensor(1, 4, low=0.5, requires_grad=True),
         draw.tensor(3, low=0.5, dtype=torch.bfloat16, requires_grad=True),
