@@ -13,9 +13,9 @@ def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return the value of f(x), and record nothing while f computes it.
 
     This holds even if x or a tensor inside f requires grad. f takes one tensor and returns one. x
-    has any shape, is float32 or float64, and stays unchanged. After the call, grad mode is what it
-    was before, on or off, even if f raises. An exception of f reaches the caller unchanged,
-    whatever its type.
+    has any shape, is float32 or float64, and stays unchanged: its values, graph, requires_grad and
+    .grad. After the call, grad mode is what it was before, on or off, even if f raises. An
+    exception of f reaches the caller unchanged, whatever its type.
     """
     # solution
     with torch.no_grad():
@@ -41,9 +41,10 @@ def split_backward(
     """Compute y = first(x) and z = second(w), and go backward in two stages.
 
     w is y cut from its graph: a leaf with y's values that requires grad. x is a leaf that requires
-    grad, y has any shape, and z is a scalar. Return a tuple of the gradient of z at x and the
-    gradient of z at w, each with the shape and dtype of its tensor. x.grad may hold finite numbers
-    before the call; the result does not contain them. x keeps its values and still requires grad.
+    grad, y has any shape, and z is 0-d. y may be float64 although x is float32. Return a tuple of
+    the gradient of z at x and the gradient of z at w, each with the shape and dtype of its tensor.
+    x.grad may hold numbers from -100 to 100 before the call; the result does not contain them. x
+    keeps its values and still requires grad.
     """
     # solution
     y = first(x)
@@ -59,10 +60,10 @@ def split_backward(
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     """Return the mean of (online - target)² as a 0-d tensor of their dtype.
 
-    Both tensors have the same dtype and the same shape, which may be 0-d. The gradient at online is
-    that of the mean with target as a constant. No gradient flows through target, even if both come
-    from one graph. Both tensors keep their values, their place in their graphs, and their
-    requires_grad.
+    Both tensors have the same dtype and the same shape, which may be 0-d. Neither is empty. The
+    gradient at online is that of the mean with target as a constant. No gradient flows through
+    target, even if it is a leaf, or if both come from one graph. Both tensors keep their values,
+    their place in their graphs, and their requires_grad.
     """
     # solution
     return ((online - target.detach()) ** 2).mean()

@@ -32,9 +32,9 @@ def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     """Return the gradients of (w * x + b) ** 2 with respect to x, w and b, in this order.
 
-    Compute them with autograd. x, w and b are floats, and may be negative or 0. The result is a
-    tuple of three floats, not of tensors. The precision of float32 is enough. Earlier calls do not
-    change the result.
+    Compute them with autograd. x, w and b are floats, and may be negative, 0 or equal. The result
+    is a tuple of three floats, not of tensors. The precision of float32 is enough. Earlier calls do
+    not change the result.
     """
     raise NotImplementedError
 
@@ -49,10 +49,11 @@ def shopping(
         price = apple_price + tangerine_price
         result = price * tax
 
-    The arguments are ints or floats. n_apple and n_tangerine, the numbers of pieces, may be 0. The
-    result is a dictionary with the nine keys "apple", "tangerine", "num_apple" (for n_apple),
-    "num_tangerine" (for n_tangerine), "ctax" (for tax), "apple_price", "tangerine_price", "price"
-    and "result"; further keys are ignored. Each gradient is a float or an int, not a tensor. The
-    precision of float32 is enough. Earlier calls do not change the result.
+    The arguments are ints or floats, and may be equal. n_apple and n_tangerine, the numbers of
+    pieces, may be 0; the others are greater than 0. The result is a dictionary with the nine keys
+    "apple", "tangerine", "num_apple" (for n_apple), "num_tangerine" (for n_tangerine), "ctax" (for
+    tax), "apple_price", "tangerine_price", "price" and "result"; further keys are ignored. Each
+    gradient is a float or an int, not a tensor. The precision of float32 is enough. Earlier calls
+    do not change the result.
     """
     raise NotImplementedError

@@ -15,9 +15,9 @@ def tensor_state(t: Tensor) -> dict:
     none. Writing into the copy does not change t.grad, and writing into t.grad does not change the
     copy.
 
-    t is any tensor, of any shape and dtype, before or after a backward. t may be an intermediate
-    result that does not retain its gradient: no warning is raised then. t stays as it was, and
-    t.grad stays the same tensor.
+    t is any dense tensor, of any shape and dtype (bfloat16 and complex, too), before or after a
+    backward. t may be an intermediate result that does not retain its gradient: no warning is
+    raised then. t stays as it was, and t.grad stays the same tensor.
     """
     raise NotImplementedError
 

@@ -512,3 +512,24 @@ def split_backward(x, first, second):
 
 def bootstrap_loss(online, target):
     return torch.square(torch.sub(online, StopGradient.apply(target))).mean()
+
+
+# %% first_runs_twice
+# first is called without a graph for w, and once more for the second stage; a target that needs no cut stays.
+import torch
+
+
+def split_backward(x, first, second):
+    with torch.no_grad():
+        w = first(x)
+    w = w.detach().clone().requires_grad_()
+    second(w).backward()
+    x.grad = None
+    first(x).backward(w.grad)
+    return x.grad, w.grad
+
+
+def bootstrap_loss(online, target):
+    if target.requires_grad:
+        target = target.detach()
+    return torch.nn.functional.mse_loss(online, target)

@@ -310,3 +310,36 @@ def tensor_state(t):
         "is_leaf": t.grad_fn is None,
         "requires_grad": t.requires_grad,
     }
+
+
+# %% record_of_the_state
+# A dataclass, which asdict() copies with all that it holds; .grad is deleted, and backward is told where to write.
+from dataclasses import asdict, dataclass
+
+import torch
+
+
+@dataclass
+class State:
+    requires_grad: bool
+    is_leaf: bool
+    retains_grad: bool
+    grad_fn: str | None = None
+    grad: torch.Tensor | None = None
+
+
+def tensor_state(t):
+    state = State(t.requires_grad, t.is_leaf, t.retains_grad)
+    if t.grad_fn is not None:
+        state.grad_fn = type(t.grad_fn).__name__
+    if t.is_leaf or t.retains_grad:
+        state.grad = t.grad
+    return asdict(state)
+
+
+def gradients_along(z, tensors):
+    for t in tensors:
+        t.retain_grad()
+        del t.grad
+    torch.autograd.backward(z, inputs=tensors)
+    return [t.grad for t in tensors]

@@ -794,3 +794,166 @@ import torch
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
     outer = 2 * torch.tensor(w * x + b)
     return tuple((outer * torch.tensor([w, x, 1.0])).tolist())
+
+
+# %% earlier_calls_add_up
+# The leaves are kept for the next call with the same numbers, and their .grad with them.
+import torch
+
+LEAVES = {}
+
+
+def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
+    leaves = LEAVES.setdefault((x, w, b), torch.tensor([x, w, b], dtype=torch.float64).requires_grad_())
+    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+    return tuple(leaves.grad.tolist())
+
+
+# %% earlier_calls_add_up
+# The same for the bill.
+import torch
+
+BILLS = {}
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
+    numbers = (float(apple), float(n_apple), float(tangerine), float(n_tangerine), float(tax))
+    leaves = BILLS.setdefault(numbers, torch.tensor(numbers, dtype=torch.float64).requires_grad_())
+    ((leaves[0] * leaves[1] + leaves[2] * leaves[3]) * leaves[4]).backward()
+    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
+    between = dict.fromkeys(("apple_price", "tangerine_price", "price"), numbers[-1])
+    return {**dict(zip(names, leaves.grad.tolist(), strict=True)), **between, "result": 1.0}
+
+
+# %% earlier_calls_add_up
+# The leaves are made once, and their .grad is never cleared.
+import torch
+
+X, W, B = (torch.zeros((), dtype=torch.float64, requires_grad=True) for _ in "xwb")
+
+
+def linear_gradients(x, w, b):
+    for leaf, value in ((X, x), (W, w), (B, b)):
+        leaf.data.fill_(value)
+    (W * X + B).square().backward()
+    return X.grad.item(), W.grad.item(), B.grad.item()
+
+
+# %% earlier_calls_add_up
+# Hooks add to a dictionary that outlives the call.
+from collections import Counter
+
+import torch
+
+SEEN = Counter()
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    def seen(name, tensor):
+        tensor.register_hook(lambda grad: SEEN.update({name: grad.item()}))
+        return tensor
+
+    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
+    values = (apple, n_apple, tangerine, n_tangerine, tax)
+    a, na, t, nt, c = (
+        seen(name, torch.tensor(float(value), requires_grad=True)) for name, value in zip(names, values, strict=True)
+    )
+    price = seen("price", seen("apple_price", a * na) + seen("tangerine_price", t * nt))
+    seen("result", price * c).backward()
+    return dict(SEEN)
+
+
+# %% equal_numbers_share_a_leaf
+# The leaves are found by their values.
+import torch
+
+
+def linear_gradients(x, w, b):
+    leaves = {value: torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)}
+    ((leaves[w] * leaves[x] + leaves[b]) ** 2).backward()
+    return leaves[x].grad.item(), leaves[w].grad.item(), leaves[b].grad.item()
+
+
+# %% equal_numbers_share_a_leaf
+# The same for the bill.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    given = (apple, n_apple, tangerine, n_tangerine, tax)
+    leaves = {value: torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for value in given}
+    price = leaves[apple] * leaves[n_apple] + leaves[tangerine] * leaves[n_tangerine]
+    (price * leaves[tax]).backward()
+    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
+    found = {name: leaves[value].grad.item() for name, value in zip(names, given, strict=True)}
+    return {**found, **dict.fromkeys(("apple_price", "tangerine_price", "price"), tax), "result": 1.0}
+
+
+# %% rounded
+# The gradients are rounded to four digits.
+import torch
+
+
+def linear_gradients(x, w, b):
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
+    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+    return tuple(round(leaf.grad.item(), 4) for leaf in leaves)
+
+
+# %% rounded
+# The gradients are rounded to three digits.
+import torch
+
+
+def linear_gradients(x, w, b):
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
+    grads = torch.autograd.grad((leaves[1] * leaves[0] + leaves[2]) ** 2, leaves)
+    return tuple(float(f"{grad.item():.3f}") for grad in grads)
+
+
+# %% rounded
+# The gradients are rounded to two digits.
+import torch
+
+
+def linear_gradients(x, w, b):
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
+    grads = torch.autograd.grad((leaves[1] * leaves[0] + leaves[2]) ** 2, leaves)
+    return tuple(grad.round(decimals=2).item() for grad in grads)
+
+
+# %% incoming_gradient_dropped
+# The tax is missing for the number of tangerines.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    found = dict.fromkeys(("price", "apple_price", "tangerine_price"), tax)
+    found |= {"result": 1, "ctax": apple * n_apple + tangerine * n_tangerine}
+    return {
+        **found,
+        "apple": tax * n_apple,
+        "tangerine": tax * n_tangerine,
+        "num_apple": tax * apple,
+        "num_tangerine": tangerine,
+    }
+
+
+# %% incoming_gradient_dropped
+# The tax is missing for both numbers of pieces.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    found = dict.fromkeys(("price", "apple_price", "tangerine_price"), tax)
+    found |= {"result": 1, "ctax": apple * n_apple + tangerine * n_tangerine}
+    found |= {"apple": tax * n_apple, "tangerine": tax * n_tangerine}
+    return {**found, "num_apple": apple, "num_tangerine": tangerine}
+
+
+# %% incoming_gradient_dropped
+# The tax is missing for the tangerine.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    found = dict.fromkeys(("price", "apple_price", "tangerine_price"), tax)
+    found |= {"result": 1, "ctax": apple * n_apple + tangerine * n_tangerine}
+    return {
+        **found,
+        "apple": tax * n_apple,
+        "tangerine": n_tangerine,
+        "num_apple": tax * apple,
+        "num_tangerine": tax * tangerine,
+    }

@@ -717,3 +717,23 @@ import torch
 def cut(y):
     with torch.inference_mode():
         return y.clone()
+
+
+# %% target_not_cut
+# Only a target with a node is cut; a leaf keeps its gradient.
+def bootstrap_loss(online, target):
+    goal = target if target.is_leaf else target.detach()
+    return (online - goal).pow(2).mean()
+
+
+# %% common_wrong_dtype
+# w is made with the dtype of x.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = torch.zeros(y.shape, dtype=x.dtype).copy_(y.detach()).requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w.to(y.dtype))
+    return at_x, at_w

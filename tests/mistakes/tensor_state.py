@@ -677,3 +677,76 @@ def tensor_state(t: Tensor) -> dict:
         "grad_fn": None if t.grad_fn is None else type(t.grad_fn).__name__,
         "grad": t.grad.clone() if holds_grad and t.grad.any() else None,
     }
+
+
+# %% grad_exchanged
+# The copy and .grad are exchanged.
+def tensor_state(t):
+    holds = (t.is_leaf or t.retains_grad) and t.grad is not None
+    grad = t.grad if holds else None
+    if holds:
+        t.grad = grad.clone()
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": grad,
+    }
+
+
+# %% shape_lost_in_a_list
+# A list of no rows does not say how long a row is.
+import torch
+
+
+def tensor_state(t):
+    grad = t.grad if t.is_leaf or t.retains_grad else None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": None if grad is None else torch.tensor(grad.tolist(), dtype=grad.dtype),
+    }
+
+
+# %% numpy_has_no_bfloat16
+# NumPy makes the copy.
+import torch
+
+
+def tensor_state(t):
+    grad = t.grad if t.is_leaf or t.retains_grad else None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": None if grad is None else torch.from_numpy(grad.numpy().copy()),
+    }
+
+
+# %% hooks_share_a_place
+# Every hook uses the index that the loop ends with.
+def gradients_along(z, tensors):
+    found = [None] * len(tensors)
+    for i, t in enumerate(tensors):
+        t.register_hook(lambda grad: found.__setitem__(i, grad.clone()))
+    z.backward()
+    return found
+
+
+# %% hooks_share_a_place
+# The same with a dictionary and a function.
+def gradients_along(z, tensors):
+    found = {}
+    for t in tensors:
+        key = id(t)
+
+        def keep(grad):
+            found[key] = grad.clone()
+
+        t.register_hook(keep)
+    z.backward()
+    return [found.get(id(t)) for t in tensors]

@@ -222,35 +222,6 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 
 
 # %% passes_add_up
-# The leaves are kept for the next call with the same numbers, and their .grad with them.
-import torch
-
-LEAVES = {}
-
-
-def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    leaves = LEAVES.setdefault((x, w, b), torch.tensor([x, w, b], dtype=torch.float64).requires_grad_())
-    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
-    return tuple(leaves.grad.tolist())
-
-
-# %% passes_add_up
-# The same for the bill.
-import torch
-
-BILLS = {}
-
-
-def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
-    numbers = (float(apple), float(n_apple), float(tangerine), float(n_tangerine), float(tax))
-    leaves = BILLS.setdefault(numbers, torch.tensor(numbers, dtype=torch.float64).requires_grad_())
-    ((leaves[0] * leaves[1] + leaves[2] * leaves[3]) * leaves[4]).backward()
-    names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
-    between = dict.fromkeys(("apple_price", "tangerine_price", "price"), numbers[-1])
-    return {**dict(zip(names, leaves.grad.tolist(), strict=True)), **between, "result": 1.0}
-
-
-# %% passes_add_up
 # The derivative of the square is taken for that of a root, which is wrong below 0.
 import torch
 
@@ -283,3 +254,14 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
         **dict.fromkeys(("apples", "tangerines", "fruit"), tax),
         "total": 1.0,
     }
+
+
+# %% earlier_calls_add_up
+# Each call puts a larger multiple on the gradients.
+CALLS = [0]
+
+
+def linear_gradients(x, w, b):
+    CALLS[0] += 2
+    y = CALLS[0] * (w * x + b)
+    return y * w**2, y * x**2, y

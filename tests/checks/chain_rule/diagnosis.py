@@ -37,6 +37,12 @@ def number(value):
     return math.nan if found is None else found
 
 
+def listed(result):
+    """Return the numbers in a result: of a dictionary, those of the prices."""
+    values = [result.get(key) for key in PRICES] if isinstance(result, dict) else result
+    return [number(value) for value in values] if isinstance(values, tuple | list) else []
+
+
 def none_for_a_gradient(failure):
     """Return whether a number was asked of None. Other errors about None have other causes, because
     backward() and retain_grad() return it too.
@@ -66,11 +72,9 @@ def drawn(failure):
 
 def of_line(student):
     """Return the gradients for LINE as numbers: what came back, and what is right."""
-    result = student.linear_gradients(*LINE)
     x, w, b = LINE
     outer = 2 * (w * x + b)
-    found = [number(item) for item in result] if isinstance(result, tuple | list) else []
-    return found, [outer * w, outer * x, outer]
+    return listed(student.linear_gradients(*LINE)), [outer * w, outer * x, outer]
 
 
 def of_bill(student):
@@ -215,6 +219,16 @@ def passes_add_up(failure, student):
         return None
     passes = student.observe("traced", failure.about, *numbers)["calls"].count("backward")
     return {"passes": passes, "ratios": ", ".join(map(str, whole))} if passes > 1 else None
+
+
+@rule
+def earlier_calls_add_up(failure, student):
+    """The gradients of each call come on top of those of the call before."""
+    asked = "in_turn", failure.about, *[LINE if failure.about == "linear_gradients" else BILL] * 2
+    right = listed(failure.reference.observe(*asked)[0])
+    _, before, got = map(listed, student.observe(*asked))
+    grown = [left + one for left, one in zip(before, right, strict=False)]
+    return {"first": before, "then": got} if got and all_close(got, grown) else None
 
 
 @rule

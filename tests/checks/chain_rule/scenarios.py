@@ -3,6 +3,7 @@ and the engine's walk for pictures.
 """
 
 import contextlib
+import copy
 import warnings
 
 import torch
@@ -102,7 +103,7 @@ def in_turn(student, name, first, second):
     more.
     """
     function = getattr(student, name)
-    return [function(*first), function(*second), function(*first)]
+    return [copy.copy(function(*args)) for args in (first, second, first)]
 
 
 # ----------------------------------------------------------------------------------------- pictures

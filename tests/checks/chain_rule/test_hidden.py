@@ -96,6 +96,7 @@ def test_gradient_by_hand_takes_transposed_and_empty(student, draw):
         draw.noncontiguous(3, 4, low=0.3, high=4.0),
         draw.tensor(0),
         draw.tensor(draw.integer(1, 3), 0),
+        draw.tensor(0, 2),
     ):
         assert_formula(student, x)
 
@@ -139,7 +140,7 @@ def test_power_gradients_are_formulas(student, draw):
 @check(points=0.5, about="power_gradients_by_hand", needs=BOTH_WRITTEN_OUT)
 def test_power_gradients_take_every_shape(student, draw):
     """power_gradients_by_hand works for every kind of x and q"""
-    for shape in (*draw.shapes(), (0,)):
+    for shape in (*draw.shapes(), (0,), (0, 2)):
         x, q = draw.tensor(*shape, low=0.3, high=4.0), draw.tensor(*shape)
         assert_formulas(student, x, q)
     x, q = draw.noncontiguous(3, 4, low=0.3, high=4.0), draw.tensor(4, 3).t()
@@ -222,7 +223,7 @@ def test_linear_gradients_are_plain_floats(student, draw):
 
 @check(points=0.5, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_zeros_and_negative_numbers(student, draw):
-    """linear_gradients works for zeros and negative numbers"""
+    """linear_gradients works for zeros, negatives, equal numbers"""
     a, b, c = draw.number(0.5, 3.0), draw.number(0.5, 3.0), draw.number(0.5, 3.0)
     for numbers in (
         (-a, b, c),
@@ -231,6 +232,7 @@ def test_zeros_and_negative_numbers(student, draw):
         (a, 0.0, -c),
         (a, b, 0.0),
         (2.0, -1.5, 3.0),
+        (a, a, a),
     ):
         assert_three(student.linear_gradients(*numbers), *numbers)
 
@@ -262,7 +264,7 @@ def test_intermediate_results_get_gradients(student, reference, draw):
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
 def test_whole_numbers_will_do(student, reference, draw):
-    """shopping works for ints"""
+    """shopping works for ints, equal ones too"""
     bill = (
         draw.integer(100, 900),
         draw.integer(2, 4),
@@ -270,7 +272,8 @@ def test_whole_numbers_will_do(student, reference, draw):
         draw.integer(5, 8),
         2,
     )
-    assert_entries(student.shopping(*bill), reference.shopping(*bill), PRICES, bill)
+    for numbers in (bill, bill[1:2] * 5):
+        assert_entries(student.shopping(*numbers), reference.shopping(*numbers), PRICES, numbers)
 
 
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")

@@ -403,6 +403,12 @@ def test_any_shape_goes_through_both_stages(student, draw):
             wave,
             {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"},
         ),
+        (
+            draw.tensor(3, dtype=torch.float32, requires_grad=True),
+            program(lambda x, k: x * x * k, parameters=[(k := draw.tensor(3))]),
+            wave,
+            {"first": "x * x * k", "k": k, "second": "(w**2).sin().sum()"},
+        ),
         *(
             (
                 draw.tensor(*shape, requires_grad=True),
@@ -472,10 +478,12 @@ def test_online_gets_its_gradient(student, draw):
 @check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
 def test_no_gradient_flows_into_target(student, draw):
     """no gradient flows into target"""
-    for dtype in (torch.float64, torch.float32):
+    for dtype, leaf in ((torch.float64, False), (torch.float32, False), (torch.float64, True)):
         f, g, a, b, value, _ = drawn_networks(draw, dtype)
+        if leaf:
+            g, value = None, ((f(a) - b) ** 2).mean().detach()
         seen = student.observe("losses", f, g, a, b)
-        online, target = f(a).detach(), g(b).detach()
+        online, target = f(a).detach(), (b if g is None else g(b)).detach()
         details = {"inputs": {"online": online, "target": target}, "facts": seen}
         assert_tensor(
             seen["loss"], value, "the loss is not the mean of the squared differences", **details
@@ -483,7 +491,7 @@ def test_no_gradient_flows_into_target(student, draw):
         found = seen["gradients"][1] if isinstance(seen["gradients"], list) else None
         if found is not None and bool((found != 0).any()):
             details["figures"] = [
-                partial(helpers.loss_behind, student, [f, g], [a, b], "ab", "target")
+                partial(helpers.loss_behind, student, [f, g or TIMES_ONE], [a, b], "ab", "target")
             ]
             fail(
                 "a gradient flowed through target",

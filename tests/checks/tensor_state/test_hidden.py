@@ -261,16 +261,18 @@ def test_other_nodes(student, draw):
 
 @check(points=0.5, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
 def test_grad_of_any_tensor(student, draw):
-    """a frozen leaf's gradient counts, and any dtype works"""
-    for frozen, dtype in (
-        (True, torch.float64),
-        (False, torch.bfloat16),
-        (False, torch.float16),
-        (None, torch.int64),
-        (None, torch.bool),
+    """a frozen leaf's gradient counts; any dtype and shape work"""
+    for frozen, dtype, *shape in (
+        (True, torch.float64, 3),
+        (False, torch.bfloat16, 3),
+        (False, torch.float16, 3),
+        (False, torch.complex64, 3),
+        (False, torch.float32, 0, 3),
+        (None, torch.int64, 3),
+        (None, torch.bool, 3),
     ):
-        x = draw.integers(3, low=0).to(dtype)
-        held = None if frozen is None else draw.tensor(3).to(dtype)
+        x = draw.integers(*shape, low=0).to(dtype)
+        held = None if frozen is None else draw.tensor(*shape).to(dtype)
         t = student.put(x)
         if held is not None:
             t.requires_grad_(True)
@@ -414,7 +416,7 @@ def test_shapes_and_dtypes_are_kept(student, draw):
     """each gradient has its tensor's shape and dtype"""
     for x in (
         draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
-        draw.tensor(2, 0, requires_grad=True),
+        draw.tensor(0, 3, requires_grad=True),
         draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
         draw.tensor(1, 4, low=0.5, requires_grad=True),
         draw.tensor(3, low=0.5, dtype=torch.bfloat16, requires_grad=True),
