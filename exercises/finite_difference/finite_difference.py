@@ -11,9 +11,9 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     """Return the slope of the line through f at x and f at x + h.
 
     x is a 0-d tensor, float32 or float64, and h is a positive number. f takes a 0-d tensor and
-    returns a 0-d tensor of the same dtype, which may be its argument or a view of it. The step is h
-    itself: divide by h even where x + h rounds to x. The result is a 0-d tensor of x's dtype. x is
-    never written to, not even for a moment.
+    returns a 0-d tensor of the same dtype, which may be its argument or a view of it. Step by h and
+    divide by h, even where x + h rounds to x. The result is a 0-d tensor of x's dtype. x is never
+    written to, not even for a moment.
     """
     raise NotImplementedError
 
@@ -30,10 +30,10 @@ def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     """Return the gradient of f at x by central differences.
 
-    Each entry is the slope of f as that element of x goes from h below to h above, while the other
-    elements stay as they are. f takes a tensor of x's shape; what it returns, h and the step are as
-    for forward_difference. x has any shape (0-d and empty included) and any strides (transposed,
-    sliced or expanded), float32 or float64. The result has x's shape and dtype. No autograd is
-    used. x is never written to, not even for a moment.
+    Each entry is the slope of f as that element of x goes from h below its value to h above it,
+    while the other elements stay as they are. f takes a tensor of x's shape; what it returns, h and
+    the step are as for forward_difference. x has any shape (0-d and empty included) and any strides
+    (transposed, sliced or expanded), float32 or float64. The result has x's shape and dtype. No
+    autograd is used. x is never written to, not even for a moment.
     """
     raise NotImplementedError

@@ -28,12 +28,12 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
     """Return the Jacobian of y = fn(x), computed from values of fn alone, without autograd.
 
     The result is a float64 tensor of shape (y.numel(), x.numel()). The element in row i and column
-    k is the slope of the i-th element of y as the k-th element of x goes from eps below to eps
-    above. Elements are counted in the order of flatten(). x is float32 or float64; compute
-    everything in float64. x and y may have any shape and strides, including 0-d and expanded, and x
-    may be empty, and then y, too. fn takes a tensor of x's shape. It may return a view of its
-    argument, but it neither writes into its argument nor uses autograd, so you may call it under
-    no_grad. Leave x unchanged (values and requires_grad).
+    k is the slope of the i-th element of y as the k-th element of x goes from eps below its value
+    to eps above it. Elements are counted in the order of flatten(). x is float32 or float64;
+    compute everything in float64. x and y may have any shape and strides, including 0-d and
+    expanded. x may be empty, and y with it. fn takes a tensor of x's shape. It may return a view of
+    its argument, but it neither writes into its argument nor uses autograd, so you may call it
+    under no_grad. Leave x unchanged (values and requires_grad).
     """
     raise NotImplementedError
 
