@@ -32,7 +32,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     metavar="FILE",
     help=(
         "Write each verdict to FILE at once, so that the same command continues after an "
-        "interruption. Verdicts of another course, engine or torch are dropped, and cases"
+        "interruption. Verdicts of another lesson, engine or torch are dropped, and cases"
         " with problems are graded again. With --table, also print how many seeds each "
         "lesson is complete for."
     ),

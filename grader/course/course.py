@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import difflib
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -187,12 +188,12 @@ class Course:
 
         Wrong and accepted answers are excluded, because they do not affect grading.
         """
-        return self.hash_now()
+        return self.hash_now(self.lessons)
 
-    def hash_now(self) -> str:
-        """Return the same hash for the current state of the files."""
+    def hash_now(self, lessons: Sequence[Lesson]) -> str:
+        """Return such a hash for some lessons and the current state of the files."""
         files = [self.root / "exercises" / "course.toml"]
-        for lesson in self.lessons:
+        for lesson in lessons:
             files += [lesson.stub, lesson.solution, lesson.folder / "hints.toml"]
             files += [*lesson.folder.glob("*.po"), *lesson.checks.glob("*.py")]
             files += [lesson.checks / "diagnosis.toml"]

@@ -106,18 +106,28 @@ def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     """
     shared = {one.arg: one.arg for one in arguments_of(function.args)}
     own: set[str] = set()
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                source = shared_with(value)
-                if source in shared and name not in own:
-                    shared.setdefault(name, shared[source])
-                else:  # it has its own memory, at least in some branches
-                    own.add(name)
+    for name, value in assigned_names(function):
+        source = shared_with(value)
+        if source in shared and name not in own:
+            shared.setdefault(name, shared[source])
+        else:  # it has memory of its own, at least on some paths
+            own.add(name)
     for node in ast.walk(function):
         for name, line in written_names(node):
             if name in shared and name not in own:
                 yield shared[name], line
+
+
+def assigned_names(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each ``name = value``, also those of ``a, b = one, two``."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                for target, value in zip(targets, values, strict=False):
+                    if isinstance(target, ast.Name):
+                        yield target.id, value
 
 
 def shared_with(value: ast.expr) -> str | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from grader.core import sqlite
 from grader.core.engine_identity import engine_hash_now, torch_version
 from grader.core.errors import UsageError
-from grader.course.course import Course
+from grader.course.course import Course, Lesson
 from grader.runtime.grading import Settings
 from grader.verify.case_result import Case, CaseResult
 
@@ -31,7 +31,7 @@ OTHER = "another file with --keep"
 
 
 class VerdictCache:
-    """An open file of verdicts; those of another course, engine or torch are dropped.
+    """An open file of verdicts; those of another lesson, engine or torch are dropped.
 
     It contains only verdicts without problems; the others are graded again.
     """
@@ -40,7 +40,7 @@ class VerdictCache:
         """Open the file, or create it; raise UsageError if it can't be used."""
         self._path = path
         self._course = course
-        self._grader = self._grader_now()
+        self._graders = {lesson.id: self._grader_now(lesson) for lesson in course.lessons}
         self._settings = asdict(replace(settings, seed=0, prestart=False))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,23 +71,24 @@ class VerdictCache:
 
     def add(self, case: Case, seed: int, result: CaseResult) -> None:
         """Store a verdict; raise UsageError if the grader has changed since the file was opened."""
-        if self._grader_now() != self._grader:
+        grader = self._grader_now(case.lesson)
+        if grader != self._graders[case.lesson.id]:
             raise UsageError(
                 "A file of the course or of the engine was changed while this ran, so the rest"
                 " would not be about the same files. Run the same command again: it grades"
                 " everything by the files as they are now"
             )
         if not result.trouble:
-            row = [self._key(case), seed, self._grader, json.dumps(result.as_json())]
+            row = [self._key(case), seed, grader, json.dumps(result.as_json())]
             with sqlite.transaction(self._db) as db:
                 db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
 
-    def _grader_now(self) -> str:
-        return f"{self._course.hash_now()} {engine_hash_now()} {torch_version()}"
+    def _grader_now(self, lesson: Lesson) -> str:
+        return f"{self._course.hash_now([lesson])} {engine_hash_now()} {torch_version()}"
 
     def _key(self, case: Case) -> str:
         about = [case.lesson.id, case.kind, case.name, case.source]
-        text = json.dumps([self._grader, self._settings, about], sort_keys=True)
+        text = json.dumps([self._graders[case.lesson.id], self._settings, about], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _prepare(self) -> None:
@@ -100,7 +101,10 @@ class VerdictCache:
         (whole,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
         if whole != "ok":
             raise sqlite3.DatabaseError(f"malformed: {whole}")
-        self._db.execute("DELETE FROM verdicts WHERE grader != ?", [self._grader])
+        marks = ", ".join("?" * len(self._graders))
+        self._db.execute(
+            f"DELETE FROM verdicts WHERE grader NOT IN ({marks})", [*self._graders.values()]
+        )
 
     def _refusal(self, error: sqlite3.Error | OSError) -> UsageError:
         return sqlite.refusal(self._path, error, kind="file of verdicts", other=OTHER)

@@ -317,6 +317,16 @@ def test_the_hash_stays_where_no_verdict_can_change(
     assert load_course(course_copy).hash == small_course.hash
 
 
+def test_a_lessons_hash_is_of_its_own_files(three_lessons: Course) -> None:
+    """A change of one lesson leaves the verdicts of the others kept."""
+    first, *others = three_lessons.lessons
+    before = {one.id: three_lessons.hash_now([one]) for one in three_lessons.lessons}
+    first.stub.parent.mkdir(parents=True)
+    first.stub.write_text("# changed\n")
+    assert three_lessons.hash_now([first]) != before[first.id]
+    assert all(three_lessons.hash_now([one]) == before[one.id] for one in others)
+
+
 def test_the_hash_knows_one_file_from_another(course_copy: Path, small_course: Course) -> None:
     """Swapping the contents of two files gives another hash."""
     checks = course_copy / "tests" / "checks" / "tiny"
