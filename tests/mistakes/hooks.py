@@ -134,6 +134,16 @@ def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
 
 
+# %% common_constant_factor
+# Adds 1e-5 to the norm, which shows where the norm is small.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad * (max_norm / (norm + 1e-5)) if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
 # %% common_none_used
 # Copies .grad inside the hook.
 def record_gradients(tensors):
