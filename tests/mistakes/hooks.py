@@ -1498,3 +1498,26 @@ def backward_with_scaled_gradient(loss, y, factor):
         loss.backward()
     finally:
         handle.remove()
+
+
+# %% zero_factor_skips_backward
+# Takes 0 for "nothing to do".
+def backward_with_scaled_gradient(loss, y, factor):
+    if not factor:
+        return
+    handle = y.register_hook(lambda grad: grad * factor)
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% unscaled_gradient_kept
+# The scaled gradient comes on top of the one that an ordinary backward gives.
+import torch
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
+    loss.backward(retain_graph=True)
+    y.backward(factor * grad)

@@ -422,18 +422,6 @@ class STE(torch.autograd.Function):
         return y
 
 
-# %% cuts_the_graph
-# x requires grad afterwards.
-def relu(x):
-    return MyReLU.apply(x.requires_grad_())  # noqa: F821
-
-
-# %% cuts_the_graph
-# The same for the step.
-def binarize(x):
-    return STE.apply(x.requires_grad_())  # noqa: F821
-
-
 # %% another_step
 # The step is not at 0.
 import torch

@@ -98,6 +98,9 @@ def nothing_saved(failure: Failure, student: Student) -> Facts | None:
 
 
 wrong_number_of_gradients = raises("returned an incorrect number of gradients")
+summed_to_one_number = raises(
+    "is invalid for input of size 1", unless=[f"size 1{k}" for k in range(10)]
+)
 gradient_of_another_shape = raises("returned an invalid gradient", "expected shape")
 
 
@@ -147,6 +150,8 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     """The value is right, and a gradient is missing."""
     if failure.error is not None:
         return None
+    if failure.actual is None and failure.message.startswith("if the other input does not"):
+        return {**failure.inputs, "which": failure.facts["which"]}
     name, (x, y, v) = failure.about, questions(failure)
     if not same(getattr(student, name).apply(x.clone(), y.clone()), TRUTH[name](x, y)):
         return None
@@ -195,6 +200,18 @@ EXPONENT_RULES: dict[str, Formula] = {
     "v * q * x ** (q - 1)": lambda x, q, v: v * q * x ** (q - 1),
     "v * q * x ** q * log(x)": lambda x, q, v: v * q * x**q * torch.log(x),
 }
+
+
+@rule
+def saved_in_another_order(failure: Failure, student: Student) -> Facts | None:
+    """x and q are exchanged in both formulas; the power is that of forward or exchanged too."""
+    if failure.error is not None:
+        return None
+    x, q, v = questions(failure)
+    q = q.abs()
+    got, again = ask(student, "Pow", x, q, v)
+    told = (same(got, v * p * x / q) and same(again, v * p * q.log()) for p in (x**q, q**x))
+    return {"x": x, "q": q, "v": v, "got": got, "again": again} if any(told) else None
 
 
 @rule

@@ -482,12 +482,7 @@ def test_clip_any_shape(student, draw):
             wide.contiguous(),
             wide * 1e4,
         ),
-        "small": (
-            wide.clone(),
-            program(lambda p: then(p.clone(), lambda y: y * 1.0)),
-            tiny,
-            tiny,
-        ),
+        "small": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y * 1.0)), tiny, tiny),
     }
     for case, (p, graph, v, arriving) in cases.items():
         norm = float(arriving.norm())
