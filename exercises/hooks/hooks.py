@@ -11,7 +11,7 @@ from torch.utils.hooks import RemovableHandle
 def double_gradient(y: Tensor) -> RemovableHandle:
     """Double the gradient that flows through y, in every backward from now on.
 
-    Return a handle whose `remove()` ends the doubling and nothing else. y is the result of an
+    Return a handle whose `remove()` ends the doubling and leaves other hooks. y is the result of an
     operation, of any shape and floating dtype. Only what flows through y is doubled: gradients that
     reach leaves on other paths stay as they are. Two calls on one tensor make the factor four.
     """
@@ -22,11 +22,12 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
     """Record the gradients at tensors by name; return `(records, handles)`.
 
     Each tensor requires grad and is a leaf or the result of an operation. `records` is a dictionary
-    that holds no gradient yet. Every later backward stores there, under each tensor's name, a copy
-    of the gradient that reaches that tensor, in the gradient's shape and dtype. The copy replaces
-    the one from the backward before. Nothing else changes: all gradients are the same as without
-    recording, and the result of an operation gets no `.grad`. `handles` is a list or a tuple. After
-    `remove()` of each handle nothing more is recorded.
+    that holds no gradient yet: it is empty, or its values are None. Every later backward stores
+    there, under each tensor's name, a copy of the gradient that reaches that tensor, in the
+    gradient's shape and dtype. The copy replaces the one from the backward before. Nothing else
+    changes: all gradients are the same as without recording, and the result of an operation gets no
+    `.grad`. `handles` is a list or a tuple. After `remove()` of each handle nothing more is
+    recorded.
     """
     raise NotImplementedError
 
@@ -34,11 +35,11 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
     """Limit the 2-norm of the gradient that flows through y to max_norm, which is 0.001 or more.
 
-    Return a handle whose `remove()` ends that and nothing else. y is the result of an operation, a
-    float32 or float64 tensor of any shape. The norm is that of the whole gradient at y, over all
-    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A
-    shorter one, zeros included, passes unchanged. The tensor that arrives as the gradient is not
-    written to.
+    Return a handle whose `remove()` ends that and leaves other hooks. y is the result of an
+    operation, a float32 or float64 tensor of any shape. The elements of its gradient are between
+    -1e15 and 1e15. The norm is that of the whole gradient at y, over all elements. A longer
+    gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A shorter one, zeros
+    included, passes unchanged. The tensor that arrives as the gradient is not written to.
     """
 
     raise NotImplementedError
@@ -48,10 +49,10 @@ def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> Non
     """Run backward from the scalar loss, with the gradient at y multiplied by factor this once.
 
     y is the result of an operation and may be loss itself. Only what flows through y is scaled.
-    factor is any finite int or float, 0 and negative ones included. Gradients accumulate in `.grad`
-    of the leaves as in any backward. Afterwards y is as it was before, and a later backward is not
-    scaled. If backward raises, this function raises too, and a later backward is not scaled then
-    either.
+    factor is any finite float or 64-bit int, 0 and negative ones included. Gradients accumulate in
+    `.grad` of the leaves as in any backward. Afterwards y is as it was before, and a later backward
+    is not scaled. If backward raises, this function raises too, and a later backward is not scaled
+    then either.
     """
     raise NotImplementedError
 
@@ -62,7 +63,7 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps its name there to the 2-norm of its grad_output, the gradient
     with respect to what it returns. Each value is a float. x and each parameter may require grad or
-    not. Every leaf module runs once, works out of place and returns a single new tensor that
+    not. Every leaf module runs once, changes no tensor in place and returns one new tensor, which
     requires grad. Afterwards no hook of yours is left, and those of others are still there. `.grad`
     and `requires_grad` of each parameter and `training` of each module are what they were before. x
     keeps its values and its place in its graph, which the backward may free. If the run raises, so

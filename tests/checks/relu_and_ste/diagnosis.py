@@ -110,12 +110,14 @@ def used_up(failure: Failure, student: Student) -> Facts | None:
     if failure.error is None:
         return None
     x, v = questions(failure)
+    if ask(student, failure.about, x, v)[1] is None:
+        return None
     y = getattr(student, failure.about).apply(x.requires_grad_())
-    torch.autograd.grad(y, x, v, retain_graph=True)
     try:
-        torch.autograd.grad(y, x, v)
+        torch.autograd.grad(y, x, v.to(y.dtype), retain_graph=True)
+        torch.autograd.grad(y, x, v.to(y.dtype))
     except StudentCodeError as error:
-        return {"said": str(error)}
+        return {"said": str(error).splitlines()[0]}
     return None
 
 
