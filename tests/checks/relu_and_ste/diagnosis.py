@@ -107,15 +107,13 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
 @rule
 def used_up(failure: Failure, student: Student) -> Facts | None:
     """The first backward of a graph works, and the second raises."""
-    if failure.error is None:
-        return None
     x, v = questions(failure)
-    if ask(student, failure.about, x, v)[1] is None:
+    if failure.error is None or ask(student, failure.about, x, v)[1] is None:
         return None
     y = getattr(student, failure.about).apply(x.requires_grad_())
     try:
-        torch.autograd.grad(y, x, v.to(y.dtype), retain_graph=True)
-        torch.autograd.grad(y, x, v.to(y.dtype))
+        for keep in (True, False):
+            torch.autograd.grad(y, x, v.to(y.dtype), retain_graph=keep)
     except StudentCodeError as error:
         return {"said": str(error).splitlines()[0]}
     return None
