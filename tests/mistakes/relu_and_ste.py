@@ -1090,3 +1090,17 @@ class STE(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         return grad_output
+
+
+# %% another_step
+# The step is not at 0.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0.1).to(x.dtype)

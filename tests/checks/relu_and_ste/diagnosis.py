@@ -273,7 +273,7 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
     "x < 0": lambda x: x < 0,
     "round(x)": torch.round,
     "max(x, 0)": torch.relu,
-    "x > 1e-8, as in round(sigmoid(x))": lambda x: x > 1e-8,
+    "x > c with a small c > 0, as in round(sigmoid(x))": lambda x: x > 1e-8,
 }
 
 
