@@ -110,7 +110,10 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
 
 
 class BroadcastMul(Function):
-    """Bonus: the product x * y of two tensors whose shapes broadcast, such as (3, 4) and (4,)."""
+    """Bonus: the product x * y of two tensors whose shapes broadcast, such as (3, 4) and (4,).
+
+    No dimension has size 0 in one of them and size 1 in the other.
+    """
 
     @staticmethod
     def forward(ctx, x: Tensor, y: Tensor) -> Tensor:

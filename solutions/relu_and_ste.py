@@ -10,10 +10,10 @@ from torch import Tensor
 class MyReLU(torch.autograd.Function):
     """The rectifier max(x, 0), element by element.
 
-    x is a float32 or float64 tensor of any shape. Its elements are between -1e30 and 1e30, and
-    grad_output is finite. Calls do not affect each other, and backward can run again on a retained
-    graph. x is not changed between forward and backward. You may split forward into forward(x) and
-    setup_context(ctx, inputs, output).
+    x is a float32 or float64 tensor of any shape. The elements of x and grad_output are between
+    -1e30 and 1e30. Calls do not affect each other, and backward can run again on a retained graph.
+    The caller does not change x between forward and backward. You may split forward into forward(x)
+    and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -38,7 +38,7 @@ class MyReLU(torch.autograd.Function):
 
 
 def relu(x: Tensor) -> Tensor:
-    """Return MyReLU.apply(x). Leave x as it was."""
+    """Return MyReLU.apply(x), so that MyReLU gives the gradient. Leave x as it was."""
     # solution
     return MyReLU.apply(x)
     # end solution
@@ -72,7 +72,7 @@ class STE(torch.autograd.Function):
 
 
 def binarize(x: Tensor) -> Tensor:
-    """Return STE.apply(x). Leave x as it was."""
+    """Return STE.apply(x), so that STE gives the gradient. Leave x as it was."""
     # solution
     return STE.apply(x)
     # end solution

@@ -23,11 +23,12 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
     """Record the gradients at tensors by name; return `(records, handles)`.
 
     Each tensor requires grad and is a leaf or the result of an operation. `records` is a dictionary
-    that holds no gradient yet. Every later backward stores there, under each tensor's name, a copy
-    of the gradient that reaches that tensor, in the gradient's shape and dtype. The copy replaces
-    the one from the backward before. Nothing else changes: all gradients are the same as without
-    recording, and the result of an operation gets no `.grad`. `handles` is a list or a tuple. After
-    `remove()` of each handle nothing more is recorded.
+    that holds no gradient yet: it is empty, or its values are None. Every later backward stores
+    there, under each tensor's name, a copy of the gradient that reaches that tensor, in the
+    gradient's shape and dtype. The copy replaces the one from the backward before. Nothing else
+    changes: all gradients are the same as without recording, and the result of an operation gets no
+    `.grad`. `handles` is a list or a tuple. After `remove()` of each handle nothing more is
+    recorded.
     """
     raise NotImplementedError
 
@@ -49,10 +50,10 @@ def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> Non
     """Run backward once from the scalar loss, with the gradient at y multiplied by factor.
 
     y is the result of an operation and may be loss itself. Only what flows through y is scaled.
-    factor is any finite int or float, 0 and negative ones included. Gradients accumulate in `.grad`
-    of the leaves as in any backward. Afterwards y is as it was before, and a later backward is not
-    scaled. If backward raises, this function raises too, and a later backward is not scaled then
-    either.
+    factor is any finite float or 64-bit int, 0 and negative ones included. Gradients accumulate in
+    `.grad` of the leaves as in any backward. Afterwards y is as it was before, and a later backward
+    is not scaled. If backward raises, this function raises too, and a later backward is not scaled
+    then either.
     """
     raise NotImplementedError
 

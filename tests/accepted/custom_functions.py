@@ -584,3 +584,33 @@ class BroadcastMul(Function):
     def backward(ctx, grad_output):
         x, y = ctx.saved_tensors
         return (grad_output * y).sum_to_size(x.shape), (grad_output * x).sum_to_size(y.shape)
+
+
+# %% copies_saved
+# What is saved are copies of the inputs.
+import torch
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x.clone(), y.clone())
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x.detach().clone(), q.detach().clone())
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)

@@ -1044,3 +1044,113 @@ class Pow(Function):
         x, q = ctx.saved_tensors
         slope = q * x**q - 1
         return grad_output * slope, grad_output * x**q * x.log()
+
+
+# %% gradient_left_out
+# A constant x is taken for a sum that needs no gradient at all.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        both = ctx.needs_input_grad[0]
+        return (grad_output, grad_output) if both else (None, None)
+
+
+# %% saved_in_another_order
+# The result is saved too, and the first two names are exchanged.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        z = x**q
+        ctx.save_for_backward(x, q, z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        q, x, z = ctx.saved_tensors
+        return grad_output * z * q / x, grad_output * z * x.log()
+
+
+# %% saved_in_another_order
+# The exponent is saved first, and the base is unpacked first.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(q, x)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * x.log()
+
+
+# %% no_negative_exponents
+# The derivative is computed for positive exponents only.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        slope = q.clamp(min=0) * x ** (q - 1)
+        return grad_output * slope, grad_output * x**q * torch.log(x)
+
+
+# %% logarithm_of_a_larger_base
+# The base is raised to 0.001 before its logarithm.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * x.clamp(min=1e-3).log()
+
+
+# %% summed_to_one_number
+# Where there is no dimension to sum over, torch sums over all.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+
+        def shrunk(grad, shape):
+            old = [1] * (grad.dim() - len(shape)) + [*shape]
+            dims = tuple(k for k, size in enumerate(old) if size != grad.shape[k])
+            return grad.sum(dim=dims, keepdim=True).reshape(shape)
+
+        return shrunk(grad_output * y, x.shape), shrunk(grad_output * x, y.shape)

@@ -140,6 +140,16 @@ def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
 
 
+# %% common_constant_factor
+# Adds 1e-5 to the norm, which shows where the norm is small.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        return grad * (max_norm / (norm + 1e-5)) if norm > max_norm else grad
+
+    return y.register_hook(hook)
+
+
 # %% common_none_used
 # Copies .grad inside the hook.
 def record_gradients(tensors):
@@ -1514,3 +1524,26 @@ def backward_with_scaled_gradient(loss, y, factor):
         loss.backward()
     finally:
         handle.remove()
+
+
+# %% zero_factor_skips_backward
+# Takes 0 for "nothing to do".
+def backward_with_scaled_gradient(loss, y, factor):
+    if not factor:
+        return
+    handle = y.register_hook(lambda grad: grad * factor)
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% unscaled_gradient_kept
+# The scaled gradient comes on top of the one that an ordinary backward gives.
+import torch
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
+    loss.backward(retain_graph=True)
+    y.backward(factor * grad)

@@ -1013,7 +1013,7 @@ class ClippedSTE(torch.autograd.Function):
         return grad_output * ClippedSTE.inside
 
 
-# %% common_none_used
+# %% used_up
 # backward drops the mask that a second backward needs.
 import torch
 
@@ -1028,3 +1028,79 @@ class MyReLU(torch.autograd.Function):
     def backward(ctx, grad_output):
         mask, ctx.mask = ctx.mask, None
         return mask.mul(grad_output)
+
+
+# %% used_up
+# The attribute is deleted once it was read.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.inside = x.abs() <= 1
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        inside = ctx.inside
+        del ctx.inside
+        return torch.where(inside, grad_output, 0.0)
+
+
+# %% changes_requires_grad
+# x requires grad afterwards.
+def relu(x):
+    return MyReLU.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% changes_requires_grad
+# The same for the step.
+def binarize(x):
+    return STE.apply(x.requires_grad_())  # noqa: F821
+
+
+# %% another_slope
+# Only one of the two borders is asked for.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return torch.where(x > 1, 0.0, grad_output)
+
+
+# %% another_step
+# A sigmoid is rounded: at tiny positive numbers it is one half.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.sigmoid().round()
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output
+
+
+# %% another_step
+# The step is not at 0.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0.1).to(x.dtype)

@@ -2169,3 +2169,51 @@ class Value:
             for source, slope in node.sources:
                 source.grad += slope * node.grad
             node.sources = ()
+
+
+# %% leaf_root_left_out
+# A root that was not computed from anything is left out.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0 if self.sources else 0.0
+        for node in reversed(in_order(self)):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% walks_other_graphs
+# All results are on one tape, and backward goes through all of it.
+TAPE = []
+
+
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in reversed(TAPE):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = sources
+    TAPE.append(value)
+    return value
+
+
+# %% computes_from_the_old_grad
+# A grad minus itself is not 0 if it is infinite.
+def zero_grad(root):
+    for node in in_order(root):
+        node.grad -= node.grad
+
+
+# %% computes_from_the_old_grad
+# The same with a factor.
+def zero_grad(root):
+    for node in in_order(root):
+        node.grad *= 0.0

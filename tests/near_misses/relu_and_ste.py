@@ -422,32 +422,6 @@ class STE(torch.autograd.Function):
         return y
 
 
-# %% cuts_the_graph
-# x requires grad afterwards.
-def relu(x):
-    return MyReLU.apply(x.requires_grad_())  # noqa: F821
-
-
-# %% cuts_the_graph
-# The same for the step.
-def binarize(x):
-    return STE.apply(x.requires_grad_())  # noqa: F821
-
-
-# %% another_step
-# The step is not at 0.
-import torch
-
-
-class ClippedSTE(torch.autograd.Function):
-    ...
-
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return (x > 0.1).to(x.dtype)
-
-
 # %% too_large_in_between
 # Half precision overflows in float64 too.
 import torch

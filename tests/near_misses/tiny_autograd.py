@@ -430,15 +430,3 @@ class Value:
     def relu(self):
         slope = 1.0 if self.data > 0 else 0.01
         return result(self.data * slope, (self, slope))
-
-
-# %% root_without_gradient
-# A root that was not computed from anything is left out.
-class Value:
-    ...
-
-    def backward(self):
-        self.grad = 1.0 if self.sources else 0.0
-        for node in reversed(in_order(self)):
-            for source, slope in node.sources:
-                source.grad += slope * node.grad

@@ -148,6 +148,10 @@ def gradient_left_out(failure: Failure, student: Student) -> Facts | None:
     if failure.error is not None:
         return None
     name, (x, y, v) = failure.about, questions(failure)
+    leaves = [failure.inputs.get(label) for label in labels(name)]
+    constant = any(isinstance(one, Tensor) and not one.requires_grad for one in leaves)
+    if constant and failure.actual is None and "which" in failure.facts:
+        return {"which": failure.facts["which"]}
     if not same(getattr(student, name).apply(x.clone(), y.clone()), TRUTH[name](x, y)):
         return None
     for which, got in zip(labels(name), ask(student, name, x, y, v), strict=True):
@@ -195,6 +199,18 @@ EXPONENT_RULES: dict[str, Formula] = {
     "v * q * x ** (q - 1)": lambda x, q, v: v * q * x ** (q - 1),
     "v * q * x ** q * log(x)": lambda x, q, v: v * q * x**q * torch.log(x),
 }
+
+
+@rule
+def saved_in_another_order(failure: Failure, student: Student) -> Facts | None:
+    """x and q are exchanged in both formulas; the power is that of forward or exchanged too."""
+    if failure.error is not None:
+        return None
+    x, q, v = questions(failure)
+    q = q.abs()
+    got, again = ask(student, "Pow", x, q, v)
+    told = (same(got, v * p * x / q) and same(again, v * p * q.log()) for p in (x**q, q**x))
+    return {"x": x, "q": q, "v": v, "got": got, "again": again} if any(told) else None
 
 
 @rule

@@ -650,6 +650,9 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> No
             assert_gradients(student, "BroadcastMul", x, y, v)
     x, y = draw.noncontiguous(3, 4, requires_grad=True), draw.tensor(4, requires_grad=True)
     assert_gradients(student, "BroadcastMul", x, y, draw.tensor(4, 3).t())
+    x = draw.tensor(4, 3, 2).transpose(0, 1).requires_grad_()
+    y = draw.tensor(2, requires_grad=True)
+    assert_gradients(student, "BroadcastMul", x, y, draw.tensor(4, 3, 2).transpose(0, 1))
 
 
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)

@@ -450,6 +450,7 @@ def test_clip_any_shape(student, draw):
     """Any shape is clipped: 0-d, empty, expanded, transposed"""
     kind = torch.float32
     wide, narrow = draw.noncontiguous(3, 4, dtype=kind), draw.tensor(dtype=kind)
+    tiny = wide.contiguous() * (0.002 / float(wide.norm()))
     cases = {
         "0-d": (
             narrow.clone(),
@@ -481,6 +482,7 @@ def test_clip_any_shape(student, draw):
             wide.contiguous(),
             wide * 1e4,
         ),
+        "small": (wide.clone(), program(lambda p: then(p.clone(), lambda y: y * 1.0)), tiny, tiny),
     }
     for case, (p, graph, v, arriving) in cases.items():
         norm = float(arriving.norm())
@@ -488,6 +490,7 @@ def test_clip_any_shape(student, draw):
             norm if case == "expanded" else min(norm, 1.0)
         )  # there max_norm is above the largest element, 0.29 times the norm
         max_norm = draw.number(0.3, 0.7) * limit if norm else 1.0
+        max_norm = max(max_norm, 0.001)
         p = p.requires_grad_()
         ((got,),) = helpers.passes(student, "clip_gradient", [max_norm], graph, [p], [v])
         want = arriving.contiguous() * (max_norm / norm) if norm else arriving

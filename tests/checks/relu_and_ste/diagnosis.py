@@ -15,6 +15,7 @@ from grader.authoring import (
     MissingName,
     Opaque,
     Student,
+    StudentCodeError,
     differs,
     phrase,
     rule,
@@ -100,6 +101,21 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
         _ = cls._backward_cls
     except MissingName:
         return {"function": name}
+    return None
+
+
+@rule
+def used_up(failure: Failure, student: Student) -> Facts | None:
+    """The first backward of a graph works, and the second raises."""
+    x, v = questions(failure)
+    if failure.error is None or ask(student, failure.about, x, v)[1] is None:
+        return None
+    y = getattr(student, failure.about).apply(x.requires_grad_())
+    try:
+        for keep in (True, False):
+            torch.autograd.grad(y, x, v.to(y.dtype), retain_graph=keep)
+    except StudentCodeError as error:
+        return {"said": str(error).splitlines()[0]}
     return None
 
 
@@ -257,6 +273,7 @@ STEPS: dict[str, Callable[[Tensor], Tensor]] = {
     "x < 0": lambda x: x < 0,
     "round(x)": torch.round,
     "max(x, 0)": torch.relu,
+    "x > c with a small c > 0, as in round(sigmoid(x))": lambda x: x > 1e-8,
 }
 
 
@@ -265,7 +282,7 @@ def another_step(failure: Failure, student: Student) -> Facts | None:
     """The value is that of a step at another place, or between other numbers."""
     if failure.error:
         return None
-    points = torch.tensor([-1.3, -0.4, 0.0, 0.3, 0.7, 1.8])
+    points = torch.tensor([-1.3, -0.4, 0.0, 1e-10, 0.3, 0.7, 1.8])
     got, want = getattr(student, failure.about).apply(points.clone()), (points > 0).float()
     for formula, step in STEPS.items():
         if differs(got, want) and same(got, step(points).float()):
@@ -412,6 +429,8 @@ another_slope = formula_of_gradient(
         "v * (x > 0)": lambda v, x: v * (x > 0),
         "v * (x < 0)": lambda v, x: v * (x < 0),
         "v * (|x| <= 1)": lambda v, x: v * (x.abs() <= 1),
+        "v * (x <= 1)": lambda v, x: v * (x <= 1),
+        "v * (x >= -1)": lambda v, x: v * (x >= -1),
         "v * (|x| > 1)": lambda v, x: v * (x.abs() > 1),
         "v * (0 < x <= 1)": lambda v, x: v * (x > 0) * (x <= 1),
         "v * max(x, 0)": lambda v, x: v * torch.relu(x),
