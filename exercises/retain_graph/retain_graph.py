@@ -31,8 +31,8 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     """Run two backward passes through the graph of loss, clear x.grad before each, and return the
     gradients of both passes as a tuple.
 
-    loss and x are as in backward_twice. Neither result contains what x.grad held before. Each result
-    has x's shape and dtype. The two results and x.grad share no memory. The graph is freed
+    loss and x are as in backward_twice. Neither result contains what x.grad held before. Each
+    result has x's shape and dtype. The two results and x.grad share no memory. The graph is freed
     afterwards, so a third pass raises if a node saves a tensor.
     """
     raise NotImplementedError
