@@ -75,7 +75,11 @@ RAISED: tuple[Mistake, ...] = (
         "None is used as a value",
         "A value here is None. A function without a return gives None. .grad is None before any"
         " backward, and on a tensor that is not a leaf and does not retain its gradient.",
-        ["'NoneType' object", r"operand type\(s\) for .*'NoneType'"],
+        [
+            "'NoneType' object",
+            r"operand type\(s\) for .*'NoneType'",
+            r"invalid combination of arguments - got \([^)]*NoneType",
+        ],
     ),
     raised(
         "common_many_as_one",
@@ -124,7 +128,12 @@ RAISED: tuple[Mistake, ...] = (
         "Two tensors have different dtypes",
         "The operation needs two tensors of the same dtype. Look for a tensor that is created"
         " without a dtype, or converted, and give it the dtype of the input.",
-        ["to have the same dtype", "expected scalar type", "Found dtype"],
+        [
+            "to have the same dtype",
+            "expected scalar type",
+            "Found dtype",
+            "source and destination dtypes match",
+        ],
     ),
     raised(
         "common_sizes_differ",

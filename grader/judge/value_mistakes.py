@@ -101,7 +101,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values, but transposed, squeezed, flattened, summed or averaged."""
     both = pair(failure)
-    if both is None or both[1].numel() < 2 or same(*both):
+    if both is None or not both[1].numel() or same(*both):
         return None
     actual, expected = both
     for what, made in arrangements(actual, expected):
