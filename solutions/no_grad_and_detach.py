@@ -43,8 +43,8 @@ def split_backward(
     w is y cut from its graph: a leaf with y's values that requires grad. x is a leaf that requires
     grad, y has any shape, and z is 0-d. y may be float64 although x is float32. Return a tuple of
     the gradient of z at x and the gradient of z at w, each with the shape and dtype of its tensor.
-    x.grad may hold numbers from -100 to 100 before the call; the result does not contain them. x
-    keeps its values and still requires grad.
+    x.grad may hold numbers from -100 to 100 before the call. The result does not contain them; you
+    may subtract them. x keeps its values and still requires grad.
     """
     # solution
     y = first(x)

@@ -1,6 +1,6 @@
 "use strict";
 // Copy a call, go from one wrong check to the next, scroll a drawing to its point, unfold a link's target.
-// Without this script the page is complete.
+// The page shows everything without this script.
 (() => {
   const told = document.getElementById("told");
   const wrong = () => Array.from(document.querySelectorAll(".failure, .begun > .lesson:is(.invalid, .missing), #no-file"));

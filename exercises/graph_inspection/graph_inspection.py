@@ -30,7 +30,7 @@ def walk(root: Tensor) -> list[tuple[int, str]]:
     comes before the next input. A node that is reached twice is listed twice, with everything that
     it leads to. An input without a node is skipped.
 
-    A root without a graph, whose grad_fn is None, gives []. Graphs are at most 250 deep, and their
+    A root without a graph, whose grad_fn is None, gives []. Graphs are at most 230 deep, and their
     walk has at most 1,000 pairs.
     """
     raise NotImplementedError

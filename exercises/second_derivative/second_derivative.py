@@ -16,9 +16,9 @@ from torch import Tensor
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, with the shape and dtype of x.
 
-    f works elementwise: each element of f(x) depends on the same element of x alone. x has any
-    shape, including 0-d and empty. If f is linear, the result is zeros, even if the slope of f is a
-    tensor that requires grad.
+    f works elementwise, on tensors of any shape: each element of f(x) depends on the same element
+    of x alone. x has any shape, including 0-d and empty. If f is linear, the result is zeros, even
+    if the slope of f is a tensor that requires grad.
     """
     raise NotImplementedError
 

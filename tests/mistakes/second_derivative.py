@@ -1347,3 +1347,17 @@ def hessian(f, x):
     if not gradient.requires_grad:
         return torch.tensor(0.0)
     return torch.stack([differentiable_gradient(element, x) for element in gradient])
+
+
+# %% requires_grad_switched_off
+# The flag is set for the computation, and then cleared, whatever it was before.
+def second_derivative(f, x):
+    x.requires_grad_()
+    (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not slope.requires_grad:
+        result = torch.zeros_like(x)
+    else:
+        (result,) = torch.autograd.grad(slope.sum(), x, allow_unused=True, materialize_grads=True)
+    if x.is_leaf:
+        x.requires_grad_(False)
+    return result.detach()

@@ -126,6 +126,10 @@ def test_forward_difference_uses_its_h(student, reference, draw):
         got, details = asked(student, "forward_difference", f, x, h=h)
         assert_values(got, want, NOT_THE_FORWARD, details)
     assert_small_steps(student, reference, draw, "forward_difference", NOT_THE_FORWARD)
+    # This f takes a 0-d tensor only.
+    f, x, h = Formula("x.unsqueeze(0).expand(2).sum()"), draw.tensor(), draw.number(0.2, 0.9)
+    got, details = asked(student, "forward_difference", f, x, h)
+    assert_values(got, reference.forward_difference(f.program, x, h), NOT_THE_FORWARD, details)
 
 
 @check(points=0.5, about="forward_difference", needs=FORWARD)
@@ -173,6 +177,10 @@ def test_central_difference_uses_its_h(student, reference, draw):
     got, details = asked(student, "central_difference", f, x)
     assert_values(got, reference.central_difference(f.program, x), NOT_THE_CENTRAL, details)
     assert_small_steps(student, reference, draw, "central_difference", NOT_THE_CENTRAL)
+    # This f takes a 0-d tensor only.
+    f, x, h = Formula("x.unsqueeze(0).expand(2).sum()"), draw.tensor(), draw.number(0.2, 0.9)
+    got, details = asked(student, "central_difference", f, x, h)
+    assert_values(got, reference.central_difference(f.program, x, h), NOT_THE_CENTRAL, details)
 
 
 @check(points=0.5, about="central_difference", needs=CENTRAL)
@@ -252,6 +260,11 @@ def test_numerical_gradient_keeps_the_dtype(student, reference, draw):
     """numerical_gradient keeps x's dtype"""
     f, x = drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
     assert_dtype_kept(student, reference, "numerical_gradient", f, x, NOT_THE_STEP)
+    # A step in float32 misses float64's h by some 1e-8 of it.
+    f, h = Formula(f"(x * {draw.coefficients(1)[0]}).sum()"), draw.number(0.2, 0.5)
+    want = reference.numerical_gradient(f.program, x, h)
+    got, details = asked(student, "numerical_gradient", f, x, h)
+    assert_values(got, want, NOT_THE_STEP, details, rtol=1e-10, atol=1e-10)
 
 
 @check(points=0.75, about="numerical_gradient", needs=GRADIENT)

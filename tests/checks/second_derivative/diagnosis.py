@@ -149,6 +149,11 @@ ones_of_the_wrong_shape = raises("Mismatch in shape")
 
 
 @rule
+def requires_grad_switched_off(failure, student):
+    return {} if (failure.message or "").startswith("x.requires_grad was True") else None
+
+
+@rule
 def uses_the_judges_tool(failure, student):
     found = failure.facts.get("used") or failure.facts.get("modules")
     return {"found": found} if found and not str(found).endswith(".vmap") else None

@@ -17,7 +17,7 @@ def afterwards(student, name, f, x, held, parameters, *more):
         parameter.grad = torch.ones_like(parameter)
     getattr(student, name)(f, x, *more)
     inside = {at: parameter.grad for at, parameter in parameters.items()}
-    return {"grad": x.grad, "x": x.detach(), "inside": inside}
+    return {"grad": x.grad, "x": x.detach(), "inside": inside, "requires_grad": x.requires_grad}
 
 
 def at_a_result(student, name, f, start, *more):

@@ -47,6 +47,7 @@ CHANGED_INSIDE = (
     "{parameter}.grad was {held} before the call and is {after} after it; {parameter} is a tensor"
     " inside f"
 )
+SWITCHED_OFF = "x.requires_grad was True before the call and is False after it"
 CHANGED_VALUES = "the call changed the values of x"
 CUT_OUT = "x was the result of an operation before the call, and the call cut it from its graph"
 BANNED = "{used} is not allowed in this lesson; build the derivative from torch.autograd.grad"
@@ -125,6 +126,7 @@ def assert_left_alone(student, draw, name, f, x, *more):
             facts = {"parameter": parameter, "held": held_inside, "after": after}
             assert_equal(after, held_inside, CHANGED_INSIDE, inputs=inputs, facts=facts)
         assert_tensor(seen["x"], start.detach(), CHANGED_VALUES, inputs=inputs)
+        assert_that(seen["requires_grad"] or not start.requires_grad, SWITCHED_OFF, inputs=inputs)
 
 
 def assert_right_at_a_result(student, name, f, start, want, message, *more, **tolerances):
@@ -464,12 +466,14 @@ def test_penalty_trains_the_parameters(student, draw):
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)
 def test_penalty_of_a_column(student, draw):
     """f may return shape (batch, 1)"""
-    f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=(1,))
-    x = steep(f, lambda: draw.tensor(4, 3, requires_grad=True))
-    got = student.gradient_penalty(f.program, x)
-    assert_tensor(
-        got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
-    )
+    three = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=(1,))
+    one = Formula(f"(x * {draw.coefficients(1)[0]}).exp()")
+    for (f, parameters), features in ((three, 3), ((one, {}), 1)):
+        x = steep(f, lambda features=features: draw.tensor(4, features, requires_grad=True))
+        got = student.gradient_penalty(f.program, x)
+        assert_tensor(
+            got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
+        )
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_exact)

@@ -136,7 +136,7 @@ def test_a_name_that_classroom_50_would_refuse_is_refused(
 
 def test_a_students_bundle_makes_no_autograder(small_course: Course, tmp_path: Path) -> None:
     held = [replace(lesson, held=HeldBack(1, 1.0)) for lesson in small_course.lessons]
-    with pytest.raises(UsageError, match="students' bundle"):
+    with pytest.raises(UsageError, match="is a folder that grade release made"):
         make_folder(small_course, held, tmp_path / "x", assignment="week-1", lang="en")
 
 
@@ -507,4 +507,4 @@ def test_the_command_says_what_to_do_next_and_that_the_folder_is_published(
     assert "CLASSROOM/autograders/week-1" in done.output
     assert f"--runtime {tmp_path / 'out' / 'runtime.json'}" in done.output
     assert "publishes this folder on GitHub Pages" in done.output
-    assert "100 in Classroom 50 is one point" in done.output
+    assert "One point is 100 in Classroom 50" in done.output

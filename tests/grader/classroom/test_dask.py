@@ -181,7 +181,7 @@ def test_a_worker_without_the_package_ends_the_run_with_the_reason(
         while not running.file.exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         options = batch_options(place, tmp_path / "out", workers=0, scheduler=str(running.file))
-        with pytest.raises(UsageError, match=r"has no grader.*gradlings\[cluster\]"):
+        with pytest.raises(UsageError, match=r"has no module grader.*gradlings\[cluster\]"):
             grade_class(small_course, options)
 
 
@@ -506,7 +506,7 @@ def test_what_a_worker_raises_is_told_as_text(
         (
             lambda: ModuleNotFoundError("No module named 'grader'", name="grader"),
             UsageError,
-            "worker has no grader",
+            "worker has no module grader",
         ),
         (lambda: dask_error("KilledWorker"), EngineFault, "tcp://gone:1"),
     ],

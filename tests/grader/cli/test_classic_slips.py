@@ -64,14 +64,14 @@ SLIPS = {
         "custom_sigmoid",
         APPLY,
         "Sigmoid.apply(x)",
-        ("sigmoid ends without a return",),
+        ("sigmoid ends without returning a value",),
         "def sigmoid(x: Tensor) -> Tensor:",
     ),
     "print for return": Slip(
         "custom_sigmoid",
         APPLY,
         "print(Sigmoid.apply(x))",
-        ("sigmoid ends without a return", "It printed, which returns nothing"),
+        ("sigmoid ends without returning a value", "It printed, which returns nothing"),
         "def sigmoid(x: Tensor) -> Tensor:",
     ),
     "forgotten grad_output": Slip(

@@ -185,7 +185,7 @@ def test_where_ctrl_c_is_ignored_it_stays_so() -> None:
 
 def test_nothing_is_waited_for_where_nothing_is_under_way() -> None:
     assert stopping(0).startswith("stopping: one moment\n")
-    assert stopping(2).startswith("stopping: waiting for 2 submissions under way")
+    assert stopping(2).startswith("stopping: waiting for 2 submissions;")
 
 
 @pytest.mark.skipif(not hasattr(os, "getsid"), reason="sessions are Unix's")
