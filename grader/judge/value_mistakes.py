@@ -217,7 +217,7 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
     title="NaN or infinity where the result is finite",
     explanation=(
         "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp"
-        " that overflows, a division by 0 or a logarithm of 0."
+        " that overflows, a division by 0, a logarithm of 0, or 0 times infinity."
     ),
 )
 def not_finite(failure: Failure, student: Student) -> Facts | None:
