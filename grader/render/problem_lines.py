@@ -6,7 +6,7 @@ Vim's quickfix, Emacs' compilation mode and VS Code's problem matchers know this
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.core.i18n import Catalogue
@@ -22,10 +22,12 @@ PATTERN = r"^(.+?):(\d+):(\d+): error: (.*)$"
 
 
 def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
-    """Yield a line for each check that did not pass, and for each file that can't be loaded; paths
-    begin with the submission's ``folder``. A notebook's place is part of the text.
+    """Yield a line for each check that did not pass, and for each file that can't be loaded, except
+    stubs; paths begin with the submission's ``folder``. A notebook's place is part of the text.
     """
     for lesson in report.lessons:
+        if lesson.status is LessonStatus.NOT_STARTED:
+            continue
         wrong = [check for check in lesson.checks if check.outcome not in QUIET]
         if lesson.status is LessonStatus.INVALID:
             first = next((check for check in wrong if check.source_line), None)
@@ -64,9 +66,16 @@ def first_column(path: Path, line: int) -> int:
     return 1
 
 
-def run_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
-    """Yield the problem lines, after a line for the start of a run and before one for its end."""
-    names = " ".join(lesson.id for lesson in report.lessons)
+def run_lines(reports: Sequence[Report], folder: Path, tr: Catalogue) -> Iterator[str]:
+    """Yield the problem lines after the last of these reports, between a line for the start and one
+    for the end of its run.
+
+    An editor forgets all earlier problems where a run begins, so those of the other reports are
+    repeated.
+    """
+    last = reports[-1]
+    names = " ".join(lesson.id for lesson in last.lessons)
     yield f"{BEGIN} {names}"
-    yield from problem_lines(report, folder, tr)
-    yield f"{END} {names} {report.score:g}/{report.max_score:g}"
+    for report in reports:
+        yield from problem_lines(report, folder, tr)
+    yield f"{END} {names} {last.score:g}/{last.max_score:g}"

@@ -88,7 +88,7 @@ def grade_here(
         if outputs.style == "plain":
             from grader.render.problem_lines import run_lines
 
-            for line in run_lines(report, place if place.is_dir() else place.parent, tr):
+            for line in run_lines([report], place if place.is_dir() else place.parent, tr):
                 print(line)
         elif outputs.style == "github":
             show_on_github(report, place, html=page, tr=tr, places=chosen.places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -41,6 +42,8 @@ def show_readme(
     hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
     console.width = min(console.width, WIDTH)
     if console.is_terminal:
+        # Without R, less shows the colors as escape codes; F ends it if one screen is enough.
+        os.environ["LESS"] = os.environ.get("LESS") or "FRX"
         with console.pager(styles=True):
             console.print(shown)
     else:

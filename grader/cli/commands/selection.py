@@ -19,6 +19,9 @@ MISSING = (
     " {command}"
 )
 ABOVE = "Your work is one folder further down. Go there: cd {folder}"
+COURSE = (
+    "This folder is a course. To grade its stubs: {grade}. To make a folder of your own: {init}"
+)
 ELSEWHERE = "{lesson} is not in this folder. {file} is in {work}. Go there: cd {folder}"
 SEVERAL = "Several work folders are here: {folders}. Go to the one you mean: cd {folder}"
 TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole class: {command}"
@@ -85,9 +88,13 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
 
 
 def refuse_folders_above(place: Path) -> None:
-    """Raise UsageError if the user probably means a work folder below ``place``."""
+    """Raise UsageError if the user probably means a work folder below ``place``, or if ``place`` is
+    a course, whose solutions are not the user's work.
+    """
     if not place.is_dir() or find_workspace(place) is not None:
         return
+    if (place / "exercises" / "course.toml").is_file() and (place / "solutions").is_dir():
+        raise UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
     below = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
     if len(below) == 1:
         raise UsageError(ABOVE, folder=shlex.quote(below[0]))

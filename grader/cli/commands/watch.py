@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import webbrowser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +17,7 @@ from rich.text import Text
 from grader.cli.commands.hint import show_hint
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.lessons import show_lessons, show_next
+from grader.cli.commands.selection import refuse_folders_above
 from grader.cli.commands.watch_screen import (
     BACK_KEYS,
     FORWARD_KEYS,
@@ -63,6 +64,7 @@ def watch_lessons(
     with ForkServerClient() as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
+        refuse_folders_above(place)
         if not learner.folder.is_dir():
             message = (
                 "{folder} is not a folder. Name the one with your lessons, or make one: grade init"
@@ -90,7 +92,7 @@ def watch_lessons(
         saves = folder_saves(
             folders, lesson_names(lesson.id for lesson in watched), poll=poll or kind is not None
         )
-        return session.run(saves, first_to_grade(course, learner, watched, files))
+        return session.run(saves, first_to_grade(course, learner, watched, files), files)
 
 
 def first_to_grade(
@@ -124,8 +126,9 @@ class WatchSession:
         self.interrupted = False
         self.watcher: Watcher | None = None
         self.report: Report | None = None
+        self.reports: dict[str, Report] = {}
 
-    def run(self, saves: Saves, first: str) -> int:
+    def run(self, saves: Saves, first: str, watched: Iterable[str]) -> int:
         watcher = self.watcher = Watcher(
             saves=saves,
             read=self.read,
@@ -138,7 +141,7 @@ class WatchSession:
         self.current = first
         if self.plain:
             with ended_by_signals(watcher.stop):
-                for one in self.learner.files():
+                for one in watched:
                     watcher.again(one)
                 return watcher.run()
         with (
@@ -185,7 +188,9 @@ class WatchSession:
     def shown(self, verdict: WatchResult) -> None:
         self.current, self.report = verdict.lesson, verdict.report
         if self.plain:
-            for line in run_lines(verdict.report, self.learner.folder, self.learner.tr):
+            self.reports.pop(verdict.lesson, None)  # the last one is the latest
+            self.reports[verdict.lesson] = verdict.report
+            for line in run_lines([*self.reports.values()], self.learner.folder, self.learner.tr):
                 print(line, flush=True)
             if self.keeps:
                 record(self.learner, verdict.report, make_console(stderr=True))
