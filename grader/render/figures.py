@@ -169,10 +169,11 @@ def _tree(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
 
 def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     found = []
+    pictures = []
     for caption, picture, marked, _ in _graphs(figure, tr):
         lines = tree_lines(picture, tr, width=width - 2, marked=marked)
         found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
-    pictures = [picture for _, picture, *_ in _graphs(figure, tr)]
+        pictures.append(picture)
     return [*found, Text(), *(Text.assemble("  ", line) for line in legend_lines(pictures, tr))]
 
 

@@ -98,6 +98,6 @@ def host_limitations(sandbox: SandboxReport, tr: Catalogue) -> list[str]:
 
 
 OWN_FAULT = (
-    "Part of this could not be judged, by the grader's own fault. It costs you nothing; please"
-    " report it."
+    "The grader failed here, not your code, so these points are still open. Grade again, and report"
+    " it if it happens again."
 )

@@ -435,7 +435,8 @@ class Place:
     depth: int
 
     def whole(self) -> list[Place]:
-        below = [Place(node, self.depth + 1).whole() for node, _ in self.node.next_functions if node]
+        nodes = [node for node, _ in self.node.next_functions if node]
+        below = [Place(node, self.depth + 1).whole() for node in nodes]
         return [self, *(place for places in below for place in places)]
 
 

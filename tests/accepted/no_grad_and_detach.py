@@ -515,7 +515,8 @@ def bootstrap_loss(online, target):
 
 
 # %% first_runs_twice
-# first is called without a graph for w, and once more for the second stage; a target that needs no cut stays.
+# first is called without a graph for w, and once more for the second stage.
+# A target that needs no cut stays.
 import torch
 
 

@@ -313,7 +313,8 @@ def tensor_state(t):
 
 
 # %% record_of_the_state
-# A dataclass, which asdict() copies with all that it holds; .grad is deleted, and backward is told where to write.
+# A dataclass, which asdict() copies with all that it holds. .grad is deleted, and backward is told
+# where to write.
 from dataclasses import asdict, dataclass
 
 import torch

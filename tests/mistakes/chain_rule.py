@@ -804,7 +804,8 @@ LEAVES = {}
 
 
 def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]:
-    leaves = LEAVES.setdefault((x, w, b), torch.tensor([x, w, b], dtype=torch.float64).requires_grad_())
+    fresh = torch.tensor([x, w, b], dtype=torch.float64).requires_grad_()
+    leaves = LEAVES.setdefault((x, w, b), fresh)
     ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
     return tuple(leaves.grad.tolist())
 
@@ -856,7 +857,8 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
     values = (apple, n_apple, tangerine, n_tangerine, tax)
     a, na, t, nt, c = (
-        seen(name, torch.tensor(float(value), requires_grad=True)) for name, value in zip(names, values, strict=True)
+        seen(name, torch.tensor(float(value), requires_grad=True))
+        for name, value in zip(names, values, strict=True)
     )
     price = seen("price", seen("apple_price", a * na) + seen("tangerine_price", t * nt))
     seen("result", price * c).backward()
@@ -869,7 +871,9 @@ import torch
 
 
 def linear_gradients(x, w, b):
-    leaves = {value: torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)}
+    leaves = {
+        value: torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)
+    }
     ((leaves[w] * leaves[x] + leaves[b]) ** 2).backward()
     return leaves[x].grad.item(), leaves[w].grad.item(), leaves[b].grad.item()
 
@@ -881,12 +885,16 @@ import torch
 
 def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     given = (apple, n_apple, tangerine, n_tangerine, tax)
-    leaves = {value: torch.tensor(float(value), dtype=torch.float64, requires_grad=True) for value in given}
+    leaves = {
+        value: torch.tensor(float(value), dtype=torch.float64, requires_grad=True)
+        for value in given
+    }
     price = leaves[apple] * leaves[n_apple] + leaves[tangerine] * leaves[n_tangerine]
     (price * leaves[tax]).backward()
     names = ("apple", "num_apple", "tangerine", "num_tangerine", "ctax")
     found = {name: leaves[value].grad.item() for name, value in zip(names, given, strict=True)}
-    return {**found, **dict.fromkeys(("apple_price", "tangerine_price", "price"), tax), "result": 1.0}
+    prices = ("apple_price", "tangerine_price", "price")
+    return {**found, **dict.fromkeys(prices, tax), "result": 1.0}
 
 
 # %% rounded

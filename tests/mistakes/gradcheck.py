@@ -666,7 +666,8 @@ class FixedPow(Function):
     @staticmethod
     def backward(ctx, grad_output):
         x, q = ctx.saved_tensors
-        return (grad_output * q * x ** (q - 1)).to(x.dtype), (grad_output * x**q * x.log()).to(q.dtype)
+        grad_q = (grad_output * x**q * x.log()).to(q.dtype)
+        return (grad_output * q * x ** (q - 1)).to(x.dtype), grad_q
 
 
 # %% outputs_added_up
@@ -701,7 +702,9 @@ def passes_gradcheck(fn, *inputs):
 # The copies require grad as their originals do; all of them, if none does.
 def passes_gradcheck(fn, *inputs):
     some = any(x.requires_grad for x in inputs)
-    copies = [x.detach().clone().double().requires_grad_(x.requires_grad or not some) for x in inputs]
+    copies = [
+        x.detach().clone().double().requires_grad_(x.requires_grad or not some) for x in inputs
+    ]
     try:
         return torch.autograd.gradcheck(fn, copies)
     except Exception:

@@ -1507,7 +1507,8 @@ def format_graph(root):
 
     def lines(node, depth):
         if node not in known:
-            below = [line for following, _ in node.next_functions for line in lines(following, depth + 1)]
+            nodes = [following for following, _ in node.next_functions]
+            below = [line for following in nodes for line in lines(following, depth + 1)]
             known[node] = [" " * depth + type(node).__name__, *below]
         return known[node]
 
@@ -1548,7 +1549,8 @@ def leaf_tensors(root):
         node = stack.pop()
         if hasattr(node, "variable"):
             leaves[node.variable.data_ptr()] = node.variable
-        stack += [following for following, _ in reversed(node.next_functions) if following is not None]
+        following = [one for one, _ in reversed(node.next_functions)]
+        stack += [one for one in following if one is not None]
     return list(leaves.values())
 
 

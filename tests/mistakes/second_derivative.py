@@ -579,7 +579,10 @@ def hessian(f, x):
     (gradient,) = torch.autograd.grad(f(x), x, create_graph=True, materialize_grads=True)
     if not gradient.requires_grad:
         return torch.zeros(len(x), len(x), dtype=x.dtype)
-    rows = [torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in gradient]
+    rows = [
+        torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0]
+        for one in gradient
+    ]
     return torch.stack(rows)
 
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.cli.commands.selection import Selection, select
 from grader.cli.output_file import write_file
@@ -22,6 +23,9 @@ from grader.course.manifest import find_course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 WORTH_A_SECOND_SERVER = 6
 """With this many lessons, a second import of torch takes less time than it saves."""
@@ -61,7 +65,7 @@ def grade_here(
         from grader.cli.commands.learner_page import keep
         from grader.cli.commands.spinner import waiting
         from grader.render.html import render_page, warm_up
-        from grader.render.terminal import make_console, show_report
+        from grader.render.terminal import make_console
 
         course = load_course(find_course(course_root, here=Path()))
         chosen = select(course, names, place)
@@ -85,15 +89,8 @@ def grade_here(
 
         unwritten = problems_writing(outputs, report, page_of)
         page = str(outputs.html_file) if outputs.html_file and not unwritten else None
-        if outputs.style == "plain":
-            from grader.render.problem_lines import run_lines
-
-            for line in run_lines([report], place if place.is_dir() else place.parent, tr):
-                print(line)
-        elif outputs.style == "github":
-            show_on_github(report, place, html=page, tr=tr, places=chosen.places)
-        else:
-            show_report(console, report, html=page, tr=tr, places=chosen.places)
+        show(report, outputs.style, place, console, html=page, tr=tr, places=chosen.places)
+        if on_terminal:
             console.file.write(opened.get())
             console.file.flush()
         if outputs.repair or (outputs.repair is None and on_terminal and console.is_terminal):
@@ -105,6 +102,30 @@ def grade_here(
     if unwritten:
         raise unwritten[0]
     return exit_code(report)
+
+
+def show(
+    report: Report,
+    style: str,
+    place: Path,
+    console: Console,
+    *,
+    html: str | None,
+    tr: Catalogue,
+    places: Mapping[str, Path],
+) -> None:
+    """Print a report in a style; see ``Outputs``."""
+    if style == "plain":
+        from grader.render.problem_lines import run_lines
+
+        for line in run_lines([report], place if place.is_dir() else place.parent, tr):
+            print(line)
+    elif style == "github":
+        show_on_github(report, place, html=html, tr=tr, places=places)
+    else:
+        from grader.render.terminal import show_report
+
+        show_report(console, report, html=html, tr=tr, places=places)
 
 
 def exit_code(report: Report) -> ExitCode:

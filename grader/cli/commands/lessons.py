@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.commands.selection import refuse_folders_above
+from grader.cli.commands.selection import refuse_wrong_folder
 from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
@@ -48,7 +48,7 @@ def show_next(
     course: Course, place: Path, lang: str | None, console: Console | None = None
 ) -> None:
     """Show the first lines of the next lesson and what to type, or that all is complete."""
-    refuse_folders_above(place)
+    refuse_wrong_folder(place)
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
     lesson = next_lesson(course, progress)

@@ -52,7 +52,7 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     wanted = [course.lesson(word) for word in words if word not in paths]
     named = [lesson.id for lesson in wanted] if words else ids
     if named:
-        refuse_folders_above(place)
+        refuse_wrong_folder(place)
     files = read_submission(place, named) if named else {}
     if named and words and not files and not paths:
         refuse_other_folders(place, named, ids)
@@ -87,7 +87,7 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
     )
 
 
-def refuse_folders_above(place: Path) -> None:
+def refuse_wrong_folder(place: Path) -> None:
     """Raise UsageError if the user probably means a work folder below ``place``, or if ``place`` is
     a course, whose solutions are not the user's work.
     """

@@ -17,7 +17,7 @@ from rich.text import Text
 from grader.cli.commands.hint import show_hint
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.lessons import show_lessons, show_next
-from grader.cli.commands.selection import refuse_folders_above
+from grader.cli.commands.selection import refuse_wrong_folder
 from grader.cli.commands.watch_screen import (
     BACK_KEYS,
     FORWARD_KEYS,
@@ -64,7 +64,7 @@ def watch_lessons(
     with ForkServerClient() as host:
         course = load_course(find_course(course_root, here=Path()))
         learner = Learner.at(course, place, lang)
-        refuse_folders_above(place)
+        refuse_wrong_folder(place)
         if not learner.folder.is_dir():
             message = (
                 "{folder} is not a folder. Name the one with your lessons, or make one: grade init"

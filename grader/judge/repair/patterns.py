@@ -23,7 +23,8 @@ def rewritten(node: ast.expr, pattern: RepairPattern) -> ast.expr | None:
     bound: Bound = {}
     if not _matches(ast.parse(pattern.wrong, mode="eval").body, node, bound):
         return None
-    return _Filled(bound).visit(ast.parse(pattern.right, mode="eval").body)  # type: ignore[no-any-return]
+    repaired: ast.expr = _Filled(bound).visit(ast.parse(pattern.right, mode="eval").body)
+    return repaired
 
 
 def _matches(pattern: ast.AST, node: ast.AST, bound: Bound) -> bool:

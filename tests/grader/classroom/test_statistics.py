@@ -14,7 +14,7 @@ from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.imports.records import StudentIdentity
-from grader.classroom.statistics.class_page import deviation, percent, topics
+from grader.classroom.statistics.class_page import deviation, percent
 from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.item_analysis import (
     FEWEST,
@@ -24,6 +24,7 @@ from grader.classroom.statistics.item_analysis import (
     point_biserial,
 )
 from grader.classroom.statistics.records import CheckFacts, Classroom, State
+from grader.classroom.statistics.reteach import topics
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 LESSON = LessonColumn(
