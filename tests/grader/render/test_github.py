@@ -95,7 +95,7 @@ def test_no_more_are_annotated_than_are_shown() -> None:
 
 def test_a_fault_of_ours_is_said_to_be_ours() -> None:
     (line,) = lines(detailed_report("alice", detailed_lesson(SLOPES, GRADER_ERROR)))
-    assert "by the grader's own fault" in line
+    assert "The grader failed here, not your code" in line
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:

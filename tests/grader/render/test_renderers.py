@@ -478,8 +478,8 @@ def test_why_a_lesson_was_not_judged_is_said(shown: Shown) -> None:
 
 
 def test_the_graders_own_fault_is_told_as_ours(shown: Shown) -> None:
-    assert "by the grader's own fault" in shown(REPORTS["grader_error"])
-    assert "by the grader's own fault" not in shown(REPORTS["wrong"])
+    assert "The grader failed here, not your code" in shown(REPORTS["grader_error"])
+    assert "The grader failed here, not your code" not in shown(REPORTS["wrong"])
 
 
 def test_colour_is_for_terminals_and_for_those_who_want_it(shown: Shown) -> None:
@@ -675,7 +675,7 @@ PLACES = {
     "fresh": ["Title of one", "not started"],
     "missing": ["absent.py", "there is no absent.py", "0 / 10"],
     "invalid": ["could not be loaded", "SyntaxError: expected ':'"],
-    "grader_error": ["by the grader's own fault", "ZeroDivisionError", "Traceback"],
+    "grader_error": ["The grader failed here, not your code", "ZeroDivisionError", "Traceback"],
     "several": ["For a person to look at: tiny.py:3 calls into the C library"],
 }
 
