@@ -11,6 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constr
 
 grade: $(READY)  ## grade exercises/ and leave report.html
 	@$(BIN)/grade --in exercises --html report.html || [ $$? -eq 1 ]
+	@echo "Next: . $(BIN)/activate && cd exercises && grade next"
 
 test: $(READY_TO_TEST)  ## every test, the linters, the types
 	$(BIN)/ruff check .

@@ -65,7 +65,8 @@ class WatchJob:
 @dataclass(kw_only=True, eq=False)
 class Watcher:
     """The loop. ``grade`` runs in a separate thread, and ``end`` makes it return early. ``shown``
-    gets results, ``began`` lessons that take longer than ``slow_seconds``, ``pressed`` keys.
+    gets results, ``pressed`` keys. ``slow`` gets a lesson and how many seconds it has been graded
+    for: first after ``slow_seconds``, then once a second.
     """
 
     saves: Saves
@@ -74,7 +75,7 @@ class Watcher:
     end: Callable[[], None]
     shown: Callable[[WatchResult], None]
     pressed: Callable[[str], None] = lambda _: None
-    began: Callable[[str], None] = lambda _: None
+    slow: Callable[[str, int], None] = lambda *_: None
     slow_seconds: float = 0.3
 
     def __post_init__(self) -> None:
@@ -87,7 +88,7 @@ class Watcher:
         self._waiting: dict[str, WatchJob] = {}
         self._held: dict[str, WatchJob] = {}
         self._last: WatchJob | None = None
-        self._told_slow = False
+        self._tell_at = 0.0
 
     # Methods that other threads, keys and signals may call.
 
@@ -165,8 +166,8 @@ class Watcher:
         due = [job.began_at + HALF_WRITTEN_SECONDS for job in self._held.values()]
         if self._running and self._running.obsolete and not self._running.ended:
             due.append(self._running.began_at + PATIENCE_SECONDS)
-        if self._running and not self._told_slow:
-            due.append(self._running.began_at + self.slow_seconds)
+        if self._running:
+            due.append(self._tell_at)
         return max(0.0, min(due) - time.monotonic()) if due else None
 
     def _on_time(self) -> None:
@@ -174,9 +175,10 @@ class Watcher:
         for job in list(self._held.values()):
             if now >= job.began_at + HALF_WRITTEN_SECONDS:
                 self._want(job)
-        if running and not self._told_slow and now >= running.began_at + self.slow_seconds:
-            self._told_slow = True
-            self.began(running.lesson)
+        if running and now >= self._tell_at:
+            taken = int(now - running.began_at)
+            self._tell_at = running.began_at + taken + 1
+            self.slow(running.lesson, taken)
         if (
             running
             and running.obsolete
@@ -213,7 +215,8 @@ class Watcher:
             self._running.obsolete = True
 
     def _begin(self, job: WatchJob) -> None:
-        job.began_at, self._running, self._told_slow = time.monotonic(), job, False
+        job.began_at, self._running = time.monotonic(), job
+        self._tell_at = job.began_at + self.slow_seconds
         self._jobs.put(job)
 
     def _done(self, job: WatchJob, report: Report) -> None:

@@ -57,12 +57,13 @@ def show_report(
     html: str | None,
     tr: Catalogue | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
+    commands: bool = True,
 ) -> None:
-    """Show the report: each lesson, the total, what to do next.
+    """Show the report: each lesson, the total, and with ``commands`` what to type next.
 
     ``places`` has the ``--in`` with which a command finds a lesson.
     """
-    page = Page(console, report, tr or Catalogue(), places)
+    page = Page(console, report, tr or Catalogue(), places, commands=commands)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
     for lesson in report.lessons:
@@ -118,11 +119,18 @@ class Page(Lines):
     """One report on one console in one language."""
 
     def __init__(
-        self, console: Console, report: Report, tr: Catalogue, places: Mapping[str, Path]
+        self,
+        console: Console,
+        report: Report,
+        tr: Catalogue,
+        places: Mapping[str, Path],
+        *,
+        commands: bool = True,
     ) -> None:
         super().__init__(console, tr)
         self.report = report
         self.places = places
+        self.commands = commands
 
     def show_total(self, html: str | None) -> None:
         report, tr = self.report, self.tr
@@ -185,7 +193,8 @@ class Page(Lines):
             if check is first:
                 for part in self.details(check, lesson):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
-                self.print_labelled(self.next_steps(check, lesson))
+                if self.commands:
+                    self.print_labelled(self.next_steps(check, lesson))
             elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in told:
                 told.add(brief)
                 text = Text("\n").join([Text(brief[0], "red"), Text(brief[1], "dim")])

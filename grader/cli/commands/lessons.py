@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.commands.selection import refuse_wrong_folder
+from grader.cli.commands.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
 from grader.core.scoring import FULL_LESSON
 from grader.course.course import Course, Lesson
@@ -37,6 +37,8 @@ def show_lessons(
     if not learner.keeps:
         message = "No progress is kept in this folder. A folder that keeps it: {command}"
         console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
+        if error := wrong_folder(place):
+            console.print(Text(tr(error.template, **error.facts), "yellow"))
         return
     console.print(Text("\n").append_text(summary_line(course, progress, tr)))
     if next_lesson(course, progress) is not None:

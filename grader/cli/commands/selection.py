@@ -88,18 +88,25 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
 
 
 def refuse_wrong_folder(place: Path) -> None:
-    """Raise UsageError if the user probably means a work folder below ``place``, or if ``place`` is
-    a course, whose solutions are not the user's work.
+    """Raise what ``wrong_folder`` returns, if anything."""
+    if error := wrong_folder(place):
+        raise error
+
+
+def wrong_folder(place: Path) -> UsageError | None:
+    """Return an error if the user probably means a work folder below ``place``, or if ``place`` is
+    a course, whose solutions are not the user's work; else None.
     """
     if not place.is_dir() or find_workspace(place) is not None:
-        return
+        return None
     if (place / "exercises" / "course.toml").is_file() and (place / "solutions").is_dir():
-        raise UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
+        return UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
     below = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
     if len(below) == 1:
-        raise UsageError(ABOVE, folder=shlex.quote(below[0]))
+        return UsageError(ABOVE, folder=shlex.quote(below[0]))
     if below:
-        raise UsageError(SEVERAL, folders=", ".join(below), folder=shlex.quote(below[0]))
+        return UsageError(SEVERAL, folders=", ".join(below), folder=shlex.quote(below[0]))
+    return None
 
 
 def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:

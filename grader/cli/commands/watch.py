@@ -32,14 +32,14 @@ from grader.cli.keyboard import END_OF_INPUT, single_keys
 from grader.cli.watch_change import change_text
 from grader.cli.watch_loop import Saves, Watcher, WatchResult
 from grader.core.errors import ExitCode, UsageError
-from grader.core.report import Report
+from grader.core.report import Outcome, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.roadmap import next_lesson
 from grader.course.submission import lesson_names, read_submission
 from grader.render.html import render_page
-from grader.render.labels import QUIET
+from grader.render.labels import MARKS, QUIET
 from grader.render.problem_lines import run_lines
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
@@ -136,7 +136,7 @@ class WatchSession:
             end=self.end,
             shown=self.shown,
             pressed=self.pressed,
-            began=self.began,
+            slow=self.slow,
         )
         self.current = first
         if self.plain:
@@ -179,11 +179,12 @@ class WatchSession:
         self.interrupted = True
         self.host.interrupt()
 
-    def began(self, lesson: str) -> None:
+    def slow(self, lesson: str, seconds: int) -> None:
         self.current = lesson
         if self.plain:
             return
-        self.screen.tell(self.learner.tr("grading {lesson} …", lesson=lesson))
+        told = "grading {lesson} … {seconds} s" if seconds else "grading {lesson} …"
+        self.screen.tell(self.learner.tr(told, lesson=lesson, seconds=seconds))
 
     def shown(self, verdict: WatchResult) -> None:
         self.current, self.report = verdict.lesson, verdict.report
@@ -197,7 +198,13 @@ class WatchSession:
             return
 
         def body(console: Console) -> None:
-            show_report(console, verdict.report, html=None, tr=self.learner.tr)
+            show_report(
+                console,
+                verdict.report,
+                html=None,
+                tr=self.learner.tr,
+                commands=not self.screen.keys,
+            )
             if self.keeps:
                 record(self.learner, verdict.report, console)
 
@@ -232,6 +239,8 @@ class WatchSession:
             self.watcher.again(self.current)
         elif show := shows.get(key.lower()):
             self.screen.show(show, [])
+            if key.lower() == "c":
+                self.screen.reveal_failure()
 
     def show_code(self, console: Console) -> None:
         """Print the lesson's file with line numbers; lines of failures are marked."""
@@ -243,7 +252,7 @@ class WatchSession:
         failed = {check.source_line for check in checks if check.outcome not in QUIET}
         console.print(Text(file.path, "bold"))
         for number, line in enumerate(file.text.splitlines(), 1):
-            mark, style = ("▶", "bold red") if number in failed else (" ", "")
+            mark, style = (MARKS[Outcome.FAILED], "bold red") if number in failed else (" ", "")
             console.print(Text(f"{mark}{number:4}  {line}", style))
 
     def show_figures(self, console: Console) -> None:

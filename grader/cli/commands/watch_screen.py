@@ -90,15 +90,26 @@ class Screen:
 
     def jump(self, *, forward: bool) -> None:
         """Scroll the next failure, or the previous one, to the top."""
-        failures = [
-            number
-            for number, line in enumerate(self._lines)
-            if "".join(part.text for part in line).lstrip().startswith(FAILURE_MARKS)
-        ]
+        failures = self.failures()
         ahead = [at for at in failures if (at > self._top if forward else at < self._top)]
         if ahead:
             self._top = ahead[0] if forward else ahead[-1]
             self.draw()
+
+    def reveal_failure(self) -> None:
+        """Scroll to the first failure, with some lines above it, unless it is on the screen."""
+        first, room = next(iter(self.failures()), 0), self.room() - 1
+        if first >= room:
+            self._top = first - room // 2
+            self.draw()
+
+    def failures(self) -> list[int]:
+        """Return the numbers of the lines that begin with a failure's mark."""
+        return [
+            number
+            for number, line in enumerate(self._lines)
+            if "".join(part.text for part in line).lstrip().startswith(FAILURE_MARKS)
+        ]
 
     def room(self) -> int:
         """Return how many lines there are above notes, last line and keys."""

@@ -132,8 +132,9 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
         (f"grade {first}", tr("grade the first, at any time")),
     ]
     if notebook:
+        opens = tr("open the notebooks; pip install jupyterlab if you have none")
         said = tr("in a cell of a notebook: then %grade grades it, once it is saved")
-        rows.append(("%load_ext grader", said))
+        rows += [("jupyter lab", opens), ("%load_ext grader", said)]
     else:
         rows.append(("grade watch", tr("grade at every save")))
     return rows
