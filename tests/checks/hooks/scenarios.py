@@ -405,9 +405,11 @@ def build(spec):
     return whole
 
 
-def norms(student, spec, x):
-    """What gradient_norms returned for a new module, and how often its turnstiles were passed."""
-    module = build(spec)
+def norms(student, spec, x, frozen=False):
+    """What gradient_norms returned for a new module, and how often its turnstiles were passed; no
+    parameter of a frozen one requires grad.
+    """
+    module = build(spec).requires_grad_(not frozen)
     result = student.gradient_norms(module, x)
     passed = [len(part.passed) for part in module.modules() if isinstance(part, Turnstile)]
     if isinstance(result, dict):

@@ -618,10 +618,12 @@ def test_scale_by_zero_and_by_negatives(student, draw):
         )
         message, figures = "the gradient at {leaf} is wrong", drawn.figures(got["grads"], want)
         same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
-    graph = program(lambda p: then((p * a).sum(), lambda y: y))
-    got, want = helpers.scaled(student, factor, graph, [p]), [torch.full_like(p, factor * a)]
-    inputs = {"graph": f"y = loss = sum({a} p)", "factor": factor, "p": p}
-    same_leaves(got["grads"], want, message, "p", inputs=inputs)
+    graph, p = program(lambda p: then((p * a).sum(), lambda y: y)), p.detach().double()
+    p.requires_grad_()
+    for factor in (factor, 1e100):
+        got, want = helpers.scaled(student, factor, graph, [p]), [torch.full_like(p, factor * a)]
+        inputs = {"graph": f"y = loss = sum({a} p)", "factor": factor, "p": p}
+        same_leaves(got["grads"], want, message, "p", inputs=inputs)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -755,21 +757,22 @@ def small(draw):
 def test_norms_of_other_networks(student, reference, draw):
     """Branches, nested modules, float32 and x without grad work"""
     cases = (
-        (deep, torch.float64, True),
-        (deep, torch.float32, False),
-        (deep, torch.float32, True),
-        (lone, torch.float64, False),
+        (deep, torch.float64, True, False),
+        (deep, torch.float32, False, False),
+        (deep, torch.float32, True, True),
+        (lone, torch.float64, False, False),
     )
-    for build, dtype, wants in cases:
+    for build, dtype, wants, frozen in cases:
         spec, x = build(draw, dtype), draw.tensor(4, 3, dtype=dtype, requires_grad=wants)
         names = "stem, gate, both.short.fc, both.short.act, both.long.fc, …, head"
         inputs = {
             "module": names if build is deep else "a linear layer alone",
             "x": x,
             "x.requires_grad": wants,
+            **({"all parameters": "requires_grad=False"} if frozen else {}),
         }
-        got = norms_of(student.observe("norms", spec, x), inputs)
-        want = reference.observe("norms", spec, x)["norms"]
+        got = norms_of(student.observe("norms", spec, x, frozen), inputs)
+        want = reference.observe("norms", spec, x, frozen)["norms"]
         figure = partial(helpers.module_figure, student, spec, x)
         helpers.same_norms(
             got,
