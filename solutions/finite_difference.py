@@ -35,8 +35,9 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     """Return the gradient of f at x by central differences.
 
     Each entry is the slope of f as that element of x goes from h below its value to h above it,
-    while the other elements stay as they are. f takes a tensor of x's shape; what it returns, h and
-    the step are as for forward_difference. x has any shape (0-d and empty included) and any strides
+    while the other elements stay as they are. f takes a tensor of x's shape and returns a 0-d
+    tensor of the same dtype, which may be its argument or a view of it. h and the step are as for
+    forward_difference. x has any shape (0-d and empty included) and any strides
     (transposed, sliced or expanded), float32 or float64. The result has x's shape and dtype. No
     autograd is used. x is never written to, not even for a moment.
     """

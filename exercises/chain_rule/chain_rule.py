@@ -11,7 +11,7 @@ def gradient_by_hand(x: Tensor) -> Tensor:
     """Return dz/dx of z = log(x ** 3) + sqrt(x ** 2) for each element of x.
 
     Return the value of a formula that you derived: use no autograd, and no finite differences. x
-    has any shape, also () or one without elements, and is float32 or float64. Its elements lie
+    has any shape (0-d and empty included) and is float32 or float64. Its elements lie
     between 0.01 and 100. x may require grad; whether the result does is up to you. The result has
     x's shape and dtype. x is not changed.
     """
@@ -42,7 +42,7 @@ def linear_gradients(x: float, w: float, b: float) -> tuple[float, float, float]
 def shopping(
     apple: float, n_apple: float, tangerine: float, n_tangerine: float, tax: float
 ) -> dict[str, float]:
-    """Return the gradients of result, the sum to pay, with respect to everything in this bill:
+    """Return the gradients of result, the amount to pay, with respect to everything in this bill:
 
         apple_price = apple * n_apple
         tangerine_price = tangerine * n_tangerine

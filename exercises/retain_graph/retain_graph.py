@@ -44,7 +44,7 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
     losses is a list of one or more 0-d tensors. No tensor is in it twice, but values may be equal.
     Their graphs share their first nodes, the trunk, which starts at x; x is as in backward_twice.
-    Every pass but the last retains the graph, so the trunk is freed afterwards. The result does not
+    Every pass retains the graph except the last, which frees the trunk. The result does not
     contain what x.grad held before. The result has x's shape and dtype.
     """
     raise NotImplementedError

@@ -115,7 +115,7 @@ def assert_small_steps(student, reference, draw, name, message):
 
 @check(points=0.5, about="forward_difference", needs=FORWARD)
 def test_forward_difference_uses_its_h(student, reference, draw):
-    """forward_difference uses its h, given by place or by name"""
+    """forward_difference uses h, given by position or by name"""
     for at in (draw.number(0.5, 1.5), 0.0, -draw.number(20.0, 30.0)):
         x, h = torch.tensor(at, dtype=torch.float64), draw.number(0.2, 0.9)
         a, b = draw.coefficients(2)
@@ -269,7 +269,7 @@ def test_numerical_gradient_keeps_the_dtype(student, reference, draw):
 
 @check(points=0.75, about="numerical_gradient", needs=GRADIENT)
 def test_numerical_gradient_leaves_x_alone(student, draw):
-    """numerical_gradient never writes to x, not for a moment"""
+    """numerical_gradient never writes to x, not even for a moment"""
     h = draw.number(0.2, 0.5)
     assert_untouched(
         student, "numerical_gradient", drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5), h

@@ -138,7 +138,7 @@ def assert_mode(seen, enabled, **details):
 
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_the_mode_is_back_when_f_raises(student, draw):
-    """f's exception reaches the caller, grad mode is restored"""
+    """f's exception reaches the caller; grad mode is restored"""
     for kind, enabled in (("ValueError", True), ("ValueError", False), ("KeyboardInterrupt", True)):
         x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         text = f"not today, {draw.integer(100, 999)}"
@@ -336,7 +336,7 @@ def in_dtype(draw, dtype):
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
 def test_second_begins_at_a_leaf(student, draw):
-    """second gets a leaf that requires grad"""
+    """the function second receives a leaf that requires grad"""
     x = torch.tensor(5.0, requires_grad=True)
     ten = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
     dot = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])

@@ -379,7 +379,7 @@ def test_a_leafs_grad_from_before_is_left_out(student, draw):
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_an_intermediates_grad_from_before_is_left_out(student, draw):
-    """an intermediate result's old .grad is not in the result"""
+    """the list does not contain an intermediate's old .grad"""
     for dtype, held in held_before(draw):
         for place, name, grad in ((2, "y", held), (3, "z", held[0])):
             x, (f, texts) = (
