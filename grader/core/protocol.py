@@ -174,7 +174,7 @@ class JudgeResult(Record):
 
 @dataclass(frozen=True, slots=True)
 class Refused(Record):
-    """Sent instead of a result: the judge may not run here (``errors.SandboxRefused``)."""
+    """Sent instead of a result: this host lacks a required guarantee (``SandboxRefused``)."""
 
     template: str
     facts: dict[str, str]

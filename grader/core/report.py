@@ -46,8 +46,9 @@ class LessonStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WrongExpression(Record):
-    """The one place of a file that is wrong; lines and columns count from 1, ``end_column`` is the
-    first after it. In a notebook lines count in ``cell``. ``source_text`` is the whole first line.
+    """The expression of a file that has to change. Lines and columns count from 1; ``end_column``
+    is the first after it. In a notebook, lines count in ``cell``. ``source_text`` is the whole
+    first line.
 
     ``other_lines`` have to change with it. With ``missing``, this statement is right and something
     is missing next to it.
@@ -100,9 +101,11 @@ class CheckResult(Record):
     call: str | None = None
     """The call that failed, as Python to paste."""
     diagnosed_by: str | None = None
-    """How the mistake was named: ``rule``, ``engine``, ``example``, ``repair`` or None."""
+    """Where the mistake's name comes from: ``rule``, ``engine`` or ``example``. It is ``repair`` if
+    there is only a ``wrong_expression``, None if there is neither.
+    """
     wrong_expression: WrongExpression | None = None
-    """The only wrong expression: changing it makes every check of ``function`` pass."""
+    """What to change, with its ``other_lines``, so that every check of ``function`` passes."""
     signature: str | None = None
     """In a batch, for a failure without a name: equal for answers that fail alike."""
 

@@ -43,6 +43,7 @@ def lesson_status(checks: Iterable[CheckResult], *, held_checks: int = 0) -> Les
 
 
 def report_score(lessons: Iterable[LessonResult]) -> tuple[float, float, float]:
+    """Return ``(score, max_score, bonus)``, each added up over the lessons."""
     lessons = list(lessons)
     return (
         add_up(lesson.score for lesson in lessons),

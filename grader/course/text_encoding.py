@@ -41,6 +41,10 @@ def writable(path: str) -> str:
 
 
 def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False) -> LessonFile:
+    """Return a file's bytes as a lesson, or with the problem that they have; never raise for them.
+
+    ``data`` is None if the file could not be read.
+    """
     path = writable(path)
     if data is None:
         return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)

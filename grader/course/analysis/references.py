@@ -23,7 +23,7 @@ from grader.course.analysis.scopes import (
 PLAIN_BASES = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"}
 )
-"""What calls none of the methods that a class adds to it."""
+"""Base classes that never call a method that a subclass adds."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -100,7 +100,7 @@ class References:
         return [rest], called
 
     def _is_plain(self, node: ast.ClassDef) -> bool:
-        """Return whether only Python calls a class's methods, unlike a Function's."""
+        """Return whether all bases are plain. Others, such as Function, call methods themselves."""
         todo, seen = [node], {node}
         while todo:
             node = todo.pop()

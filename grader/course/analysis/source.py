@@ -119,9 +119,10 @@ class Source:
         return f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
-        """Return the line to show for ``Sigmoid`` or ``Sigmoid.backward``: its last return.
+        """Return the line to show for ``sigmoid`` or ``Sigmoid.backward``: its last return.
 
-        With ``header`` or without a return, its first line; None if it is missing.
+        For a class, with ``header`` or without a return, it is the first line. A missing method
+        counts as its class; None if there is no such definition.
         """
         head, _, member = path.partition(".")
         node: ast.AST | None = self.definitions.get(head)

@@ -27,7 +27,7 @@ class StrippedCell:
 
 
 LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
-"""How no Python statement begins."""
+"""Beginnings that no Python statement has, each with its kind of omission."""
 ELSEWHERE = (
     (re.compile(r"(?:pip|conda|mamba)\s+(?:install|uninstall|list|show|freeze)\b"), SHELL),
     (re.compile(r"get_ipython\s*\("), MAGIC),
@@ -35,7 +35,7 @@ ELSEWHERE = (
     (re.compile(r"[A-Za-z_][\w.,\s]*=\s*!"), SHELL),
     (re.compile(r"[A-Za-z_%][\w.*\[\]'\"]*\?{1,2}\s*$"), HELP),
 )
-"""What else only IPython takes for a statement."""
+"""Other lines that only IPython accepts, each with its kind of omission."""
 OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 """Magics that are left out without a note."""
 
