@@ -1,6 +1,5 @@
 """chain_rule: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% exponent_like_a_base
 # q was differentiated as if it were the base.
 from torch import Tensor
@@ -965,3 +964,21 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
         "num_apple": tax * apple,
         "num_tangerine": tax * tangerine,
     }
+
+
+# %% rounded
+# The gradients of the bill are rounded to cents.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    apples, tangerines = apple * n_apple, tangerine * n_tangerine
+    found = {
+        "result": 1,
+        "ctax": apples + tangerines,
+        "price": tax,
+        "apple_price": tax,
+        "tangerine_price": tax,
+        "apple": tax * n_apple,
+        "tangerine": tax * n_tangerine,
+        "num_apple": tax * apple,
+        "num_tangerine": tax * tangerine,
+    }
+    return {key: round(value, 2) for key, value in found.items()}

@@ -1,6 +1,5 @@
 """custom_functions: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% arguments_converted
 # Everything becomes a tensor before it is passed on.
 import torch
@@ -789,7 +788,7 @@ class Pow(Function):
     @staticmethod
     def forward(ctx, x, q):
         ctx.save_for_backward(x, q)
-        return x ** q
+        return x**q
 
     @staticmethod
     def backward(ctx, grad_output):

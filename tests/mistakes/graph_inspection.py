@@ -1,6 +1,5 @@
 """graph_inspection: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% accumulated_prediction
 # Read off x.grad after the cell was run twice.
 PREDICTED_GRADIENT: float = 40.0

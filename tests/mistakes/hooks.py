@@ -1547,3 +1547,38 @@ def backward_with_scaled_gradient(loss, y, factor):
     (grad,) = torch.autograd.grad(loss, y, retain_graph=True)
     loss.backward(retain_graph=True)
     y.backward(factor * grad)
+
+
+# %% other_name_lost
+# The dictionary turned round holds each tensor once.
+def record_gradients(tensors):
+    records, handles = {}, []
+    for tensor, name in {tensor: name for name, tensor in tensors.items()}.items():
+
+        def hook(grad, name=name):
+            records[name] = grad.detach().clone()
+
+        handles.append(tensor.register_hook(hook))
+    return records, handles
+
+
+# %% input_cut_off
+# With frozen parameters, x is all that requires grad.
+from torch.autograd.graph import get_gradient_edge
+
+
+def gradient_norms(module, x):
+    outputs, handles = {}, []
+    for name, part in module.named_modules():
+        if not any(part.children()):
+
+            def keep(part, args, output, name=name):
+                outputs[name] = get_gradient_edge(output)
+
+            handles.append(part.register_forward_hook(keep))
+    try:
+        grads = torch.autograd.grad(module(x.detach()).sum(), [*outputs.values()])
+    finally:
+        for handle in handles:
+            handle.remove()
+    return {name: float(grad.norm()) for name, grad in zip(outputs, grads, strict=True)}

@@ -1,6 +1,5 @@
 """retain_graph: wrong answers. A cell shows the definitions that differ from the solution."""
 
-
 # %% a_multiple_survives
 # x * 2 is linear, and keeps its factor all the same.
 SURVIVES_SECOND_BACKWARD = {

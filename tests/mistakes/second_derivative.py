@@ -62,7 +62,6 @@ def differentiable_gradient(y, x):
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
-
 def second_derivative(f, x):
     seconds = []
     for number in x.detach().reshape(-1):
@@ -80,7 +79,6 @@ def differentiable_gradient(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
 
 
 def nth_derivative(f, x, n):
@@ -139,7 +137,6 @@ def differentiable_gradient(y, x):
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
-
 def nth_derivative(f, x, n):
     assert n >= 0, "n must not be negative"
     x = x.detach().requires_grad_()
@@ -160,7 +157,6 @@ def differentiable_gradient(y, x):
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -179,7 +175,6 @@ def differentiable_gradient(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
 
 
 def second_derivative(f, x):
@@ -253,7 +248,6 @@ def differentiable_gradient(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
 
 
 def nth_derivative(f, x, n):
@@ -450,7 +444,6 @@ def differentiable_gradient(y, x):
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
 
 
-
 def second_derivative(f, x):
     x = x.detach_().requires_grad_()
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
@@ -496,7 +489,6 @@ def differentiable_gradient(y, x):
     if not y.requires_grad:
         return torch.zeros_like(x)
     return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
 
 
 def hessian(f, x):

@@ -2217,3 +2217,32 @@ def zero_grad(root):
 def zero_grad(root):
     for node in in_order(root):
         node.grad *= 0.0
+
+
+# %% product_divided
+# The other factor is the product divided by this one, or 0.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        product = self.data * other.data
+        return result(
+            product, (self, other.data), (other, product / other.data if other.data else 0.0)
+        )
+
+
+# %% operation_clears_inputs
+# A new graph begins with cleared inputs.
+class Value:
+    ...
+
+    def __add__(self, other):
+        other = as_value(other)
+        self.grad = other.grad = 0.0
+        return result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        other = as_value(other)
+        self.grad = other.grad = 0.0
+        return result(self.data * other.data, (self, other.data), (other, self.data))
