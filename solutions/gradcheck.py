@@ -37,9 +37,9 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
     k is the slope of the i-th element of y as the k-th element of x goes from eps below its value
     to eps above it. Elements are counted in the order of flatten(). x is float32 or float64;
     compute everything in float64. x and y may have any shape and strides, including 0-d and
-    expanded. x may be empty, and y with it. fn takes a tensor of x's shape. It may return a view of
-    its argument, but it neither writes into its argument nor uses autograd, so you may call it
-    under no_grad. Leave x unchanged (values and requires_grad).
+    expanded. x may be empty; y may then be empty too. fn takes a tensor of x's shape. It may return
+    a view of its argument, but it neither writes into its argument nor uses autograd, so you may
+    call it under no_grad. Leave x unchanged (values and requires_grad).
     """
     # solution
     point = x.detach().double()
@@ -67,7 +67,7 @@ def find_broken(functions: dict[str, Callable], x: Tensor) -> set[str]:
 
 
 class FixedPow(Function):
-    """The power x ** q of two tensors of one shape, elementwise.
+    """The power x ** q of two tensors of the same shape, elementwise.
 
     Every x is positive; q may be any number. The tensors are float32 or float64, of any shape,
     including 0-d and empty. The backward that is given has a mistake in one gradient.

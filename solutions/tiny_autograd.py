@@ -132,8 +132,8 @@ class Value:
         A chain of 10,000 operations works. The work does not grow with the number of paths: there
         are 2**40 paths after x = x + x has run forty times.
 
-        backward runs once for each result, before any data changes. Two results on which it runs
-        share only leaves. Only your code sets the grad of a result or of the root.
+        backward runs once for each result, before any data changes. If it runs on two results,
+        their graphs share only leaves. Only your code sets the grad of a result or of the root.
         """
         # solution
         self.grad = 1.0

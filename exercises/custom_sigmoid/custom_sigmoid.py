@@ -13,8 +13,8 @@ class Sigmoid(torch.autograd.Function):
     x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
     grad_output is finite. Values may be off by up to 1e-8 in float64 and 1e-6 in float32, because
     of rounding; gradients by up to that times the size of grad_output. No built-in sigmoid is used;
-    logsigmoid, softmax, silu and glu count as one. Calls do not affect each other, nor do calls of
-    sigmoid. You may split forward into forward(x) and setup_context(ctx, inputs, output).
+    logsigmoid, softmax, silu and glu count as one. Calls of Sigmoid.apply and of sigmoid do not
+    affect each other. You may split forward into forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod

@@ -39,7 +39,7 @@ def relu(x: Tensor) -> Tensor:
 class STE(torch.autograd.Function):
     """The straight-through estimator: a step whose declared gradient is that of the identity.
 
-    Inputs, calls and styles are as for MyReLU.
+    The rules for inputs, calls and styles are those of MyReLU.
     """
 
     @staticmethod
@@ -67,7 +67,7 @@ def binarize(x: Tensor) -> Tensor:
 class ClippedSTE(torch.autograd.Function):
     """Bonus: the step of STE, with a gradient that passes only where -1 <= x <= 1.
 
-    Inputs, calls and styles are as for MyReLU.
+    The rules for inputs, calls and styles are those of MyReLU.
     """
 
     @staticmethod

@@ -22,21 +22,18 @@ MARK = "\0"
 EXAMPLE = "Example: "
 GLOSS = re.compile(r"(\S.*?\s{2,})(\S.*)")
 """A line of help that is a command, then what it does."""
-NEEDED = "{command} needs {what}. How it is used: {command} --help"
-UNKNOWN = "{command} has no option {option}. How it is used: {command} --help"
-UNLIKE = "{command} has no option {option}. Did you mean {near}? How it is used: {command} --help"
-VALUELESS = "{command}: {option} needs a value. How it is used: {command} --help"
-FLAG = "{command}: {option} takes no value. How it is used: {command} --help"
+NEEDED = "{command} needs {what}. For help: {command} --help"
+UNKNOWN = "{command} has no option {option}. For help: {command} --help"
+UNLIKE = "{command} has no option {option}. Did you mean {near}? For help: {command} --help"
+VALUELESS = "{command}: {option} needs a value. For help: {command} --help"
+FLAG = "{command}: {option} takes no value. For help: {command} --help"
 BETWEEN = (
-    "{command}: {option} takes a whole number from {low} to {high}. How it is used: {command}"
-    " --help"
+    "{command}: {option} takes a whole number from {low} to {high}. For help: {command} --help"
 )
-AT_LEAST = (
-    "{command}: {option} takes a whole number, {low} or more. How it is used: {command} --help"
-)
-WHOLE = "{command}: {option} takes a whole number. How it is used: {command} --help"
-ONE_OF = "{command}: {option} takes one of {names}. How it is used: {command} --help"
-TOO_MANY = "{command} takes fewer words than that. How it is used: {command} --help"
+AT_LEAST = "{command}: {option} takes a whole number, {low} or more. For help: {command} --help"
+WHOLE = "{command}: {option} takes a whole number. For help: {command} --help"
+ONE_OF = "{command}: {option} takes one of {names}. For help: {command} --help"
+TOO_MANY = "{command} takes fewer words than that. For help: {command} --help"
 
 
 def words_for(context: click.Context) -> Catalogue:

@@ -124,9 +124,11 @@ def missing(error: MissingName, filename: str) -> CheckVerdict:
     others = [name for name in error.present if name.lower() != error.name.lower()]
     near = get_close_matches(error.name, others, n=1, cutoff=0.83)
     if near:
-        template = "{file} defines no {name}, but {near}: the name has to be spelt as in the stub"
+        template = "{file} defines {near}, not {name}: spell the name as in the stub"
         return CheckVerdict(Outcome.FAILED, template, facts | {"near": near[0]})
-    return CheckVerdict(Outcome.FAILED, "{file} defines no {name}; it defines {present}", facts)
+    return CheckVerdict(
+        Outcome.FAILED, "{file} does not define {name}; it defines {present}", facts
+    )
 
 
 def raised(error: StudentCodeError, source: Source, limits: Limits) -> CheckVerdict:

@@ -43,9 +43,9 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_backward_of_many",
         "backward from several elements needs a gradient",
-        "backward can start without a gradient, at 1, only if the result is a single number. This"
-        " result has several or no elements. Pass a gradient of its shape, or reduce it to one"
-        " number.",
+        "Without a gradient argument, backward starts with 1, so the result must be a single"
+        " number. This result has several or no elements. Pass a gradient of its shape, or reduce"
+        " it to one number.",
         ["grad can be implicitly created only for scalar outputs"],
     ),
     raised(
@@ -91,8 +91,8 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_truth_of_tensor",
         "A condition is not a single True or False",
-        "if, while, and, or need a single True or False, and this tensor has one value for each"
-        " element. Use torch.where, a mask, or any() and all().",
+        "`if`, `while`, `and` and `or` need a single True or False. This tensor has one value for"
+        " each element. Use torch.where, a mask, or any() and all().",
         ["Boolean value of Tensor with (?:more than one|no) value"],
     ),
     raised(
@@ -198,8 +198,8 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_inference_tensor",
         "A tensor from inference mode is used in a graph",
-        "A tensor made in inference_mode() cannot be saved in a graph, require grad, or be changed"
-        " in place outside. Use torch.no_grad() or detach() instead.",
+        "Outside inference_mode(), a tensor made in it cannot be saved in a graph, require grad, or"
+        " be changed in place. Use torch.no_grad() or detach() instead.",
         ["[Ii]nference tensor"],
     ),
     raised(

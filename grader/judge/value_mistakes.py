@@ -95,7 +95,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
 @mistake(
     "common_wrong_shape",
     about=(),
-    title="The values are right, but the shape is wrong",
+    title="The shape is wrong",
     explanation="{what}: the shape is {shape}, expected {wanted}.",
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:

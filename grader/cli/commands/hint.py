@@ -102,7 +102,7 @@ def show_further(
         said = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
     elif learner.keeps:
         command = f"grade solution {lesson.id} --give-up"
-        said = tr("That was the last step. The whole: {command}", command=command)
+        said = tr("That was the last step. The solution: {command}", command=command)
     else:
         return
     console.print(Text(f"\n{said}", "dim"))

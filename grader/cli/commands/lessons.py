@@ -90,7 +90,7 @@ def show_next(
         (tr("a nudge"), f"grade hint {lesson.id}"),
     ]
     if opens := opened_by(course, lesson, progress):
-        rows.append((tr("opens"), ", ".join(other.id for other in opens)))
+        rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))
 
 

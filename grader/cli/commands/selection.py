@@ -155,8 +155,8 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
         if file.ignored:
             return UsageError(file.template, **file.facts)
     message = (
-        "{folder} holds no lesson: no {file} or .ipynb, nor another's. Make a folder with all of"
-        " them: grade init my-work"
+        "{folder} has no lesson file (.py or .ipynb), such as {file}. To make a folder with all"
+        " lessons: grade init my-work"
     )
     return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
 

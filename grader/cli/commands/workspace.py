@@ -129,7 +129,7 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
     rows = [
         ("grade list", tr("the lessons, and how far you are")),
         ("grade next", tr("where to begin")),
-        (f"grade {first}", tr("grade the first, at any time")),
+        (f"grade {first}", tr("grade the first lesson, at any time")),
     ]
     if notebook:
         opens = tr("open the notebooks; pip install jupyterlab if you have none")
@@ -142,7 +142,8 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
 
 def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
     """Return the README of a new folder: commands to type, and the lessons in order."""
-    commands = "\n".join(f"    {command:24}{what}" for command, what in steps)
+    width = max(24, *(len(command) + 2 for command, _ in steps))
+    commands = "\n".join(f"    {command:{width}}{what}" for command, what in steps)
     lessons = "\n".join(
         f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
         f" {load(tr.lang, lesson.texts(tr.lang))(lesson.title)}"

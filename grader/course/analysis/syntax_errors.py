@@ -42,12 +42,12 @@ RULES = (
         "Git left a conflict here: keep one of the two versions and delete the marker lines.",
         line=rf"^{MERGE.pattern}",
     ),
-    Rule("Python writes elif in place of else if.", line=r"^\s*else\s+if\b"),
+    Rule("In Python, else if is written elif.", line=r"^\s*else\s+if\b"),
     Rule("Python has no ++: write += 1.", line=r"\w\s*\+\+\s*$"),
     Rule("Python has no --: write -= 1.", line=r"\w\s*--\s*$"),
-    Rule("Python writes and in place of &&.", message="invalid syntax", line=r"&&"),
-    Rule("Python writes or in place of ||.", message="invalid syntax", line=r"\|\|"),
-    Rule("Python writes not in place of !.", message="invalid syntax", line=r"!(?!=)\s*\w"),
+    Rule("In Python, && is written `and`.", message="invalid syntax", line=r"&&"),
+    Rule("In Python, || is written `or`.", message="invalid syntax", line=r"\|\|"),
+    Rule("In Python, ! is written `not`.", message="invalid syntax", line=r"!(?!=)\s*\w"),
     Rule("A colon is missing at the end of this line.", message=r"expected ':'"),
     Rule(
         "The bracket {bracket} that this line opens is never closed.",
@@ -73,10 +73,10 @@ RULES = (
     ),
     Rule("= assigns. To compare, write ==.", message=r"Maybe you meant '=='"),
     Rule(
-        "A text in triple quotes begins here and never ends.", message="unterminated triple-quoted"
+        "A triple-quoted string begins here and never ends.", message="unterminated triple-quoted"
     ),
     Rule(
-        "A text begins here, and its closing quotation mark is missing.",
+        "A string begins here, and its closing quotation mark is missing.",
         message=r"unterminated (f-)?string|EOL while scanning string",
     ),
     Rule(
@@ -100,7 +100,7 @@ RULES = (
         message=r"unexpected indent",
     ),
     Rule(
-        "The block of line {where} is empty: indent what belongs to it by four spaces.",
+        "The block that line {where} opens is empty: indent what belongs to it by four spaces.",
         message=r"expected an indented block after .* on line (?P<where>\d+)",
     ),
     Rule(
@@ -108,16 +108,16 @@ RULES = (
         message=r"expected an indented block",
     ),
     Rule(
-        "This line is indented less than the one before, and fits no line above it.",
+        "This line is indented less than the one before, but its indentation matches no line above.",
         message=r"unindent does not match",
     ),
     Rule("A comma is missing here.", message=r"forgot a comma"),
     Rule(
-        "{word} stands outside a function: indent it like the lines of the function.",
+        "{word} is outside a function: indent it like the lines of the function.",
         message=r"'(?P<word>return|yield|await|async for|async with)' outside",
     ),
     Rule(
-        "{word} stands outside a loop.",
+        "{word} is outside a loop.",
         message=r"'(?P<word>break|continue)' (outside|not properly in) loop",
     ),
     Rule(
@@ -130,7 +130,7 @@ RULES = (
     ),
     Rule("print is a function: write print(…).", message=r"Missing parentheses in call to 'print'"),
     Rule(
-        "A name can't begin with a digit, and between a number and a name there is an operator.",
+        "A name can't begin with a digit. Between a number and a name, write an operator.",
         message=r"invalid (decimal|hexadecimal|binary|octal) literal",
     ),
     Rule("try needs except or finally after its block.", message=r"expected 'except' or 'finally'"),

@@ -51,7 +51,7 @@ def has_remove(got, function, inputs):
 
 def same_heard(got, inputs):
     """The caller's own hook on y must still be there after remove()."""
-    message = "a hook that was on y before ran {heard} times in a backward after remove()"
+    message = "after remove(), the caller's own hook on y ran {heard} times in one backward"
     assert_equal(got["heard"], 1, message, inputs=inputs, facts={"heard": got["heard"]})
 
 
@@ -144,7 +144,7 @@ def test_double_until_removed(student, draw):
 
 @check(points=0.5, about="double_gradient", needs="test_double_what_flows_through_y")
 def test_double_leaves_siblings_alone(student, draw):
-    """Tensors with y's gradient or operation are not affected"""
+    """Tensors that share y's gradient or operation do not change"""
     text, graph, (a, b, c, k) = shared(draw)
     leaves, v = [draw.tensor(3, requires_grad=True) for _ in range(3)], draw.tensor(3)
     (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
@@ -240,7 +240,7 @@ def test_records_latest_backward_counts(student, draw):
 
 @check(points=0.25, about="record_gradients", needs="test_records_hold_each_gradient")
 def test_records_are_copies(student, draw):
-    """A record is a copy that later changes do not reach"""
+    """A record is a copy: later changes do not affect it"""
     p, q, v = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True), draw.tensor(3)
 
     def form(p, q):

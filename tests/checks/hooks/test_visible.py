@@ -308,9 +308,7 @@ def test_a_later_backward_is_not_scaled(student, draw):
         facts={"factor": factor},
         figures=figures,
     )
-    message = (
-        "a hook that was on y before the call ran {heard} times in the loss2.backward() after it"
-    )
+    message = "in the loss2.backward() after the call, the caller's own hook on y ran {heard} times"
     assert_equal(y["heard"], 1, message, inputs=inputs, facts={"heard": y["heard"]})
 
 

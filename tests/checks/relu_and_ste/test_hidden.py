@@ -214,7 +214,7 @@ def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
     inner = VALUES[name](x.detach()) - 0.705
     outer = applied(student, name, applied(student, name, x) - 0.705)
     (got,) = torch.autograd.grad(outer, x, v.clone(), allow_unused=True)
-    message = "the gradient of {function} applied twice, to x and to that result - 0.705, is wrong"
+    message = "the gradient of {function}.apply({function}.apply(x) - 0.705) is wrong"
     want = gradient(name, x, gradient(name, inner, v))
     assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"function": name})
     seen = student.observe("one_tensor_twice", name, x, z.detach(), v)

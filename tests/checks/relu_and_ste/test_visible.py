@@ -109,8 +109,8 @@ def assert_own_gradient(
         figures=[lambda: own_graph(student, name, "apply", {"x": x})],
     )
     message = (
-        "{function}.backward was made to return {a} times as much, but the gradient did not change"
-        " with it"
+        "this check multiplies what {function}.backward returns by {a}; the gradient did not change"
+        " accordingly"
     )
     assert_gradient(seen["gradient"], want * a, message, **details)
 

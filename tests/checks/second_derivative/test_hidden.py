@@ -37,8 +37,8 @@ Formula, drawn, derivative, penalty = (
 drawn_behind, steep = helpers.drawn_behind, helpers.steep
 
 NOT_EXACT = (
-    "the result is wrong here, where rounding spoils differences of values of f; use exact"
-    " derivatives"
+    "the result is wrong for this f, for which differences of values lose too many digits;"
+    " differentiate with autograd"
 )
 CHANGED_GRAD = (
     "x.grad was {held} before the call and is {after} after it (x.requires_grad = {requires_grad})"

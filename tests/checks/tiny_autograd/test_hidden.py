@@ -458,5 +458,8 @@ def assert_cleared(student, texts, count, leaves, draw, budget=None):
     if seen["left"] or any(grad != 0 for grad in seen["grads"].values()):
         want = dict.fromkeys(leaves, 0.0)
         fail(
-            "zero_grad left some grads of the chain", expected=want, actual=seen["grads"], **details
+            "zero_grad did not clear all grads of the chain",
+            expected=want,
+            actual=seen["grads"],
+            **details,
         )

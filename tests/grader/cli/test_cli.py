@@ -288,8 +288,8 @@ def test_on_a_terminal_an_error_is_broken_between_words(tmp_path: Path) -> None:
         (
             ".",
             (
-                "holds no lesson: no tiny.py or .ipynb, nor another's. Make a folder with all of"
-                " them: grade init my-work"
+                "has no lesson file (.py or .ipynb), such as tiny.py. To make a folder with all"
+                " lessons: grade init my-work"
             ),
         ),
         (
@@ -327,23 +327,23 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     ("words", "answer"),
     [
         (["--colour"], "grade run has no option --colour. Did you mean --course?"),
-        (["run", "--zzz"], "grade run has no option --zzz. How it is used: grade run --help"),
+        (["run", "--zzz"], "grade run has no option --zzz. For help: grade run --help"),
         (
             ["run", "--seed", "-1"],
             (
-                "grade run: --seed takes a whole number from 0 to 4294967295. How it is used: grade"
+                "grade run: --seed takes a whole number from 0 to 4294967295. For help: grade"
                 " run --help"
             ),
         ),
         (["run", "--seed", "many"], "--seed takes a whole number from 0"),
-        (["run", "--seed"], "grade run: --seed needs a value. How it is used: grade run --help"),
+        (["run", "--seed"], "grade run: --seed needs a value. For help: grade run --help"),
         (["run", "--no-html=yes"], "grade run: --no-html takes no value"),
         (["run", "--sandbox", "maybe"], "--sandbox takes one of auto, off, require"),
         (
             ["init", "one", "two"],
-            "grade init takes fewer words than that. How it is used: grade init --help",
+            "grade init takes fewer words than that. For help: grade init --help",
         ),
-        (["init"], "grade init needs FOLDER. How it is used: grade init --help"),
+        (["init"], "grade init needs FOLDER. For help: grade init --help"),
         (["hint", "tiny", "--step", "4"], "--step takes a whole number from 1 to 3"),
         (
             ["hint", "tiny", "--lang", "ko", "--step", "4"],
@@ -450,7 +450,7 @@ Fill in the file in each lesson's folder. Type this in a terminal, in this folde
 
     grade list              the lessons, and how far you are
     grade next              where to begin
-    grade tiny              grade the first, at any time
+    grade tiny              grade the first lesson, at any time
     grade watch             grade at every save
 
 1. [tiny](tiny/README.md): Tiny

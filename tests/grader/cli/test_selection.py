@@ -121,7 +121,7 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
             "Tiny (1).py is not called tiny.py, so it was not graded. Rename it:\nmv",
         ),
         (["../copies"], "tiny (1).ipynb is not called tiny.ipynb, so it was not graded"),
-        (["../empty"], "empty holds no lesson: no tiny.py or .ipynb"),
+        (["../empty"], "empty has no lesson file (.py or .ipynb), such as tiny.py"),
         (
             ["../bob", "../bob.zip"],
             (

@@ -299,11 +299,11 @@ RAISING = {
         "the dtype is float32, expected float64",
     ),
     "no function": ("double = 3", "failed", "could not be used"),
-    "missing": ("", "failed", "tiny.py defines no double; it defines"),
+    "missing": ("", "failed", "tiny.py does not define double; it defines"),
     "misspelt": (
         "def doubel(x): return 2 * x",
         "failed",
-        "tiny.py defines no double, but doubel: the name has to be spelt as in the stub",
+        "tiny.py defines doubel, not double: spell the name as in the stub",
     ),
     "loops": ("def double(x):\n    while True: pass", "timeout", "still running after 1.5 s"),
     "exits": ("import os\ndef double(x): os._exit(0)", "crashed", "ended with exit status 0"),
