@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from grader.cli import gradebook, publishing
-from grader.cli.options import PATH, course, course_option, listed, near_names_option, pages_lang_option
+from grader.cli.options import (
+    PATH,
+    course,
+    course_option,
+    listed,
+    near_names_option,
+    pages_lang_option,
+)
 from grader.core.errors import UsageError
 
 
