@@ -119,7 +119,8 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
 def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     """Give a submission another name, for example if its folder was renamed.
 
-    It keeps its history.
+    It keeps its history. If NEW is in the gradebook too, the two become one submission, and the
+    newer attempt counts.
 
     Example: grade rename grades alice alice_doe
     """
@@ -257,7 +258,8 @@ def name(out: Path, group: str, title: str, explanation: str, course_root: Path 
     """Make a group of wrong answers on the class page a known mistake of the course.
 
     GROUP is the group's id on the page, or the start of it. The answer is added to the course's
-    catalogue, and the next grade batch shows the explanation to everyone in the group.
+    known mistakes. The next grade batch with the same --course shows the explanation to everyone in
+    the group. The course that pip installed can't be changed: name another folder with --course.
 
     Example: grade name grades 3f9a --title "a mean" --explanation "Use sum()."
     """

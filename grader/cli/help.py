@@ -140,7 +140,12 @@ def misuse(error: click.ClickException, command: click.Command, path: str) -> Us
             option=error.option_name,
         )
     if isinstance(error, click.MissingParameter) and error.param is not None:
-        return UsageError(NEEDED, command=path, what=error.param.human_readable_name.rstrip("."))
+        what = (
+            error.param.opts[0]
+            if isinstance(error.param, click.Option)
+            else error.param.human_readable_name.rstrip(".")
+        )
+        return UsageError(NEEDED, command=path, what=what)
     if isinstance(error, click.BadParameter) and error.param is not None:
         return misfit(path, error.param)
     if type(error) is click.UsageError and error.ctx is not None:

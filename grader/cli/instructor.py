@@ -9,7 +9,14 @@ from pathlib import Path
 import click
 
 from grader.cli import gradebook, publishing
-from grader.cli.options import PATH, course, course_option, lang_option, listed, near_names_option
+from grader.cli.options import (
+    PATH,
+    course,
+    course_option,
+    listed,
+    near_names_option,
+    pages_lang_option,
+)
 from grader.core.errors import UsageError
 
 
@@ -86,7 +93,7 @@ from grader.core.errors import UsageError
     help="require: refuse if the host can't give a guarantee. auto: confine as far as the host"
     " allows. off: don't confine.",
 )
-@lang_option
+@pages_lang_option
 @course_option
 def batch(
     place: Path,

@@ -37,6 +37,13 @@ LANG_HELP = "The language: en or ko; by default GRADE_LANG, or your locale's."
 lang_option = click.option(
     "--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP
 )
+pages_lang_option = click.option(
+    "--lang",
+    metavar="LANG",
+    is_eager=True,
+    callback=note_language,
+    help="The language that students read: en or ko; by default GRADE_LANG, or your locale's.",
+)
 course_option = click.option(
     "--course",
     "course_root",

@@ -11,10 +11,10 @@ from grader.cli.options import (
     course,
     course_option,
     hidden_option,
-    lang_option,
     lessons_option,
     listed,
     near_names_option,
+    pages_lang_option,
 )
 
 
@@ -44,7 +44,7 @@ def release(folder: Path, lessons: str | None, hints: str, course_root: Path | N
 @lessons_option
 @hidden_option
 @near_names_option
-@lang_option
+@pages_lang_option
 @course_option
 def gradescope(
     file: Path,
@@ -81,7 +81,7 @@ def gradescope(
     help="Include solutions and hidden checks, although Classroom 50 publishes the folder.",
 )
 @near_names_option
-@lang_option
+@pages_lang_option
 @course_option
 def classroom50(
     folder: Path,

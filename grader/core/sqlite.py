@@ -67,7 +67,7 @@ def refusal(path: Path, error: sqlite3.Error | OSError, *, kind: str, other: str
         return UsageError(f"{path} can't be written: {reason}. Name {other}, where you may write")
     if says("not a database", "malformed"):
         return UsageError(
-            f"{path} is damaged or no {kind}: {reason}. Move it away, or name {other}"
+            f"{path} is damaged or not a {kind}: {reason}. Move it away, or name {other}"
         )
     if says("locked"):
         return UsageError(

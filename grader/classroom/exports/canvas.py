@@ -164,7 +164,7 @@ def notes_on_points(
             )
             yield ExportNote(
                 f"{sheet.header[target.column]} has {text} points in Canvas and"
-                f" {number(target.most)} in this gradebook{remedy}"
+                f" {number(target.most)} in this export{remedy}"
             )
 
 

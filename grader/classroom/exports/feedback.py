@@ -40,7 +40,7 @@ PageOf = Callable[[GradebookEntry], bytes]
 TextOf = Callable[[str, str], str | None]
 """The text of a submission's lesson as it was graded."""
 MOODLE_TEAMS = (
-    "do not upload this zip if students hand in as groups. The numbers in its names are then those"
+    "do not upload this zip if students submit in groups. The numbers in its names are then those"
     " of groups, but Moodle reads them as participants, so other students would get the pages."
     " Instead, give the grading worksheet with --template, and grade with a roster of the members"
 )
@@ -51,16 +51,18 @@ def pages_for_moodle(
 ) -> Iterator[Piece | ExportNote]:
     """Yield each page, and a note for each student whom Moodle would not find."""
     roll = None
+    warned = request.template is not None
     if request.template is not None:
         sheet = Sheet(request.template)
         roll = Roll(people_in(sheet, columns_in(sheet, request)), KINDS, with_name=("participant",))
-    else:
-        yield ExportNote(MOODLE_TEAMS, important=True)
     for entry in entries:
         page = page_of(entry)
         for student in entry.students:
             found = moodle_name(entry, student, roll)
             if found:
+                if not warned:
+                    yield ExportNote(MOODLE_TEAMS, important=True)
+                    warned = True
                 yield Piece(page, f"{found}/{PAGE}")
             else:
                 where = "the worksheet" if roll else "the download"

@@ -108,7 +108,7 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
                     if people
                     else "not in the sheet"
                 )
-                text = f"{why}; nothing was filled in"
+                text = f"{why}, so this mark was not written"
                 notes.append(ExportNote(text, student.name, important=True))
     by_row = {}
     labels = {person.row: person.label for person in roll.people}
@@ -117,8 +117,8 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
             by_row[row] = several[0]
         else:
             text = (
-                f"{len(several)} submissions, {listed(m.label for m in several)}; nothing was"
-                " filled in"
+                f"{len(several)} submissions, {listed(m.label for m in several)}, so no mark was"
+                " written"
             )
             notes.append(ExportNote(text, labels[row], important=True))
     notes += [

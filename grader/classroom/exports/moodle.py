@@ -58,11 +58,11 @@ def export(
     if where.most is not None and most > where.most:
         raise UsageError(
             f"{sheet.path}: full marks are {number(where.most)} in Moodle and {number(most)} in"
-            f" this gradebook. Add --scale {number(where.most)}"
+            f" this export. Add --scale {number(where.most)}"
         )
     if where.most is not None and most < where.most:
         yield ExportNote(
-            f"full marks are {number(where.most)} in Moodle and {number(most)} in this gradebook;"
+            f"full marks are {number(where.most)} in Moodle and {number(most)} in this export;"
             f" to convert the marks, add --scale {number(where.most)}"
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))

@@ -140,13 +140,10 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
         yield f"could not be graded: {entry.problem}"
     for lesson in entry.report.lessons if entry.report else ():
         if lesson.status is LessonStatus.INVALID:
-            yield (
-                f"{lesson.id} could not be loaded:"
-                f" {' '.join((lesson.message or 'its page says why').split())}"
-            )
+            yield f"{lesson.id} could not be loaded: {load_error(lesson)}"
     yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
     if entry.lateness:
-        yield f"{entry.lateness} (-{number(entry.penalty)})"
+        yield f"{entry.lateness}" + (f" (-{number(entry.penalty)})" if entry.penalty else "")
     elif entry.late:
         yield "handed in late"
     if entry.grader_faults:
@@ -163,6 +160,16 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
         yield adjustment_text(adjustment)
     for comment in entry.comments:
         yield comment_text(comment)
+
+
+def load_error(lesson: LessonResult) -> str:
+    """Return why a lesson's file could not be loaded, in one line, with the line number."""
+    said = " ".join((lesson.message or "its page says why").split())
+    line, cell = next(((one.source_line, one.cell) for one in lesson.checks), (None, None))
+    if line is None:
+        return said
+    where = f"line {line}" if cell is None else f"cell {cell}, line {line}"
+    return f"{said.removesuffix(', on this line')} ({where})"
 
 
 def adjustment_text(adjustment: Adjustment) -> str:

@@ -127,14 +127,14 @@ def _details(
         "due": _cell(fields, cells, DUE),
         "handed_in": _cell(fields, cells, HANDED_IN),
     }
-    for key, read in (("due", read_extension), ("handed_in", as_utc)):
+    for key, read, also in (("due", read_extension, " or +2d"), ("handed_in", as_utc, "")):
         try:
             found[key] = found[key] and read(found[key])
         except ValueError:
             problems.append(
                 f"{where}: {found[key]!r} is not a time with an offset from UTC, so it is left"
                 f" out."
-                " Write it like 2026-12-01T23:59+09:00"
+                f" Write it like 2026-12-01T23:59+09:00{also}"
             )
             found[key] = ""
     return {key: value for key, value in found.items() if value}

@@ -12,7 +12,7 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from grader.classroom.exports.records import total_points
+from grader.classroom.exports.records import load_error, total_points
 from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
 from grader.classroom.statistics.item_analysis import both_of_either, histogram
 from grader.classroom.statistics.records import (
@@ -146,8 +146,7 @@ class _Collector:
             lesson = self.lesson(result.id, result.title, result.max_score)
             lesson.statuses[result.status] += 1
             if result.status is LessonStatus.INVALID:
-                said = result.message or "it could not be loaded"
-                room.problems.append(ClassNote(person, result.title, said))
+                room.problems.append(ClassNote(person, result.title, load_error(result)))
                 states.add(State.INVALID)
             if result.status in BEGAN:
                 lesson.scores.append(result.score)

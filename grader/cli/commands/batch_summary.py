@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.classroom.batch.records import BatchPlan, BatchResult
+from grader.classroom.exports.records import total_points
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import listed
@@ -52,7 +53,7 @@ class Summary:
         problems, missing, unloaded, flagged = [], [], [], []
         for entry in self.book.entries():
             report = entry.report
-            if report and not entry.grader_faults:
+            if report and total_points(entry) is not None:
                 scores.append(entry.score)
                 most = max(most, report.max_score)
             if entry.problem or entry.grader_faults:

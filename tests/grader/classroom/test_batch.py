@@ -237,6 +237,15 @@ def test_a_run_ends_with_whom_to_look_at(
     assert "flagged, for a person to check: bob" in said
 
 
+def test_the_mean_leaves_out_a_file_that_was_not_graded_because_of_its_name(
+    tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "class" / "erin").mkdir()
+    (tmp_path / "class" / "erin" / "Tiny.py").write_text("x = 1\n")
+    batch()
+    assert "mean 5 of 10" in capsys.readouterr().out.splitlines()
+
+
 def test_what_was_handed_in_again_is_a_line_and_no_list(
     tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -356,7 +356,7 @@ def test_who_has_no_verdict_is_told_no_score() -> None:
 
 def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:
     said = run_grade("feedback", desk("moodle"), "--to", "moodle")
-    assert "look at this: do not upload this zip if students hand in as groups" in said
+    assert "look at this: do not upload this zip if students submit in groups" in said
 
 
 def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:

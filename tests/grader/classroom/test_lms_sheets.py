@@ -207,7 +207,7 @@ def test_canvas_gets_no_zero_for_a_row_that_a_stray_submission_may_belong_to(
     stray = replace(ALICE, name="zoe", students=(StudentIdentity("Zoe"),))
     text, notes = filled("canvas", tmp_path, CANVAS, (stray,), missing_as_zero=True)
     assert text == CANVAS
-    assert "Zoe: not in the sheet; nothing was filled in" in notes
+    assert "Zoe: not in the sheet, so this mark was not written" in notes
 
 
 def test_a_file_with_another_name_is_never_a_zero(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_canvas_lists_who_was_not_matched_on_either_side(tmp_path: Path) -> None
     _, notes = filled(
         "canvas", tmp_path, CANVAS, (replace(ALICE, students=(StudentIdentity("Nobody"),)), BOB)
     )
-    assert "Nobody: not in the sheet; nothing was filled in" in notes
+    assert "Nobody: not in the sheet, so this mark was not written" in notes
     assert "Doe, Alice: in the sheet, but without a submission" in notes
     assert not any(note.startswith("Someone: in the sheet") for note in notes)
 
@@ -269,7 +269,7 @@ def test_canvas_is_told_when_points_possible_are_others(tmp_path: Path) -> None:
     text = CANVAS.replace(",20,5,", ",100,5,")
     _, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",))
     assert (
-        "Total (73) has 100 points in Canvas and 20 in this gradebook; to convert the total, add"
+        "Total (73) has 100 points in Canvas and 20 in this export; to convert the total, add"
         " --scale 100" in notes
     )
     scaled, notes = filled("canvas", tmp_path, text, (ALICE,), columns=("Total",), scale=100.0)
@@ -414,7 +414,7 @@ def test_a_groups_number_is_not_taken_for_a_participants(tmp_path: Path) -> None
     team = replace(ALICE, students=(StudentIdentity("Team Red", {"moodle_participant": "12"}),))
     text, notes = filled("moodle", tmp_path, ENGLISH, (team,))
     assert [line[4] for line in cells(text)[1:]] == ["", "3.00", ""]
-    assert "Team Red: not in the sheet; nothing was filled in" in notes
+    assert "Team Red: not in the sheet, so this mark was not written" in notes
 
 
 def test_moodle_identifiers_count_before_addresses_and_addresses_before_names(
@@ -447,7 +447,7 @@ def test_moodle_grades_are_scaled_when_asked_and_refused_when_they_would_not_fit
 def test_moodle_is_told_when_full_marks_are_worth_more(tmp_path: Path) -> None:
     _, notes = filled("moodle", tmp_path, ENGLISH.replace("20.00", "100.00"))
     assert (
-        "full marks are 100 in Moodle and 20 in this gradebook; to convert the marks, add"
+        "full marks are 100 in Moodle and 20 in this export; to convert the marks, add"
         " --scale 100" in notes
     )
 

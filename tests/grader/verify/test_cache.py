@@ -374,7 +374,7 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
     [
         (
             b"no database at all, whatever its name says" * 40,
-            "is damaged or no file of verdicts: .*Move it away, or name another",
+            "is damaged or not a file of verdicts: .*Move it away, or name another",
         ),
         (
             "CREATE TABLE x (y)",
@@ -382,7 +382,7 @@ def test_killed_in_the_middle_a_proof_ends_with_the_same_words(
         ),
         (
             "UPDATE verdicts SET result = '{\"about\": 3}'",
-            "is damaged or no file of verdicts: malformed verdict",
+            "is damaged or not a file of verdicts: malformed verdict",
         ),
     ],
     ids=["no database", "another database", "a verdict that is none"],
@@ -414,7 +414,7 @@ def test_a_damaged_page_is_told(course: Course, counting: Counting, tmp_path: Pa
     data[4096:8192] = b"\xff" * 4096
     (tmp_path / "f").write_bytes(data)
     with pytest.raises(
-        UsageError, match=r"is damaged or no file of verdicts.*name another file with --keep"
+        UsageError, match=r"is damaged or not a file of verdicts.*name another file with --keep"
     ):
         run(course, tmp_path / "f")
 
