@@ -1153,3 +1153,63 @@ class BroadcastMul(Function):
             return grad.sum(dim=dims, keepdim=True).reshape(shape)
 
         return shrunk(grad_output * y, x.shape), shrunk(grad_output * x, y.shape)
+
+
+# %% constant_for_exponent_zero
+# x ** 0 is taken for a constant.
+import torch
+
+
+class Pow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        power = x**q
+        ctx.save_for_backward(x, q, power)
+        return power
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, power = ctx.saved_tensors
+        at_q = torch.where(q == 0, torch.zeros_like(q), power * x.log())
+        return grad_output * q * power / x, grad_output * at_q
+
+
+# %% logarithm_of_a_larger_base
+# Something small is added under the logarithm.
+import torch
+
+
+class Pow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x + 1e-5)
+
+
+# %% stash_outside
+# A cache finds the logarithm by the tensor, whatever its values are now.
+import functools
+
+import torch
+
+
+@functools.lru_cache(maxsize=8)
+def logarithm(x):
+    return x.log()
+
+
+class Pow(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q, logarithm(x))
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, log = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * log

@@ -736,3 +736,34 @@ def split_backward(x, first, second):
     (at_w,) = torch.autograd.grad(second(w), w)
     (at_x,) = torch.autograd.grad(y, x, at_w.to(y.dtype))
     return at_x, at_w
+
+
+# %% rows_lost_in_a_list
+# The values go through a list.
+import torch
+
+
+def cut(y):
+    return torch.tensor(y.tolist(), dtype=y.dtype)
+
+
+# %% dot_of_a_matrix
+# The second stage is a product of vectors.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    return torch.autograd.grad(torch.dot(y, at_w), x)[0], at_w
+
+
+# %% detached_in_place
+# What f returns can be x itself.
+import torch
+
+
+def predict(f, x):
+    with torch.no_grad():
+        return f(x).requires_grad_(False)

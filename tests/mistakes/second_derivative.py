@@ -1356,3 +1356,22 @@ def second_derivative(f, x):
     if x.is_leaf:
         x.requires_grad_(False)
     return result.detach()
+
+
+# %% zeros_taken_for_constant
+# A derivative that is 0 at x is taken to be 0 everywhere.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n has to be 0 or more")
+    leaf = x.detach().requires_grad_()
+    result = f(leaf)
+    for _ in range(n):
+        if not result.requires_grad or not result.any():
+            return torch.zeros_like(x, requires_grad=False)
+        result, *_ = torch.autograd.grad(
+            result.sum(), leaf, create_graph=True, materialize_grads=True
+        )
+    return result.detach()

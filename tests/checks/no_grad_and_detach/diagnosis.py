@@ -219,6 +219,14 @@ def stops_at_the_cut(failure, student):
     return None if begun(student)["at_y"] else {"at_first": at_x}
 
 
+@rule
+def results_turned_round(failure, student):
+    """Each gradient came where the other belongs."""
+    wanted = [failure.facts.get(name) for name in ("at_w", "at_x")]
+    came = all(agrees(result_at(failure, place), want) for place, want in enumerate(wanted))
+    return {} if came and differs(*wanted) else None
+
+
 def begun(student):
     """What happens inside split_backward with two plain stages."""
     return student.observe("begun", PLAIN, SQUARES, leaf(0.3, 0.7))

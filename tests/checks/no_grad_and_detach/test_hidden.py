@@ -157,11 +157,12 @@ def test_the_mode_is_back_when_f_raises(student, draw):
 @check(points=0.25, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_predict_leaves_x_alone(student, draw):
     """predict leaves x unchanged"""
-    for x, through in (
-        (draw.tensor(3, requires_grad=True), None),
-        (draw.tensor(3, requires_grad=True), program(lambda x: x.exp())),
+    itself = program(lambda x: x), {"f": "x"}
+    for x, through, (f, formula) in (
+        (draw.tensor(3, requires_grad=True), None, drawn_layer(draw)),
+        (draw.tensor(3, requires_grad=True), program(lambda x: x.exp()), drawn_layer(draw)),
+        (draw.tensor(3, requires_grad=True), None, itself),
     ):
-        f, formula = drawn_layer(draw)
         seen = student.observe("prediction", f, x, through, True)
         details = {
             "inputs": {"x": x if through is None else through(x), **formula},

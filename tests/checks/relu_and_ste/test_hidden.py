@@ -207,6 +207,8 @@ def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
     }
     for order in ("xz", "zx"):
         results = {key: applied(student, name, calls[key][0]) for key in "xz"}
+        first, message = results["x"].detach(), "a second call, on z, changed the result for x"
+        assert_tensor(first, VALUES[name](x.detach()), message, **details)
         for key in order:
             leaf, incoming, message = calls[key]
             (got,) = torch.autograd.grad(results[key], leaf, incoming.clone(), allow_unused=True)

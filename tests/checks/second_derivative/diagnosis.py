@@ -321,7 +321,7 @@ def constant_for_zeros(failure, student):
 def one_derivative_short(failure, student):
     n = failure.inputs.get("n", 2)
     for found in (n - 1, n + 1):
-        wrong = differs(failure.actual, failure.expected)
+        wrong = differs(failure.actual, failure.expected) and failure.actual.any()
         if wrong and same(failure.actual, true_derivative(failure, found)):
             return {"order": n, "found": found}
     return None

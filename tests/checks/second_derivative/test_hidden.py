@@ -159,9 +159,10 @@ def test_second_derivative_is_exact(student, draw):
     a, b = draw.coefficients(2)
     f, x = Formula(f"{a} * x ** 3 + {b} * x ** 2"), draw.tensor(3)
     x[draw.integer(0, 2)] = 0.0
-    want = 6 * a * x + 2 * b
-    got = student.second_derivative(f.program, x.requires_grad_())
-    assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": x})
+    for x in (x, torch.zeros_like(x)):
+        want = 6 * a * x + 2 * b
+        got = student.second_derivative(f.program, x.requires_grad_())
+        assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
@@ -259,8 +260,10 @@ def test_derivatives_beyond_a_constant_one(student, draw):
         (Formula(product), 3, 6 * a),
         (Formula(line), 1, a),
         (Formula("x"), 1, 1.0),
+        (Formula(f"{a} * x ** 4"), 4, 24 * a),  # at 0, where the lower derivatives are 0
     ]:
         x = draw.tensor(2, 2, requires_grad=True)
+        x = torch.zeros_like(x, requires_grad=True) if n == 4 and constant else x
         want = torch.full_like(x, constant, requires_grad=False)
         with drawn_behind(student, "nth_derivative", f, x, n):
             got = student.nth_derivative(f.program, x, n)
@@ -333,6 +336,10 @@ def test_hessian_is_exact(student, draw):
         atol=1e-9,
         inputs={"f": f, "x": x},
     )
+    (a,), x = draw.coefficients(1), torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    f = Formula(f"{a} * x[0] * x[1]")
+    want = torch.tensor([[0.0, a], [a, 0.0]], dtype=torch.float64)
+    assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, inputs={"f": f, "x": x})
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
