@@ -108,7 +108,7 @@ RULES = (
         message=r"expected an indented block",
     ),
     Rule(
-        "This line is indented less than the one before, but its indentation matches no line above.",
+        "This line is indented less than the one before, and no line above is indented like it.",
         message=r"unindent does not match",
     ),
     Rule("A comma is missing here.", message=r"forgot a comma"),

@@ -368,7 +368,8 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False):
             )
         if name in below and got[name] != 0:
             fail(
-                "zero_grad({root}) did not clear {name}.grad, although {root} was computed from {name}",
+                "zero_grad({root}) did not clear {name}.grad, although {root} was computed from"
+                " {name}",
                 **details,
             )
         if got[name] != want[name]:
