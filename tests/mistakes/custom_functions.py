@@ -1191,7 +1191,7 @@ class Pow(torch.autograd.Function):
         return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x + 1e-5)
 
 
-# %% stash_outside
+# %% cache_finds_old_values
 # A cache finds the logarithm by the tensor, whatever its values are now.
 import functools
 

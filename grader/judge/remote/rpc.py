@@ -59,6 +59,7 @@ class RpcClient:
         self.limits = limits
         self.starvation = Starvation()
         self._lesson_deadline = time.monotonic() + limits.lesson_seconds
+        self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._line: Connection | None = None
         self._unloadable: StudentCodeError | WorkerLost | None = unloadable
@@ -271,12 +272,18 @@ class RpcClient:
 
     @contextlib.contextmanager
     def off_the_clock(self) -> Iterator[None]:
-        """Stop the lesson's clock during a block whose requests are not judged."""
+        """Stop the lesson's clock during a block whose requests are not judged.
+
+        All such blocks of a lesson stop it for at most ``call_seconds`` together, because the fork
+        server does not wait for a judge forever.
+        """
         began = time.monotonic()
         try:
             yield
         finally:
-            self._lesson_deadline += time.monotonic() - began
+            spent = min(time.monotonic() - began, self._off_the_clock)
+            self._off_the_clock -= spent
+            self._lesson_deadline += spent
 
     def take_output(self) -> str:
         """Return what was printed since the last call."""

@@ -620,9 +620,9 @@ def test_scale_by_zero_and_by_negatives(student, draw):
         same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
     graph, p = program(lambda p: then((p * a).sum(), lambda y: y)), p.detach().double()
     p.requires_grad_()
-    for factor in (factor, 1e100):
-        got, want = helpers.scaled(student, factor, graph, [p]), [torch.full_like(p, factor * a)]
-        inputs = {"graph": f"y = loss = sum({a} p)", "factor": factor, "p": p}
+    for scale in (factor, 1e100):
+        got, want = helpers.scaled(student, scale, graph, [p]), [torch.full_like(p, scale * a)]
+        inputs = {"graph": f"y = loss = sum({a} p)", "factor": scale, "p": p}
         same_leaves(got["grads"], want, message, "p", inputs=inputs)
 
 

@@ -66,15 +66,18 @@ def constant_input(student, path, x):
 
 
 def one_tensor_twice(student, name, x, z, v):
-    """The gradients of two calls on one tensor, whose values are z in the second."""
-    x, seen = x.detach().clone().requires_grad_(), {}
+    """The gradients of two calls on one tensor, whose values are z in the second; what the first
+    returned, after the second.
+    """
+    x, seen, results = x.detach().clone().requires_grad_(), {}, []
     for call in ("first", "second"):
         if call == "second":
             with torch.no_grad():
                 x.copy_(z)
         y = getattr(student, name).apply(x)
+        results.append(y)
         (seen[call],) = torch.autograd.grad(y, x, v.clone(), allow_unused=True)
-    return seen
+    return {**seen, "result": results[0].detach().clone()}
 
 
 def exchanged(student, name, of, x, v, a, b):

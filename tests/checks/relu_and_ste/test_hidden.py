@@ -207,8 +207,6 @@ def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
     }
     for order in ("xz", "zx"):
         results = {key: applied(student, name, calls[key][0]) for key in "xz"}
-        first, message = results["x"].detach(), "a second call, on z, changed the result for x"
-        assert_tensor(first, VALUES[name](x.detach()), message, **details)
         for key in order:
             leaf, incoming, message = calls[key]
             (got,) = torch.autograd.grad(results[key], leaf, incoming.clone(), allow_unused=True)
@@ -220,6 +218,13 @@ def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
     want = gradient(name, x, gradient(name, inner, v))
     assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"function": name})
     seen = student.observe("one_tensor_twice", name, x, z.detach(), v)
+    assert_tensor(
+        seen["result"],
+        VALUES[name](x.detach()),
+        "a second call of {function}.apply, on other numbers, changed the result of the first",
+        inputs={"x": x, "z": z},
+        facts={"function": name},
+    )
     for key, numbers in (("first", x.detach()), ("second", z.detach())):
         assert_gradient(
             seen[key],
@@ -248,8 +253,8 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
             "facts": {"name": name, "function": of, "a": a, "b": b},
         }
         message = (
-            "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was"
-            " made to return {a} * x)"
+            "{name}(x) is not what {function}.apply(x) returns (in this check, forward returns {a}"
+            " * x)"
         )
         assert_tensor(seen["value"], (x * a).detach(), message, **details)
         message = (
@@ -257,8 +262,8 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
         )
         assert_that(seen["requires_grad"], message, **details)
         message = (
-            "the gradient is not what {function}.backward returns (to judge {name} alone, it was"
-            " made to return {b} * grad_output)"
+            "the gradient is not what {function}.backward returns (in this check, {b} *"
+            " grad_output)"
         )
         # A class whose float32 rounds the gradient has its own checks; the function isn't to blame.
         assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)

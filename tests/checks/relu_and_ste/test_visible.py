@@ -132,8 +132,7 @@ def assert_exchanged_value(student: Student, draw: RandomInputs, name: str, of: 
     seen = student.observe("exchanged", name, of, x, v, a, b)
     facts |= {"forwards": len(seen["contexts"]), "given": ", ".join(seen["contexts"])}
     message = (
-        "{name}(x) is not what {function}.apply(x) returns (to judge {name} alone, forward was made"
-        " to return {a} * x)"
+        "{name}(x) is not what {function}.apply(x) returns (in this check, forward returns {a} * x)"
     )
     assert_tensor(seen["value"], (x * a).detach(), message, inputs={"x": x}, facts=facts)
     message = (

@@ -159,10 +159,10 @@ def test_second_derivative_is_exact(student, draw):
     a, b = draw.coefficients(2)
     f, x = Formula(f"{a} * x ** 3 + {b} * x ** 2"), draw.tensor(3)
     x[draw.integer(0, 2)] = 0.0
-    for x in (x, torch.zeros_like(x)):
-        want = 6 * a * x + 2 * b
-        got = student.second_derivative(f.program, x.requires_grad_())
-        assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": x})
+    for point in (x, torch.zeros_like(x)):
+        want = 6 * a * point + 2 * b
+        got = student.second_derivative(f.program, point.requires_grad_())
+        assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": point})
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
