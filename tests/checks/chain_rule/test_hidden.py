@@ -232,6 +232,7 @@ def test_zeros_and_negative_numbers(student, draw):
         (a, 0.0, -c),
         (a, b, 0.0),
         (2.0, -1.5, 3.0),
+        (1 / 3, 1 / 7, 1 / 9),  # gradients with more digits than a rounded one has
         (a, a, a),
     ):
         assert_three(student.linear_gradients(*numbers), *numbers)
