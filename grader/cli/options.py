@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from grader.course.course import Course
 
+Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
 SANDBOX_HELP = (
     "auto: confine as far as the host allows. require: refuse if a guarantee is missing "
     "(the default in CI). off: don't confine."
@@ -33,17 +35,14 @@ def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> s
     return lang
 
 
-LANG_HELP = "The language: en or ko; by default GRADE_LANG, or your locale's."
-lang_option = click.option(
-    "--lang", metavar="LANG", is_eager=True, callback=note_language, help=LANG_HELP
-)
-pages_lang_option = click.option(
-    "--lang",
-    metavar="LANG",
-    is_eager=True,
-    callback=note_language,
-    help="The language that students read: en or ko; by default GRADE_LANG, or your locale's.",
-)
+def language_option(what: str) -> Callable[[Command], Command]:
+    """Return the option --lang; ``what`` begins its help."""
+    said = f"{what}: en or ko; by default GRADE_LANG, or your locale's."
+    return click.option("--lang", metavar="LANG", is_eager=True, callback=note_language, help=said)
+
+
+lang_option = language_option("The language")
+pages_lang_option = language_option("The language that students read")
 course_option = click.option(
     "--course",
     "course_root",

@@ -23,17 +23,16 @@ import signal
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import torch
 from torch import Tensor
 
+from grader.worker.calls import Call
 from grader.worker.imports import leave_only_worker
 from grader.worker.loading import execute
 from grader.worker.objects import Objects
 from grader.worker.snapshots import Before
-from grader.worker.wire.compat import undefined_gradient
 from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
 from grader.worker.wire.placeholders import ObjectRef, fill
@@ -42,14 +41,6 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
 """After this many bytes of tensors, the remaining requests of several get no answer."""
-
-
-@dataclass(slots=True)
-class Call:
-    """A differentiable call: its tensor inputs and outputs, in the order in which they crossed."""
-
-    inputs: list[Tensor]
-    outputs: list[Tensor]
 
 
 class Worker:
@@ -243,41 +234,19 @@ class Worker:
         return handle
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
-        """Return the product of the incoming gradients with the Jacobian of an earlier call.
-
-        An output without a gradient is left out, so that the Function behind it sees the same as in
-        a local call. If no output has one, the graph runs with undefined gradients, as in
-        gradcheck.
-        """
+        """Return the product of the incoming gradients with the Jacobian of an earlier call."""
         body = request.body
         call = self.calls[body["handle"]]
         decoder = Decoder(request.blob, strided=True)
         incoming = fill([decoder.decode(data) for data in body["grads"]], decoder.tensors)
         vectors = [t for t in incoming if t is not None]
         before = list(map(Before, vectors))
-        pairs = [
-            (out, v)
-            for out, v in zip(call.outputs, incoming, strict=True)
-            if v is not None and out.requires_grad
-        ]
-        if not pairs:
-            undefined = [undefined_gradient(out) for out in call.outputs if out.requires_grad]
-            pairs = [(out, torch.zeros_like(out)) for out in undefined]
-        wanted = [
-            k for k, need in enumerate(body["needs"]) if need and call.inputs[k].requires_grad
-        ]
-        grads: list[Tensor | None] = [None] * len(call.inputs)
-        if pairs and wanted:
-            found = torch.autograd.grad(
-                [out for out, _ in pairs],
-                [call.inputs[k] for k in wanted],
-                [v for _, v in pairs],
-                retain_graph=body["retain_graph"],
-                create_graph=body["create_graph"],
-                allow_unused=True,
-            )
-            for k, grad in zip(wanted, found, strict=True):
-                grads[k] = grad
+        grads = call.product(
+            incoming,
+            needs=body["needs"],
+            retain_graph=body["retain_graph"],
+            create_graph=body["create_graph"],
+        )
         metas, blob = encode_tensors([g for g in grads if g is not None], strided=False)
         remaining = iter(metas)
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}

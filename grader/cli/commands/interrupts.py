@@ -1,11 +1,14 @@
-"""Handle Ctrl-C in a batch or a long run: the first waits for running jobs, the next ends them."""
+"""Handle Ctrl-C and signals. In a batch or a long run, the first Ctrl-C waits for running jobs and
+the next ends them; a loop such as ``grade watch`` ends in order.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 from rich.console import Console
@@ -57,3 +60,20 @@ def stopping(busy: int, what: str = "submission") -> str:
         else "one moment"
     )
     return f"stopping: {waiting}\nwhat was graded is kept; run the same command to continue"
+
+
+@contextlib.contextmanager
+def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
+    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second signal acts as usual."""
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, before[signal.Signals(number).name])
+        stop(128 + number)
+
+    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

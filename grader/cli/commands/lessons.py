@@ -35,10 +35,11 @@ def show_lessons(
         if file.ignored:
             console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
     if not learner.keeps:
+        if error := wrong_folder(place):
+            console.print("", Text(tr(error.template, **error.facts), "yellow"), sep="\n")
+            return
         message = "No progress is kept in this folder. A folder that keeps it: {command}"
         console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
-        if error := wrong_folder(place):
-            console.print(Text(tr(error.template, **error.facts), "yellow"))
         return
     console.print(Text("\n").append_text(summary_line(course, progress, tr)))
     if next_lesson(course, progress) is not None:

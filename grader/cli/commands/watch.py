@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import secrets
-import signal
 import webbrowser
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.cli.commands.hint import show_hint
+from grader.cli.commands.interrupts import ended_by_signals
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.lessons import show_lessons, show_next
 from grader.cli.commands.selection import refuse_wrong_folder
@@ -289,20 +287,3 @@ class WatchSession:
             " the previous one"
         )
         console.print(Text(f"     {scrolling}", "dim"))
-
-
-@contextlib.contextmanager
-def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second signal acts as usual."""
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-
-    def end(number: int, _: FrameType | None) -> None:
-        signal.signal(number, before[signal.Signals(number).name])
-        stop(128 + number)
-
-    before = {name: signal.signal(getattr(signal, name), end) for name in names}
-    try:
-        yield
-    finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)

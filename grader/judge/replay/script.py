@@ -19,14 +19,8 @@ from grader.judge.remote.objects import RemoteObject, objects_in
 from grader.judge.replay import object_steps
 from grader.judge.replay.literals import NoLiteral, definition, literal, operation
 from grader.judge.replay.program_source import program_lines
-from grader.judge.replay.recording import Step, tensors_in
-from grader.judge.replay.steps import (
-    STUDENT_STEPS,
-    call_name,
-    looks_only,
-    parts_of,
-    returns_nothing,
-)
+from grader.judge.replay.recording import Step
+from grader.judge.replay.steps import call_name, dependent, parts_of, returns_nothing, wrong_step
 from grader.judge.scenario_source import reached_by, scenario_names, without_torch
 from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program
@@ -67,7 +61,7 @@ class ScriptWriter:
         self.origin = {
             id(value): (step, path) for step in steps for path, value in parts_of(step.result)
         }
-        self.students = self._dependent()
+        self.students = dependent(steps, self.origin)
         self.written: set[int] = set()
 
     def write(
@@ -84,7 +78,7 @@ class ScriptWriter:
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
         else:
-            step, path = self._target(actual)
+            step, path = wrong_step(self.steps, self.students, self.origin, actual)
             self._require(step)
             if step.raised is None:
                 self.lines.append(f'print("got     ", {self.names[id(step)]}{path})')
@@ -98,42 +92,6 @@ class ScriptWriter:
             for line in ("", "", *text.rstrip().splitlines())
         ]
         return [*head, *(["", ""] if head else [""]), *self.lines]
-
-    def _dependent(self) -> set[int]:
-        """Return the steps that depend on a student's answer."""
-        dependent: set[int] = set()
-        for step in self.steps:
-            origins = (self.origin.get(id(one)) for one in tensors_in((step.args, step.kwargs)))
-            if step.kind in STUDENT_STEPS or any(
-                origin is not None and id(origin[0]) in dependent for origin in origins
-            ):
-                dependent.add(id(step))
-        return dependent
-
-    def _target(self, actual: Any) -> tuple[Step, str]:
-        """Return the step that gave the wrong value, and its place in the result; else the last
-        step that used the student's code.
-        """
-        steps = [step for step in self.steps if id(step) in self.students and not looks_only(step)]
-        if not steps:
-            raise NoLiteral("the check asked nothing of your code: it reads the file")
-        if steps[-1].raised is not None:
-            return self._before_fetch(steps[-1]), ""
-        if actual is not None and not isinstance(actual, bool):
-            fetched = object_steps.of_value(self.steps, actual)
-            if fetched is not None and id(fetched) in self.origin:
-                return self.origin[id(fetched)]
-            step, path = self.origin.get(id(actual), (None, ""))
-            if step is not None and id(step) in self.students:
-                return step, path
-        return self._before_fetch(steps[-1]), ""
-
-    def _before_fetch(self, step: Step) -> Step:
-        """Return the last step on an object before a fetch; for any other step, the step itself."""
-        if step.kind != "fetch":
-            return step
-        before = itertools.takewhile(lambda one: one is not step, self.steps)
-        return [one for one in before if one.kind == object_steps.OBJECT][-1]
 
     def _require(self, step: Step) -> None:
         """Write a step, after the steps that it needs."""
