@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 MIB = 1 << 20
+MAX_STARVED = 45.0
+"""By how many seconds a busy host extends a lesson's deadlines at most."""
 
 
 @dataclass(frozen=True, slots=True)

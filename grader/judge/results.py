@@ -41,8 +41,6 @@ from grader.judge.submission_run import SubmissionRun
 MAX_SOURCE_LINE = 400
 """How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
-LOST = (Outcome.TIMEOUT, Outcome.CRASHED)
-"""Outcomes without figures: they would ask the same code again, and wait for it or end with it."""
 WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
 
@@ -68,8 +66,7 @@ class Results:
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
         with session.off_the_clock():
-            drawn = () if verdict.outcome in LOST else verdict.figures
-            made = render_figures(drawn, problems)
+            made = render_figures(verdict.figures, problems)
         figures = [translate_figure(figure, tr) for figure in made]
         session.take_output()  # output that a figure caused is not the check's
         message = verdict.message and fill_text(

@@ -38,6 +38,7 @@ import sys
 import time
 from typing import BinaryIO, NoReturn, cast
 
+from grader.core.limits import MAX_STARVED, Limits
 from grader.core.protocol import (
     BrokerRequest,
     Envelope,
@@ -64,7 +65,14 @@ from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
-"""How much longer than the lesson's limit a judge may take before it counts as hung."""
+"""How much longer than ``longest`` a judge may take before it counts as hung."""
+
+
+def longest(limits: Limits) -> float:
+    """Return how many seconds a lesson may take: its limit, a busy host's extension, and figures,
+    which have the time of one call.
+    """
+    return limits.lesson_seconds + MAX_STARVED + limits.call_seconds
 
 
 def main() -> NoReturn:
@@ -225,7 +233,7 @@ class WorkerBroker:
 
     def serve_until_done(self) -> bool:
         """Serve a judge. Return True when it is done, False if it ends or hangs first."""
-        deadline = time.monotonic() + self.options.limits.lesson_seconds + GRACE_SECONDS
+        deadline = time.monotonic() + longest(self.options.limits) + GRACE_SECONDS
         # unbuffered, because select does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:

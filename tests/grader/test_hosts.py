@@ -19,7 +19,7 @@ import pytest
 import grader.cli
 import grader.cli.commands.grade
 from grader.core.errors import EngineFault, WorkerLost
-from grader.core.limits import Limits
+from grader.core.limits import MAX_STARVED, Limits
 from grader.core.protocol import WorkerOptions
 from grader.core.report import Outcome
 from grader.course.course import Course
@@ -27,7 +27,7 @@ from grader.course.lesson_file import LessonFile
 from grader.judge.remote import deadline as deadline_module
 from grader.judge.remote import rpc
 from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.deadline import MAX_STARVED, Deadline, Starvation
+from grader.judge.remote.deadline import Deadline, Starvation
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ForkedWorkers, read_hello

@@ -7,10 +7,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from grader.core.limits import MAX_STARVED
 from grader.core.proc import cpu_seconds, run_delay
 
-MAX_STARVED = 45.0
-"""How many seconds a lesson's deadlines are extended at most."""
 WORTH_WAITING = 0.005
 """A shorter wait does not extend a deadline."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
@@ -133,6 +134,19 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
             options = WorkerOptions(Limits(lesson_seconds=1), "off", ())
             assert WorkerBroker(host, options, WorkerStarter(Prepared())).serve_until_done()
     assert has_ended(worker.pid)
+
+
+def test_a_judge_on_a_busy_host_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It extends its deadlines while its worker gets no processor; that does not mean it hangs."""
+    monkeypatch.setattr(fork_server, "GRACE_SECONDS", 0.0)
+    monkeypatch.setattr(fork_server, "MAX_STARVED", 60.0)
+    options = WorkerOptions(Limits(lesson_seconds=0.1, call_seconds=0.1), "off", ())
+    judge, host = socket.socketpair()
+    done = threading.Timer(1.0, judge.sendall, [pack(BrokerRequest("done").as_json())])
+    with judge, host:
+        done.start()
+        assert WorkerBroker(host, options, WorkerStarter(Prepared())).serve_until_done()
+        done.join()
 
 
 def graded(
