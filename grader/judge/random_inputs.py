@@ -82,11 +82,13 @@ class RandomInputs:
         """Return a shape of one to three dimensions, each between 2 and ``most``."""
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
-    def shapes(self) -> list[tuple[int, ...]]:
+    def shapes(self, most: int = 2400) -> list[tuple[int, ...]]:
         """Return shapes for a contract that says "any": 0-d, one element, a matrix, three
-        dimensions, and five dimensions with a few thousand elements; the sizes are random.
+        dimensions, and five dimensions with at most ``most`` elements; the sizes are random.
+
+        Ask for fewer elements where a right answer may take one backward pass for each.
         """
-        five = self.sample([1, 2, 2, 3, self.integer(60, 200)], 5)
+        five = self.sample([1, 2, 2, 3, self.integer(most // 40, most // 12)], 5)
         return [(), (1,), self.shape(dims=2, most=9), self.shape(dims=3), tuple(five)]
 
     def noncontiguous(self, rows: int = 3, columns: int = 4, **options: Any) -> Tensor:
