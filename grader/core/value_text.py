@@ -1,4 +1,4 @@
-"""Write described values as one line of text, with enough digits to show a difference."""
+"""Write described values and counts as one line of text."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ def text(value: Any, digits: int = SHORTEST) -> str:
     if isinstance(value, dict):
         return _tagged(value, digits)
     return str(value)
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun, which takes an s unless the count is 1."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _tagged(value: dict[str, Any], digits: int) -> str:

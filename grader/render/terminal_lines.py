@@ -130,7 +130,7 @@ class Lines:
         return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
 
     def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
-        if check.outcome is not Outcome.PASSED:
+        if check.outcome not in (Outcome.PASSED, Outcome.GRADER_ERROR):
             return [(self.tr("A nudge"), f"grade hint {lesson.id}")]
         return []
 

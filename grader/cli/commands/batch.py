@@ -33,6 +33,7 @@ from grader.cli.commands.progress_bar import telling
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load, wanted_language
 from grader.core.sanitize import clean
+from grader.core.value_text import counted
 from grader.course.course import Course
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
@@ -158,10 +159,7 @@ def host_pool(
     with connected(wanted.scheduler, lambda text: console.print(Text(text))) as cluster:
         threads = cluster.threads()
         waiting = "" if threads else "; grading begins when a worker connects"
-        line = (
-            f"the cluster at {wanted.scheduler} has {threads}"
-            f" thread{'' if threads == 1 else 's'}{waiting}"
-        )
+        line = f"the cluster at {wanted.scheduler} has {counted(threads, 'thread')}{waiting}"
         console.print(Text(clean(line)), soft_wrap=True)
         yield seats(cluster, wanted.workers, count), grade_in_cluster
 
@@ -239,12 +237,12 @@ def register(
 def say_before(
     console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
 ) -> None:
-    count = len(found.handed)
-    console.print(Text(f"{count} submission{'' if count == 1 else 's'}, layout: {found.layout}"))
+    count = counted(len(found.handed), "submission")
+    console.print(Text(f"{count}, layout: {found.layout}"))
     listing(console, "note", found.notes)
     if found.replaced:
         count, older = len(found.replaced), found.replaced[0][0]
-        files = "1 file" if count == 1 else f"{count} files"
+        files = counted(count, "file")
         console.print(
             Text(f"not graded because a newer version exists: {files}, such as {clean(older)}"),
             soft_wrap=True,

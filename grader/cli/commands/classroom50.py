@@ -10,6 +10,7 @@ from grader.classroom.publish.classroom50 import ENTRY_FILE, RUNTIME_FILE, make_
 from grader.classroom.publish.classroom50_start import PAGE
 from grader.core.i18n import wanted_language
 from grader.core.scoring import FULL_LESSON
+from grader.core.value_text import counted
 from grader.course.course import Course
 
 STEPS = """\
@@ -62,7 +63,7 @@ def make_autograder(
     )
     text = STEPS.format(
         folder=shlex.quote(str(folder)),
-        lessons="1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons",
+        lessons=counted(len(lessons), "lesson"),
         assignment=assignment,
         runtime=shlex.quote(str(folder / RUNTIME_FILE)),
         entry=folder / ENTRY_FILE,

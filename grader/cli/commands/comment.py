@@ -16,6 +16,7 @@ from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
 from grader.core.iso_time import now
 from grader.core.sanitize import clean
+from grader.core.value_text import counted
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
 
@@ -75,8 +76,7 @@ def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
             rewrite_page(out, book, book.entry(name))
         write_outputs(out, book)
     there = len(made) - len(new)
-    said = f"{len(new)} comment{'' if len(new) == 1 else 's'} on {len(set(new))} submission"
-    said += "" if len(set(new)) == 1 else "s"
+    said = f"{counted(len(new), 'comment')} on {counted(len(set(new)), 'submission')}"
     make_console().print(said + (f"; {there} already existed" if there else ""), markup=False)
 
 

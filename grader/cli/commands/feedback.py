@@ -14,6 +14,7 @@ from grader.classroom.exports.records import ExportNote, ExportRequest, Piece
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
+from grader.core.value_text import counted
 
 NEXT = {
     "moodle": "Upload it in Moodle: View all submissions, Upload multiple feedback files in a zip.",
@@ -51,7 +52,7 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
                 file.write(line)
     print_notes(notes)
     following = NEXT[system] if written else NOTHING.format(system=system)
-    print(f"{target}: {written} file{'' if written == 1 else 's'}. {following}")
+    print(f"{target}: {counted(written, 'file')}. {following}")
     print(f"{table}: the points and a short text for each student.")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from grader.classroom.publish.gradescope import make_zip
 from grader.core.i18n import wanted_language
+from grader.core.value_text import counted
 from grader.course.course import Course
 
 
@@ -27,7 +28,7 @@ def make_autograder(
         lang=wanted_language(lang),
         accept_near_names=accept_near_names,
     )
-    count = "1 lesson" if len(lessons) == 1 else f"{len(lessons)} lessons"
+    count = counted(len(lessons), "lesson")
     print(
         f"{target} grades {count}. In Gradescope: Configure Autograder, upload it, choose an Ubuntu"
         " image (24.04 or later is quickest)."

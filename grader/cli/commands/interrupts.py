@@ -14,6 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from grader.core.value_text import counted
 from grader.runtime.pool import HostPool
 
 
@@ -55,7 +56,7 @@ def graceful_interrupt(
 def stopping(busy: int, what: str = "submission") -> str:
     """Return what to print at the first Ctrl-C; ``what`` is what is graded."""
     waiting = (
-        f"waiting for {busy} {what}{'' if busy == 1 else 's'}; press Ctrl-C again to stop at once"
+        f"waiting for {counted(busy, what)}; press Ctrl-C again to stop at once"
         if busy
         else "one moment"
     )

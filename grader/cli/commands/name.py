@@ -12,6 +12,7 @@ from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.records import UnnamedGroup
 from grader.core.errors import CourseError, UsageError
 from grader.core.paths import PACKAGED_COURSE
+from grader.core.value_text import counted
 from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson
 from grader.course.excerpt import excerpt
@@ -53,7 +54,7 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
                 path.write_text(text, "utf-8", newline="\n")
         raise
     console = make_console()
-    many = f"{group.people.count} answer{'' if group.people.count == 1 else 's'}"
+    many = counted(group.people.count, "answer")
     console.print(f"{name}: {many}. Added to {lesson.mistakes_file}", markup=False, soft_wrap=True)
     console.print(f"and {_texts_file(lesson)}. The next grade batch names it.", markup=False)
 

@@ -21,6 +21,7 @@ from grader.cli.commands.plain_table import plain_table
 from grader.cli.commands.progress_bar import Meter
 from grader.core.errors import UsageError
 from grader.core.sanitize import clean
+from grader.core.value_text import counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console
 
@@ -121,7 +122,7 @@ def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
                 name(pair.other, labels),
             )
         console.print(table)
-    count = f"{len(pairs)} pair{'' if len(pairs) == 1 else 's'}"
+    count = counted(len(pairs), "pair")
     if len(pairs) > LISTED:
         count += f" ({len(pairs) - LISTED} of them not in this table)"
     console.print(Line(f"{count} to look at: {page}"))

@@ -13,6 +13,7 @@ from rich.progress import Progress
 from grader.cli.commands.interrupts import graceful_interrupt
 from grader.core.errors import ExitCode
 from grader.core.i18n import wanted_language
+from grader.core.value_text import counted
 from grader.course.course import Course
 from grader.course.stubs import stub_of
 from grader.render.terminal import make_console
@@ -75,12 +76,9 @@ def verify_course(
             " goes on from there"
         )
         raise KeyboardInterrupt
-    count = len(problems)
-    said = f"{count} problem{'' if count == 1 else 's'}" if count else "no problems"
-    print(
-        f"{len(lessons)} lessons, {found.gradings} gradings, {seeds}"
-        f" seed{'' if seeds == 1 else 's'}: {said}"
-    )
+    counts = (len(lessons), "lesson"), (found.gradings, "grading"), (seeds, "seed")
+    said = counted(len(problems), "problem") if problems else "no problems"
+    print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {said}")
     return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
 
 

@@ -73,7 +73,7 @@ def watch_lessons(
         files = learner.files(*watched)
         if not files:
             message = (
-                "{folder} holds no lesson to watch. Make a folder with all of them: grade init"
+                "There is no lesson file in {folder}. Make a folder with all lessons: grade init"
                 " my-work"
             )
             raise UsageError(learner.tr(message, folder=learner.folder))

@@ -662,12 +662,12 @@ def verification_finds(
 @pytest.mark.parametrize(
     ("problems", "code", "last"),
     [
-        ((), ExitCode.OK, "1 lessons, 5 gradings, 2 seeds: no problems"),
-        (("tiny: one",), ExitCode.NOT_FULL_MARKS, "1 lessons, 5 gradings, 2 seeds: 1 problem"),
+        ((), ExitCode.OK, "1 lesson, 5 gradings, 2 seeds: no problems"),
+        (("tiny: one",), ExitCode.NOT_FULL_MARKS, "1 lesson, 5 gradings, 2 seeds: 1 problem"),
         (
             ("tiny: one", "tiny: two"),
             ExitCode.NOT_FULL_MARKS,
-            "1 lessons, 5 gradings, 2 seeds: 2 problems",
+            "1 lesson, 5 gradings, 2 seeds: 2 problems",
         ),
     ],
 )
@@ -692,7 +692,7 @@ def test_verify_lists_what_the_installed_versions_lack_first(
     verification_finds(monkeypatch, VerifyResult(("tiny: one",), (), 5), ["torch 9 lacks it"])
     code = verify_course(small_course, (), seeds=1, workers=1, table=False, write_stubs=False)
     assert code is ExitCode.NOT_FULL_MARKS
-    said = ["torch 9 lacks it", "tiny: one", "1 lessons, 5 gradings, 1 seed: 2 problems"]
+    said = ["torch 9 lacks it", "tiny: one", "1 lesson, 5 gradings, 1 seed: 2 problems"]
     assert capsys.readouterr().out.splitlines() == said
 
 
