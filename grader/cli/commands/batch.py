@@ -237,8 +237,8 @@ def register(
 def say_before(
     console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
 ) -> None:
-    count = counted(len(found.handed), "submission")
-    console.print(Text(f"{count}, layout: {found.layout}"))
+    handed = counted(len(found.handed), "submission")
+    console.print(Text(f"{handed}, layout: {found.layout}"))
     listing(console, "note", found.notes)
     if found.replaced:
         count, older = len(found.replaced), found.replaced[0][0]

@@ -93,19 +93,14 @@ def penalty(f, x):
 
 
 def steep(f, draw_x):
-    """An x, of those that are drawn, at which no row's gradient is near zero: a small number under
-    the root would count there.
+    """An x with as many rows as ``draw_x`` draws, none of them with a gradient near zero: a small
+    number under the root would count there.
     """
-    drawn = []
-    for _ in range(50):
-        x = draw_x()
-        norms = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), x.detach()).norm(
-            dim=1
-        )
-        drawn.append((float(norms.min().detach()), len(drawn), x))
-        if drawn[-1][0] > 0.4:
-            break
-    return max(drawn)[2]
+    drawn = torch.cat([draw_x().detach() for _ in range(20)])
+    gradients = torch.autograd.functional.jacobian(lambda x: f.program(x).sum(), drawn)
+    steepness = gradients.norm(dim=1).detach().clamp(max=0.4)
+    order = steepness.argsort(descending=True, stable=True)
+    return drawn[order[: len(drawn) // 20]].requires_grad_()
 
 
 # ----------------------------------------------------------------------------------------- pictures
