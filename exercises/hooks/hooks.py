@@ -63,12 +63,12 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
 
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps each leaf module's name in named_modules() to the 2-norm of the
-    module's grad_output, the gradient with respect to what it returns. Each value is a float. x and
-    each parameter may require grad or not. Every leaf module runs once, does not change its input
-    in place, and returns one tensor, which is new and requires grad. Afterwards no hook of yours is
-    left, and those of others are still there. `.grad` and `requires_grad` of each parameter and
-    `training` of each module are what they were before. x keeps its values and its grad_fn; the
-    backward may free the graph of x. If the run raises, this function raises too, and then also
-    leaves hooks and `.grad` as they were.
+    module's grad_output, the gradient with respect to what it returns. Each value is a float. x has
+    a floating dtype; x and each parameter may require grad or not. Every leaf module runs once,
+    does not change its input in place, and returns one new tensor, which requires grad and is not
+    written to later. Afterwards no hook of yours is left, and those of others are still there.
+    `.grad` and `requires_grad` of each parameter and `training` of each module are what they were
+    before. x keeps its values and its grad_fn; the backward may free the graph of x. If the run
+    raises, this function raises too, and then also leaves hooks and `.grad` as they were.
     """
     raise NotImplementedError

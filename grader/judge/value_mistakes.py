@@ -77,6 +77,10 @@ def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
 
 def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
     """Yield wrong arrangements of the expected tensor's shape, each with its result."""
+    if not expected.numel():
+        if not actual.numel() and actual.shape != expected.shape:
+            yield "The result is empty", expected.reshape(actual.shape)
+        return
     if actual.numel() == expected.numel() and actual.shape != expected.shape:
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
@@ -101,7 +105,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values, but transposed, squeezed, flattened, summed or averaged."""
     both = pair(failure)
-    if both is None or not both[1].numel() or same(*both):
+    if both is None or same(*both):
         return None
     actual, expected = both
     for what, made in arrangements(actual, expected):

@@ -1582,3 +1582,74 @@ def gradient_norms(module, x):
         for handle in handles:
             handle.remove()
     return {name: float(grad.norm()) for name, grad in zip(outputs, grads, strict=True)}
+
+
+# %% doubling_ends_with_handle
+# The handle removes the hook when it is collected, so the doubling lasts only while it is kept.
+class Handle:
+    def __init__(self, y):
+        self.inner = y.register_hook(lambda grad: grad * 2)
+
+    def remove(self):
+        self.inner.remove()
+
+    def __del__(self):
+        self.remove()
+
+
+def double_gradient(y):
+    return Handle(y)
+
+
+# %% record_cuts_the_graph
+# The hook returns its detached copy, which replaces the gradient.
+def record_gradients(tensors):
+    records = {}
+
+    def recorder(name):
+        def hook(grad):
+            records[name] = grad.detach().clone()
+            return records[name].clone()
+
+        return hook
+
+    return records, [t.register_hook(recorder(name)) for name, t in tensors.items()]
+
+
+# %% guard_too_large
+# A hundred-millionth under the root is 0.4 % of a norm of 0.001.
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = (grad.double() ** 2).sum().add(1e-8).sqrt()
+        return (grad * (max_norm / norm).clamp(max=1.0)).to(grad.dtype)
+
+    return y.register_hook(hook)
+
+
+# %% leaves_evaluation_mode
+# Puts the mode of the whole module back with train(), which changes its parts.
+def gradient_norms(module, x):
+    mode, norms, handles = module.training, {}, []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].double().norm().item()
+
+        return hook
+
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+    for name, part in module.named_modules():
+        if not list(part.children()):
+            handles.append(part.register_full_backward_hook(hook_for(name)))
+    try:
+        module.train()
+        module(x).sum().backward()
+    finally:
+        module.train(mode)
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms

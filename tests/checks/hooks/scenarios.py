@@ -46,7 +46,9 @@ def named(student, name, arguments):
 
 
 def incoming(student, name, arguments, graph, leaves, v):
-    """What v holds after a backward from y with v, and the gradients at the leaves."""
+    """What v holds after a backward from y with v, and the gradients at the leaves. Nobody keeps
+    what the function returned.
+    """
     y = graph(*leaves)
     named(student, name, arguments)(y)
     y.backward(v)
@@ -140,8 +142,9 @@ def recorded(student, graph, leaves, names, vectors, before=()):
     seen = {"type": found, "pair": pair is not None}
     if pair is None:
         return seen
-    records = pair[0]
-    seen["handles"] = len(pair[1]) if isinstance(pair[1], (list, tuple)) else 1
+    records, handles = pair
+    seen["handles"] = len(handles) if isinstance(handles, (list, tuple)) else 1
+    del pair, handles  # the recording must not end with them
     seen["kept"] = list(given) == list(names) and all(map(is_one, given.values(), tensors))
     seen["start"], seen["rounds"], seen["grads"] = shown(records), [], []
     for v in vectors:
@@ -151,6 +154,22 @@ def recorded(student, graph, leaves, names, vectors, before=()):
     inner = {name: t for name, t in zip(names, tensors, strict=True) if not t.is_leaf}
     seen["inner"] = {name: held(t) for name, t in inner.items()}
     return seen
+
+
+def differentiated(student, graph, leaves, names):
+    """The second derivatives at the leaves of the sum of a graph's last output, while the named
+    others are recorded.
+    """
+    *tensors, z = graph(*leaves)
+    student.record_gradients(dict(zip(names, tensors, strict=True)))
+    with warnings.catch_warnings():  # of a reference cycle, which ends below
+        warnings.simplefilter("ignore")
+        z.sum().backward(create_graph=True)
+    total = sum(leaf.grad.sum() for leaf in leaves)
+    taken(leaves)
+    if total.requires_grad:
+        total.backward()
+    return taken(leaves)
 
 
 def is_one(left, right):

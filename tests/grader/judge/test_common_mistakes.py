@@ -75,6 +75,7 @@ def named(
         (WANTED[0], WANTED[:1], "common_wrong_shape", "is missing: the shape is (3,)"),
         (WANTED.flatten(), WANTED, "common_wrong_shape", "a different shape: the shape is (6,)"),
         (WANTED[:1, 0], WANTED[0, 0], "common_wrong_shape", "size 1: the shape is (1,)"),
+        (WANTED[:0, 0], WANTED[:0], "common_wrong_shape", "is empty: the shape is (0,)"),
         (WANTED.sum(), WANTED, "common_wrong_shape", "summed: the shape is ()"),
         (WANTED.mean(0), WANTED, "common_wrong_shape", "averaged: the shape is (3,)"),
         (WANTED[0], WANTED, None, ""),
