@@ -83,8 +83,8 @@ class RandomInputs:
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def shapes(self) -> list[tuple[int, ...]]:
-        """Return shapes for a contract that says "any": 0-d, one element, a matrix, three
-        dimensions, and five dimensions with a few thousand elements; the sizes are random.
+        """Return shapes to test a function that must accept any: 0-d, one element, a matrix, three
+        dimensions, and five dimensions with 720 to 2,400 elements; the sizes are random.
         """
         five = self.sample([1, 2, 2, 3, self.integer(60, 200)], 5)
         return [(), (1,), self.shape(dims=2, most=9), self.shape(dims=3), tuple(five)]

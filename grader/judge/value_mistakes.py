@@ -76,7 +76,7 @@ def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
 
 
 def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield wrong arrangements of the expected tensor's shape, each with its result."""
+    """Yield what may be wrong with the shape, each with the tensor that would then be returned."""
     if actual.numel() == expected.numel() and actual.shape != expected.shape:
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
@@ -99,7 +99,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
     explanation="{what}: the shape is {shape}, expected {wanted}.",
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the expected values, but transposed, squeezed, flattened, summed or averaged."""
+    """Recognize the expected values, but squeezed, reshaped, summed or averaged."""
     both = pair(failure)
     if both is None or not both[1].numel() or same(*both):
         return None
