@@ -34,8 +34,8 @@ NEAREST = 8
 less than 10, the distance between two ranks.
 """
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
-"""In how many units a near donor may differ; in how many a donor whose code is tried at several
-places at once; and how many places these may be.
+"""The most differing units of a near donor, and of a donor whose code is tried at several places
+together; the most such places.
 """
 LONG_CALL = 4
 """The fewest nodes of a call that is longer than f(x)."""
