@@ -20,7 +20,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def renamed(theirs: ast.stmt, mine: ast.stmt) -> ast.stmt:
-    """Return a copy of ``theirs`` with the variable names of ``mine``, in a class for each method."""
+    """Return a copy of ``theirs`` with the variable names of ``mine``; in a class, per method."""
     theirs = copy.deepcopy(theirs)
     for other, own in _functions(theirs, mine):
         names = _names_for(other, own)

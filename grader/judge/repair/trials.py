@@ -37,7 +37,7 @@ from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
-"""A candidate's time limits in seconds, for one call and in all: an edit can make a loop endless."""
+"""A candidate's limits in seconds, for one call and in all: an edit can make a loop endless."""
 OVERTIME = 0.5
 """For how many seconds after the search's time is up a passing candidate may be judged again."""
 MAX_TEXT = 400
