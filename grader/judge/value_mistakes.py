@@ -81,7 +81,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
             yield "There is an extra dimension of size 1", expected.reshape(actual.shape)
-        elif squeezed:
+        elif squeezed and actual.dim() < expected.dim():
             yield "A dimension of size 1 is missing", expected.reshape(actual.shape)
         else:
             yield "The values are right, but in a different shape", expected.reshape(actual.shape)
