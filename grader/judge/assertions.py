@@ -40,6 +40,7 @@ def fail(message: str, **details: Any) -> NoReturn:
 
 
 def assert_that(condition: bool, message: str, **details: Any) -> None:
+    """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
     if not condition:
         raise CheckFailure(message, **details)
 
@@ -105,7 +106,7 @@ def assert_tensor(
 def assert_gradient(
     actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient: None means that there is none."""
+    """Like ``assert_tensor``, for a gradient. None fails with the message that none came back."""
     actual = fetch(actual)
     if actual is None:
         for tolerance in ("rtol", "atol"):
@@ -150,8 +151,8 @@ def assert_hands_on(
     a v, the gradient.
 
     A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
-    there is nothing to compare with. Return False if ``of`` gave no answer in time or crashed: to
-    ask again would take as long again.
+    there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the
+    caller does not wait for it a second time.
     """
     try:
         with student.writing_allowed():
@@ -162,7 +163,7 @@ def assert_hands_on(
 
 
 class _NoAnswer(Exception):
-    """The definition to compare with lost its worker."""
+    """The function to compare with timed out or crashed."""
 
 
 def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> None:

@@ -11,10 +11,10 @@ from grader.judge.checks import CheckSpec
 
 
 def spec_of(item: pytest.Item) -> CheckSpec:
-    """Return what a check's decorator says; raise EngineFault if it has none."""
+    """Return the arguments of a check's decorator; raise EngineFault if it has none."""
     spec = getattr(getattr(item, "function", None), "check", None)
     if not isinstance(spec, CheckSpec):
-        raise EngineFault(f"{item.nodeid} has no @check")
+        raise EngineFault(f"{item.nodeid} has no @check decorator: add one")
     return spec
 
 

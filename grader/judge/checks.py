@@ -63,7 +63,8 @@ def check(
     ``about`` is the student's function, class or constant that it judges. ``needs`` are the checks
     without which it is skipped, or their names if they are in the other file. ``hint`` is a key of
     the lesson's ``hints.toml``; ``at`` is the definition that a failure points to
-    (``"Sigmoid.backward"``). Both are ``about`` by default.
+    (``"Sigmoid.backward"``). Both are ``about`` by default. The points of a ``bonus`` check come on
+    top of the lesson's maximum.
     """
     wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
     names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
@@ -109,8 +110,8 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
 
 
 def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """Return a figure: the graph of the student's ``path`` (``"apply"``: of the class ``name``)
-    beside that of one call of a Function ``name``.
+    """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
+    call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
     """
     full = f"{name}.apply" if path == "apply" else path
     return graphs_figure(

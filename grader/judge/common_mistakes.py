@@ -29,8 +29,8 @@ SETTERS = ("requires_grad_", "detach_", "share_memory_")
 
 
 def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of the definition that the check is about, from the student's file or
-    from ours.
+    """Return the syntax tree of the definition that the check is about; ``student`` may also be the
+    reference.
     """
     return next(
         (
@@ -61,7 +61,7 @@ def gives_a_value(node: ast.FunctionDef) -> bool:
     ),
 )
 def no_return(failure: Failure, student: Student) -> Facts | None:
-    """Recognize None from a function without a returned value, where ours returns one."""
+    """Recognize None from a function that returns no value, although the reference returns one."""
     if failure.error is not None or failure.actual is not None or failure.expected is None:
         return None
     mine, ours = (definition(failure, one) for one in (student, failure.reference))
@@ -147,7 +147,7 @@ def shared_with(value: ast.expr) -> str | None:
 
 
 def writes_in_place(method: str) -> bool:
-    """Whether a method of a tensor changes its values, as its last letter says: mul_, zero_."""
+    """Return whether a tensor method works in place, as a trailing underscore says: mul_, zero_."""
     return method.endswith("_") and not method.startswith("_") and method not in SETTERS
 
 

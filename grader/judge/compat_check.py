@@ -1,4 +1,4 @@
-"""Try what ``compat`` relies on, each with a small experiment on the installed versions.
+"""Test each assumption of ``compat`` with a small experiment on the installed versions.
 
 ``missing`` returns a sentence for each experiment that fails: what the version lacks, and what
 breaks because of that. ``grade verify`` runs ``main`` in a process of its own.
@@ -30,14 +30,14 @@ EXPERIMENTS: list[tuple[Experiment, str]] = []
 
 
 def relies(experiment: Experiment) -> None:
-    """Register an experiment. Its docstring is the sentence, with constants of ``compat``."""
+    """Register an experiment. Its docstring is the sentence, with names of ``compat`` filled in."""
     sentence = " ".join((experiment.__doc__ or "").split()).format_map(vars(compat))
     library = sentence.split()[0]
     EXPERIMENTS.append((experiment, sentence.replace(library, f"{library} {version(library)}", 1)))
 
 
 def relies_since_torch(release: str) -> Callable[[Experiment], None]:
-    """Return ``relies`` for what torch has since a release, and what older ones do without."""
+    """Return ``relies``; for a torch before ``release``, a decorator that registers nothing."""
     older = Version(version("torch")) < Version(release)
     return (lambda experiment: None) if older else relies
 
@@ -103,6 +103,7 @@ class Probe:
 
 
 def starts_with(asked: Sequence[Tensor | None], foreseen: Iterable[Tensor]) -> bool:
+    """Return whether the first tensors that torch ``asked`` for are the ``foreseen`` ones."""
     remaining = iter(asked)
     pairs = ((next(remaining, None), tensor) for tensor in foreseen)
     return all(left is not None and torch.equal(left, right) for left, right in pairs)
@@ -147,8 +148,7 @@ def gradgradcheck_asks_as_foreseen() -> bool:
 @relies
 def gradcheck_prints_both_jacobians() -> bool:
     """torch lacks "{NUMERICAL}" and "{ANALYTICAL}" before matrices in gradcheck's message, so a
-    failed gradcheck shows no Jacobian as the expected value
-    """
+    failed gradcheck shows no Jacobian as the expected value"""
     # The Jacobian is printed without a dtype only if it is float32.
     probe = Probe(factor=3.0)
     try:
@@ -260,8 +260,7 @@ def saved_tensors_are_found() -> bool:
 @relies
 def freed_tensor_says_so() -> bool:
     """torch lacks the word "{FREED}" in what reading a freed tensor raises, so a drawn graph
-    does not mark freed tensors
-    """
+    does not mark freed tensors"""
     y = leaf(1.0).exp()
     y.backward()
     return compat.FREED in message_of(lambda: compat.saved(y.grad_fn, "result"))
@@ -270,16 +269,14 @@ def freed_tensor_says_so() -> bool:
 @relies
 def allocator_names_missing_memory() -> bool:
     """torch lacks the message "{CANNOT_ALLOCATE}", so a report does not say that the memory
-    limit was hit
-    """
+    limit was hit"""
     return compat.CANNOT_ALLOCATE in message_of(lambda: torch.empty(1 << 60, dtype=torch.uint8))
 
 
 @relies
 def constant_has_no_gradient() -> bool:
     """torch lacks the message "{CUT_OFF}", so gradcheck does not say that a result is cut off
-    from the graph
-    """
+    from the graph"""
     return compat.CUT_OFF in message_of(lambda: torch.autograd.grad(torch.ones(1), leaf(1.0)))
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 HELPERS = "_helpers"
-"""The end of the names that ``checks.import_helpers`` gives to lessons' helpers."""
+"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Kept:
     requires_grad: bool
 
     def put_back(self) -> None:
+        """Restore the value, ``requires_grad`` and ``.grad``."""
         with torch.no_grad():
             self.tensor.copy_(self.value)
         self.tensor.requires_grad_(self.requires_grad)
@@ -59,8 +60,8 @@ class Constants:
 
 
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the namespaces in which functions were defined, and those of the lesson's helpers
-    there.
+    """Yield the global namespace of each function, and those of the lesson's helper modules that
+    it contains.
     """
     for function in functions:
         space = getattr(function, "__globals__", {})

@@ -34,7 +34,7 @@ from grader.judge.seeds import Seeds
 
 
 def main() -> None:
-    """Debug as the request says: a JSON file that ``commands.replay_debug`` wrote."""
+    """Run the ``DebugRequest`` in the JSON file ``argv[1]``, which ``grade replay`` wrote."""
     request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
     tr = load(request.spec.lang, [Path(path) for path in request.spec.texts])
     with contextlib.suppress(bdb.BdbQuit):

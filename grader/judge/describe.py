@@ -3,12 +3,12 @@
 ==========================  ======================================================================
 a number, str, bool, None    itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
 a tensor                     ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``;
-                            over ``MAX_ELEMENTS`` elements some of them flat, with ``"cut"`` and
-                            ``"before"``: how many come after, and before
+                            if it has more than ``MAX_ELEMENTS``, a flat list of so many, with
+                            ``"cut"`` and ``"before"``: how many follow and precede them
 a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``,
                             ``{"dict": [[key, value], …]}``; with ``"cut"``, how many items more
                             there are, over ``MAX_ITEMS`` items or ``MAX_VALUES`` in all
-anything else                ``{"other": text}``
+anything else                ``{"other": text}``; a complex tensor too
 ==========================  ======================================================================
 
 ``core.value_text`` turns it into text.
@@ -55,6 +55,7 @@ class _Room:
 
 
 def describe(value: Any) -> Any:
+    """Return a value as plain JSON data (the table above)."""
     return _describe(value, 0, _Room())
 
 

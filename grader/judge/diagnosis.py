@@ -98,8 +98,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A named misconception. ``about`` has the functions in which it can occur; an answer that has
-    it loses marks in no other. Without a rule, it is recognized only by its examples in the
+    """A named misconception. ``about`` has the functions in which it can occur; it must not cost
+    points in any other function. Without a rule, it is recognized only by its examples in the
     catalogue.
     """
 
@@ -112,7 +112,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognised, its explanation filled with the evidence. ``by`` says how it
+    """A mistake that was recognized, its explanation filled with the evidence. ``by`` says how it
     was recognized; ``line`` is the wrong line, if the rule's facts name one.
     """
 
@@ -126,7 +126,7 @@ class Diagnosis:
 def mistake(
     id: str, *, about: str | Sequence[str], title: str, explanation: str
 ) -> Callable[[Rule], Mistake]:
-    """Make a mistake that the engine itself recognizes from a rule."""
+    """Return a decorator that turns a rule of the engine itself into a ``Mistake``."""
     names = (about,) if isinstance(about, str) else tuple(about)
     return lambda rule: Mistake(id, names, title, explanation, rule)
 
@@ -217,6 +217,8 @@ def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
 
 
 class _Facts(dict[str, str]):
+    """Facts for a template; a name without a fact stays as it is."""
+
     def __missing__(self, key: str) -> str:
         return "{" + key + "}"
 
@@ -231,6 +233,7 @@ def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
+    """Return a fact as text: translated if it is a known text or a phrase, cut if it is long."""
     if isinstance(value, Phrase):
         return fill_text(value.template, value.facts, tr)
     return tr.known(value)[:MAX_FACT] if isinstance(value, str) else text(describe(value))

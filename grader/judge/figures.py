@@ -9,9 +9,10 @@ stays.
                         ``first_difference`` and ``actual_difference``, the ids of the nodes where
                         they differ first
 ``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
-                        ``input``, ``output``, their names; ``cut``, how many rows and columns
-                        there are more
+                        ``input``, ``output``, their names; ``cut``, how many more rows and
+                        columns there are
 ``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
+``kind: "plot"``        curves and bars (``charts``)
 ======================  ==========================================================================
 """
 
@@ -124,8 +125,8 @@ def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
 
 
 def walk(picture: GraphPicture, most: int = 400) -> list[str]:
-    """Return the ids of the nodes, depth-first and in pre-order, without constants, ending before a
-    node that is left out.
+    """Return the ids of the nodes, depth-first and in pre-order, without constants. The walk ends
+    at a node with an edge to a node that is not drawn.
     """
     following, nodes = picture.following(), picture.by_id()
     found: list[str] = []

@@ -21,7 +21,7 @@ from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 
 MAX_JACOBIAN = 1 << 23
-"""How many elements the Jacobians may have that gradcheck compares one by one."""
+"""The most elements of a Jacobian that gradcheck compares one by one."""
 TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
 
 
@@ -31,7 +31,10 @@ def assert_gradcheck(
     message: str = "gradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require torch.autograd.gradcheck on float64 inputs; a failure shows both Jacobians."""
+    """Require that torch.autograd.gradcheck passes on float64 inputs; a failure shows Jacobians.
+
+    ``options`` are gradcheck's, and ``names``: the names of the inputs in the report.
+    """
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
             questions = gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
@@ -45,8 +48,8 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require torch.autograd.gradgradcheck: backward itself can be differentiated, with the right
-    values.
+    """Require that torch.autograd.gradgradcheck passes: backward itself can be differentiated, with
+    the right values. Options as for ``assert_gradcheck``.
     """
     with contextlib.ExitStack() as stack:
         if (

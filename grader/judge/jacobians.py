@@ -12,7 +12,7 @@ from grader.judge.describe import number
 from grader.judge.figures import Figure
 
 MAX_SIDE = 12
-"""Rows and columns of a Jacobian: each row costs a backward pass, each column two forward ones."""
+"""The most rows and columns to show. A row costs a backward pass, a column two forward passes."""
 
 
 def jacobian_figure(
@@ -85,7 +85,7 @@ def both_jacobians(
 
 
 def gradient_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the function whose Jacobian gradgradcheck checks: the gradient, of x and v."""
+    """Return the function that gradgradcheck differentiates: from inputs and v to the gradient."""
 
     def gradient(*values: Tensor) -> Tensor:
         *xs, v = values

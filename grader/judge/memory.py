@@ -29,7 +29,7 @@ class JudgeMemory:
         self.limited = False
 
     def limit(self) -> None:
-        """Limit this process for good. ``limited`` is False if the host allows less than that."""
+        """Limit this process permanently. If the host allows less, ``limited`` stays False."""
         self._baseline = address_space_bytes()
         if self._baseline:
             wanted = self._baseline + JUDGE_BYTES
@@ -37,7 +37,7 @@ class JudgeMemory:
 
     @property
     def crowded(self) -> bool:
-        """Whether half of the limit is used while nothing is judged."""
+        """Whether more than half of the limit is in use. Read it between submissions."""
         return self.limited and address_space_bytes() - self._baseline > JUDGE_BYTES // 2
 
 

@@ -40,8 +40,8 @@ CONSTANT = "the result is a constant: it has no grad_fn"
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what a student's function gives for each of these arguments, in one frame. A result is
-    None if the function raises; at the end, None stands for calls without time left.
+    """Return what a student's function returns for each of these arguments; all calls cross in one
+    frame. A result is None if the function raises, or if there is no time left for the call.
     """
     shown = calls[: affordable(function, calls[0])]
     found: list[Any] = []

@@ -100,7 +100,7 @@ class LessonPlugin:
         return RandomInputs(self.run.check.seed)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Put the checks in order; in a students' bundle omit those that ask the reference."""
+        """Put the checks in order; in a students' bundle omit those that use the reference."""
         if self.withheld:
             items[:] = [
                 item for item in items if "reference" not in getattr(item, "fixturenames", ())
@@ -240,8 +240,8 @@ class LessonPlugin:
     def breaks_on_the_reference(self, check: CheckRun) -> bool:
         """Return whether a check raises on the reference too.
 
-        A check that uses nothing of the student also counts. A students' bundle was proved with the
-        reference when it was made, so it is not tried there.
+        A check that uses no fixture also counts, because the submission can't be the cause. A
+        students' bundle has no reference; its checks were tried when it was made.
         """
         given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
         asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]

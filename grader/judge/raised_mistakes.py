@@ -11,8 +11,8 @@ from grader.judge.remote.session import Student
 
 
 def raised(id: str, title: str, explanation: str, patterns: Sequence[str]) -> Mistake:
-    """Make a mistake that is recognized by an exception's
-    text; a pattern's groups are its facts.
+    """Make a mistake that is recognized by an exception's text. The named groups of the pattern
+    that matches are its facts.
     """
 
     def rule(failure: Failure, student: Student) -> dict[str, Any] | None:

@@ -83,7 +83,7 @@ class RandomInputs:
         return tuple(self.integer(2, most) for _ in range(dims or self.integer(1, 3)))
 
     def shapes(self, most: int = 2400) -> list[tuple[int, ...]]:
-        """Return shapes for a contract that says "any": 0-d, one element, a matrix, three
+        """Return shapes to test a function that must accept any: 0-d, one element, a matrix, three
         dimensions, and five dimensions with at most ``most`` elements; the sizes are random.
 
         Ask for fewer elements where a right answer may take one backward pass for each.

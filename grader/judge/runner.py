@@ -71,6 +71,10 @@ class Judge:
         run_pytest(self.spec.check_files, engine, self.plugin)
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
+        """Run the collected checks on a submission and return all results.
+
+        If the task has ``unnamed`` failures, it was judged before: only search for repairs.
+        """
         if task.unnamed:
             trials = Trials(self.spec, self.plugin, checks.items, task, workers)
             return JudgeResult((), repairs=tuple(trials.repairs()), nonce=task.nonce)
@@ -140,7 +144,7 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
 
 
 def told(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
-    """Return the exception from loading a file; a syntax error with its explanation first."""
+    """Return the text of an exception from loading a file, a syntax error's explanation first."""
     raised = str(error)
     if not error.is_a("SyntaxError"):
         return raised
@@ -160,7 +164,7 @@ Judging = Callable[[Task, WorkerSource], Answer]
 
 
 class SubmissionReport(JSONReport):  # type: ignore[misc]
-    """A pytest-json-report that starts again for each submission; the engine has its hooks."""
+    """A pytest-json-report that starts again for each submission; ``_Engine`` adds its hooks."""
 
     pytest_addhooks = None
 
@@ -228,8 +232,8 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
 
 
 def forget_check_files() -> None:
-    """Forget the check files' modules: without fork, one
-    process collects several lessons' files.
+    """Forget the check files' modules: without fork, one process collects several lessons' files,
+    which all have the same names.
     """
     for name in CHECK_FILES:
         sys.modules.pop(name, None)

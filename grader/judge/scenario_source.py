@@ -1,6 +1,6 @@
 """Split a lesson's scenarios into separate texts, each with the definitions that it uses.
 
-So a worker gets a scenario with the first question that needs it and never sees the others, and a
+So a worker gets a scenario with the first request that needs it and never sees the others, and a
 script shows one scenario without the rest of the file.
 """
 

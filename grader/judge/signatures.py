@@ -24,16 +24,17 @@ SEED = 1
 SLOW = 2.0
 """A check that took a student this many seconds is not run again."""
 DIGITS = 4
-"""How many digits of a number count, because two ways to
-write one formula differ in the last ones.
+"""How many significant digits of a number count. Two ways to write one formula differ in the last
+digits.
 """
 LENGTH = 8
+"""How many hexadecimal digits a signature has."""
 
 
 def with_signatures(
     run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
 ) -> tuple[CheckResult, ...]:
-    """Return the results with signatures for failed checks of functions without any name."""
+    """Return the results, with signatures for failed checks of functions without any diagnosis."""
     signed: dict[str, str] = {}
     for function in dict.fromkeys(check.function for check in checks):
         failed = [one for one in checks if one.function == function and one.id in run.failures]

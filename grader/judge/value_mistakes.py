@@ -76,7 +76,7 @@ def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
 
 
 def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield wrong arrangements of the expected tensor's shape, each with its result."""
+    """Yield what may be wrong with the shape, each with the tensor that would then be returned."""
     if not expected.numel():
         if not actual.numel() and actual.shape != expected.shape:
             yield "The result is empty", expected.reshape(actual.shape)
@@ -85,7 +85,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
         squeezed = actual.squeeze().shape == expected.squeeze().shape
         if squeezed and actual.dim() > expected.dim():
             yield "There is an extra dimension of size 1", expected.reshape(actual.shape)
-        elif squeezed:
+        elif squeezed and actual.dim() < expected.dim():
             yield "A dimension of size 1 is missing", expected.reshape(actual.shape)
         else:
             yield "The values are right, but in a different shape", expected.reshape(actual.shape)
@@ -103,7 +103,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
     explanation="{what}: the shape is {shape}, expected {wanted}.",
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the expected values, but transposed, squeezed, flattened, summed or averaged."""
+    """Recognize the expected values, but squeezed, reshaped, summed or averaged."""
     both = pair(failure)
     if both is None or same(*both):
         return None

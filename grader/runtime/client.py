@@ -36,7 +36,7 @@ from grader.worker.sandbox import hide
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
-"""What the log of a fork server contains if memory ran out."""
+"""Texts in a fork server's log that show that memory ran out."""
 
 
 def default_mode() -> str:
@@ -140,7 +140,7 @@ class ForkServerClient:
             case Fault(text):
                 raise EngineFault(f"{text}\n{self.log()}")
         if answer.nonce != task.nonce:
-            raise self._broken("a result that is not this task's")
+            raise self._broken("it answered another task")
         return answer
 
     def settle(self) -> None:
@@ -184,8 +184,8 @@ class ForkServerClient:
         return self._log.read()[-4000:].decode("utf-8", "replace")
 
     def interrupt(self) -> None:
-        """End the process and its job from another thread;
-        ``judge`` then raises in its own thread.
+        """End the process and its job from another thread. The running ``judge`` then raises
+        EngineFault.
         """
         process = self._process
         if process is not None and process.poll() is None:
@@ -195,7 +195,7 @@ class ForkServerClient:
                 process.send_signal(signal.SIGINT)
 
     def abandon(self) -> None:
-        """Interrupt for good: start no other process."""
+        """Interrupt, and start no other process afterwards."""
         self._abandoned = True
         self.interrupt()
 

@@ -30,7 +30,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import HostPool, map_unordered
 
 MAX_NOTES = 10
-"""How many omissions from a notebook a report names."""
+"""How many notes about omitted parts of a notebook a report lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
 
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, and the judge's other answers; empty if it was not asked."""
+    """One lesson's result, and what the judge returned: nothing if the lesson was not judged."""
 
     result: LessonResult
     judged: JudgeResult = field(default_factory=partial(JudgeResult, ()))

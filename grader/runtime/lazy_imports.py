@@ -22,11 +22,14 @@ PACKAGES = ("torch.autograd.forward_ad.", "torch.optim.", "torch.utils.checkpoin
 SIGN = re.compile(
     r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b"
 )
-"""A file without one of these words uses none of them, and need not be parsed."""
+"""A file without any of these words needs no late import, and is not parsed."""
 
 
 def needed(text: str) -> bool:
-    """Return whether a file's definitions use one of them; docstrings and comments don't count."""
+    """Return whether a file's definitions use one of these; docstrings and comments don't count.
+
+    These are function transforms, forward mode, optimizers and checkpoints.
+    """
     if not SIGN.search(text):
         return False
     source = Source(text, "")
@@ -40,13 +43,13 @@ _tried: set[str] = set()
 
 
 def loaded() -> bool:
-    """Return whether this process has tried to import it all."""
+    """Return whether this process has tried to import these modules."""
     return _tried.issuperset(LATE_IMPORTS)
 
 
 def load() -> None:
-    """Import all of it and exclude it from garbage collection.
-    No operation runs, no thread starts.
+    """Import these modules and exclude them from garbage collection. No operation runs and no
+    thread starts.
     """
     gc.disable()
     for name in LATE_IMPORTS:

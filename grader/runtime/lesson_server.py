@@ -36,7 +36,7 @@ from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
 
 TASKS_PER_JUDGE = 256
 ENDED, RELIEVED, BROKEN = 0, 64, 70
-"""A judge's exit status: no tasks are left, it has served enough, something went wrong."""
+"""A judge's exit status: no tasks are left; it served enough or memory is short; an error."""
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:
@@ -79,7 +79,7 @@ class LessonServer:
         os._exit(BROKEN)
 
     def supervise_judges(self, judge: Judging) -> NoReturn:
-        """Fork a judge, and another when that one has served enough."""
+        """Fork a judge, and another whenever one exits with ``RELIEVED``."""
         gc.collect()
         gc.freeze()
         code = RELIEVED
@@ -91,7 +91,7 @@ class LessonServer:
         os._exit(code if code >= 0 else BROKEN)
 
     def serve_tasks(self, judge: Judging) -> NoReturn:
-        """Be the judge: serve tasks until none is left, enough were served, or memory is short."""
+        """Run as a judge: serve tasks until none is left, enough are served, or memory is short."""
         code = BROKEN
         try:
             OF_THIS_PROCESS.limit()

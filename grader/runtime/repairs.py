@@ -37,8 +37,8 @@ def find_repairs(
     settings: Settings,
     result: LessonResult,
 ) -> tuple[Repair, ...]:
-    """Search for repairs of one lesson's functions. A grader
-    fault only means that there is none.
+    """Search for repairs of one lesson's functions. Return none if the grader itself fails, because
+    the verdict is known already.
     """
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)

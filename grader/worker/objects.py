@@ -26,7 +26,7 @@ import torch
 from grader.worker.wire.placeholders import PLAIN, ObjectRef
 
 FIRST_OWN = 1 << 40
-"""Numbers from here on are given by the worker, to objects inside an answer. The judge's begin at
+"""The worker numbers the objects inside its answers from here on. The judge numbers its steps from
 1.
 """
 

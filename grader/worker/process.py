@@ -3,11 +3,11 @@
 It answers one request at a time, until its input ends:
 
 ``load``      execute the student's file
-``describe``  what a name in the student's module is: a callable, a value, missing
-``call``      call something of the student's; keep inputs and outputs under a handle
+``describe``  what a name in the student's module is: a class, another callable, a value, or missing
+``call``      call a function of the student; keep inputs and outputs under a handle
 ``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
               this nests to any order
-``observe``   run a scenario on the student's module; its source comes with the first such question
+``observe``   run a scenario on the student's module; its source comes with the first such request
 ``run``       run steps on objects that the judge drives (``objects``), and read some of them
 ``several``   several calls and products at once, one after another
 
@@ -40,7 +40,7 @@ from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
 SCENARIOS = "scenarios"
 MAX_SEVERAL_BYTES = 16 << 20
-"""After this many bytes of tensors, the remaining requests of several get no answer."""
+"""After this many bytes of tensors, the remaining requests in a ``several`` get no reply."""
 
 
 class Worker:
@@ -56,6 +56,7 @@ class Worker:
         self.sent: list[Tensor] = []
 
     def answer(self, request: Frame) -> bytes:
+        """Drop the handles and objects that the judge no longer uses; return the packed reply."""
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
@@ -94,7 +95,7 @@ class Worker:
         """Return the replies to several requests, in order, up to the first that is not a value;
         each with the length of its blob.
 
-        A request's handle may be that of an earlier reply's: ``{"of": number}``.
+        A request's handle may be ``{"of": position}``: the handle in an earlier reply.
         """
         replies: list[list[Any]] = []
         blobs: list[bytes] = []
@@ -214,7 +215,7 @@ class Worker:
     def with_mutated(
         self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], before: list[Before]
     ) -> tuple[Any, bytes]:
-        """Add new contents of inputs that were written to, to be copied back."""
+        """Add the new contents of inputs that were written to, for the judge to copy back."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]
@@ -226,6 +227,7 @@ class Worker:
         return body, blob + more
 
     def keep(self, inputs: list[Tensor], outputs: list[Tensor]) -> int | None:
+        """Keep a call for later products; return its handle, or None if no output requires grad."""
         if not any(t.requires_grad for t in outputs):
             return None
         handle = self.next_handle

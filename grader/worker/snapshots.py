@@ -9,8 +9,8 @@ from grader.worker.wire.compat import version_counter
 
 
 class Before:
-    """A tensor as it was passed. Writes through ``.data`` or NumPy do not change its version
-    counter.
+    """A tensor as it was passed. Its value is kept too, because writes through ``.data`` or NumPy
+    do not change its version counter.
     """
 
     __slots__ = ("value", "version")

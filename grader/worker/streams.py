@@ -9,8 +9,9 @@ import sys
 def open_streams() -> None:
     """Open both again, in UTF-8, on the descriptors that they always have.
 
-    As in Python itself, each has a second reference, and none closes its descriptor, because a
-    student's file may wrap a new stream around one's buffer.
+    A student's file may replace a stream, or wrap another around its buffer, which closes the
+    buffer in the end. So ``sys.__stdout__`` and ``sys.__stderr__`` also refer to the streams, as in
+    Python itself, and closing a stream leaves its descriptor open.
     """
     for name, fd in (("stdout", 1), ("stderr", 2)):
         stream = os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n", closefd=False)

@@ -116,7 +116,7 @@ class Channel(ABC):
     def send(self, data: bytes, deadline: Deadline) -> None:
         """Send a packed frame before ``deadline``.
 
-        Raise WorkerLost if the worker answered too early.
+        Raise WorkerLost if the worker has sent something without a request, is gone, or is late.
         """
 
     @abstractmethod
@@ -127,7 +127,7 @@ class Channel(ABC):
         """Return the next bytes of an answer, empty at the end; meanwhile read the output."""
 
     def receive(self, deadline: Deadline) -> Frame:
-        """Return the next frame before ``deadline``."""
+        """Return the next frame; raise WorkerLost if it is malformed or does not come in time."""
         while chunk := self._next_chunk(deadline):
             self._inbox.add(chunk)
             if (frame := self._inbox.pop()) is not None:
@@ -209,9 +209,9 @@ class SocketChannel(Channel):
 class PipeChannel(Channel):
     """Pipes to a worker that is a process of its own.
 
-    One thread reads frames and one writes them, so this works without Unix features. It reads a
-    chunk of an answer only when somebody waits for it. A worker that writes unasked fills its pipe
-    and blocks, and what it wrote is noticed before the next request. The thread that waits for an
+    One thread reads frames and one writes them, so this works without Unix features. The reader
+    takes a chunk only while ``receive`` waits for one. A worker that writes without a request fills
+    its pipe and blocks, and the next ``send`` finds what it wrote. The thread that waits for an
     answer also reads the student's output, so everything printed before an answer arrives with it.
     """
 
@@ -241,8 +241,8 @@ class PipeChannel(Channel):
                 self._sink.flush()
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        """Hand a packed frame to the writing thread. If nobody
-        reads it, the answer will be late.
+        """Pass a packed frame to the writing thread. If the worker does not read it, ``receive``
+        times out.
         """
         self._inbox.require_empty()
         if readable(self._source.fileno()):
@@ -270,7 +270,7 @@ class PipeChannel(Channel):
 
 
 def readable(descriptor: int) -> bool:
-    """Return whether a read of a pipe would not block: it has bytes, or nobody writes any more."""
+    """Return whether a read of a pipe would not block: it has bytes, or its other end is closed."""
     if hasattr(select, "poll"):
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)

@@ -1,5 +1,5 @@
-"""Deadlines of a worker's answers. Time during which a busy host kept it from running does not
-count.
+"""Deadlines for a worker's answers. Time during which a busy host kept the worker or the judge from
+running does not count.
 """
 
 from __future__ import annotations
@@ -56,14 +56,16 @@ class Starvation:
 
 
 class Deadline:
-    """A moment that, once it comes, is extended by what ``more`` then returns, until that is 0."""
+    """A time limit. When it is reached, it is extended by the seconds that ``more`` returns, until
+    that is 0.
+    """
 
     def __init__(self, seconds: float, more: Callable[[], float] = lambda: 0.0) -> None:
         self._at = time.monotonic() + seconds
         self._more = more
 
     def left(self) -> float:
-        """Return the seconds until then; 0 or less once it has passed."""
+        """Return the seconds that are left; 0 or less once the limit has passed."""
         left = self._at - time.monotonic()
         if left <= 0:
             more = self._more()

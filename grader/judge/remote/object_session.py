@@ -37,6 +37,7 @@ class ObjectSession(ResponseReader):
         return (self.recorder or self).step("call", "", (StudentRef(path), *args), kwargs)
 
     def put(self, tensor: Tensor) -> RemoteObject:
+        """Return a copy of a tensor in the worker, as a remote object."""
         return (self.recorder or self).step("put", "", (tensor,))
 
     def step(
@@ -87,7 +88,7 @@ class ObjectSession(ResponseReader):
         def parse() -> Response:
             response = self._response_with_value(frame, inputs)
             if type(response.structure) is not list or len(response.structure) != len(objects):
-                raise BrokenFrame("other values than were read")
+                raise BrokenFrame("the number of values is not the number of objects read")
             return response
 
         response: Response = self.checked(parse)

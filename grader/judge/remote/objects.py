@@ -38,8 +38,8 @@ class Steps(Protocol):
 class RemoteObject(Opaque):
     """An object in the worker: one of the student's, or a step's result that has not been read.
 
-    ``type_name`` is "object" until it was fetched. Before that it can't be compared or used as a
-    condition.
+    ``type_name`` is "object" until the value has been fetched. Before that, the object can't be
+    compared or used as a condition.
     """
 
     _steps: Steps

@@ -59,8 +59,9 @@ class SessionProtocol(Protocol):
 class LastCall:
     """The last call of a student's function.
 
-    ``incoming`` is the vector of the last vector-Jacobian product, if one was computed; ``deeper``
-    says that this product was differentiated too.
+    ``grad`` says whether grad mode was on, ``handle`` is the graph, and ``single`` says whether the
+    result is one tensor. ``incoming`` is the vector of the last vector-Jacobian product, if one was
+    computed; ``deeper`` says that this product was differentiated too.
     """
 
     path: str
@@ -103,7 +104,9 @@ class GraphHandle:
 
 @dataclass(slots=True)
 class Response:
-    """A decoded answer: the structure with slots, its tensors, the handle for products."""
+    """A decoded answer: the structure with slots, its tensors, which of them require grad
+    (``wanted``), and the handle for products.
+    """
 
     structure: Any
     tensors: list[Tensor]
@@ -177,7 +180,7 @@ class RemoteCallable(_Names, StudentRef):
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
     ) -> contextlib.AbstractContextManager[None]:
-        """Prefetch the answers to requests about it, for a block (``RpcClient``)."""
+        """Prefetch the answers to requests for a block; see ``RpcClient.prefetching``."""
         return self._session.prefetching(requests, patience=patience)
 
     @property

@@ -16,14 +16,14 @@ def several_replies(frame: Frame, most: int) -> list[Frame]:
     replies, position = [], 0
     for pair in part(frame.body, "several", list):
         if not isinstance(pair, list) or len(pair) != 2:
-            raise BrokenFrame("replies of which one is none")
+            raise BrokenFrame("a reply that is not a pair")
         body, length = pair
         if not isinstance(body, dict) or type(length) is not int or length < 0:
-            raise BrokenFrame("replies of which one is none")
+            raise BrokenFrame("a reply without a valid body and length")
         replies.append(Frame(body, frame.blob[position : position + length]))
         position += length
     if len(replies) > most or position != len(frame.blob):
-        raise BrokenFrame("replies to other questions than were asked")
+        raise BrokenFrame("too many replies, or replies that don't fill the blob")
     return replies
 
 
@@ -40,7 +40,7 @@ def missing_name(body: Any, key: str) -> MissingName:
     """Return a MissingName from a worker's answer, which has the name under ``key``."""
     present = part(body, "names", list)[:100]
     if not all(isinstance(name, str) for name in present):
-        raise BrokenFrame("an answer with names that are no text")
+        raise BrokenFrame("an answer with names that are not strings")
     return MissingName(part(body, key, str)[:80], tuple(name[:80] for name in present))
 
 
@@ -49,7 +49,7 @@ def student_error(data: dict[str, Any]) -> StudentCodeError:
     line = data.get("line")
     ancestors = data.get("ancestors", [])
     if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
-        raise BrokenFrame("an exception whose classes are no names")
+        raise BrokenFrame("an exception whose class names are not strings")
     return StudentCodeError(
         part(data, "type", str)[:200],
         part(data, "message", str)[:4000],

@@ -66,10 +66,10 @@ class ResponseReader(RpcClient):
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
-                raise BrokenFrame("a changed input that is not one")
+                raise BrokenFrame("a malformed entry for a changed input")
             slot = decoder.decode(pair[1])
             if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
-                raise BrokenFrame("a changed input that is not one")
+                raise BrokenFrame("a changed input that is not a tensor of this call")
             tensor, target = decoder.tensors[slot.index], inputs[pair[0]]
             if tensor.shape != target.shape or tensor.dtype != target.dtype:
                 raise BrokenFrame("an input came back in another shape")
@@ -91,4 +91,4 @@ def write_into(target: Tensor, tensor: Tensor) -> None:
         try:
             target.copy_(tensor)
         except RuntimeError:
-            raise BrokenFrame("an input came back changed that can't be written to") from None
+            raise BrokenFrame("an input that can't be written to came back changed") from None

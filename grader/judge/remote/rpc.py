@@ -170,7 +170,7 @@ class RpcClient:
         return reply
 
     def _put_off(self) -> float:
-        """Return by how much to extend a deadline that has come."""
+        """Return by how many seconds to extend a deadline that has been reached."""
         seconds = self.starvation.seconds_since()
         self._lesson_deadline += seconds
         return seconds
@@ -214,7 +214,7 @@ class RpcClient:
             line.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
-        """End the lost worker; return the error, with how it died or how long the judge waited.
+        """End the lost worker; return an error that says how it ended or how long the judge waited.
 
         If the host ran out of memory or was too busy, the error is an EngineFault.
         """
@@ -248,7 +248,7 @@ class RpcClient:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file at which a worker is that does not answer."""
+        """Return the line of the student's file that an unresponsive worker is running, or None."""
         self._printed += worker.channel.output.take()
         line, printed = line_where_it_is(worker, self.source.filename)
         self._printed += printed

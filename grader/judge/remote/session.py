@@ -50,7 +50,7 @@ class Student(Protocol):
 
 
 class NotStarted(Exception):
-    """A constant that is still ``...``."""
+    """A function, class or constant that is still as in the stub (a constant: ``...``)."""
 
 
 class StudentSession(ObjectSession):
@@ -171,7 +171,7 @@ class StudentSession(ObjectSession):
             grads = part(frame.body, "grads", list)
             slots = [None if data is None else decoder.decode(data) for data in grads]
             if len(slots) != len(inputs):
-                raise BrokenFrame("as many gradients as there are inputs were asked for")
+                raise BrokenFrame("the number of gradients is not the number of inputs")
             for slot, tensor in zip(slots, inputs, strict=True):
                 if slot is None:
                     continue
@@ -194,7 +194,9 @@ class StudentSession(ObjectSession):
         return self._line
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
-        """Note that the last call, or its derivative, was differentiated, and with which vector."""
+        """Record in the last call that it was differentiated, and with which vector, or that its
+        derivative was.
+        """
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]

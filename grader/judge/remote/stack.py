@@ -1,4 +1,4 @@
-"""Find out where a worker is that does not answer, by asking for its stack before it is ended."""
+"""Find the line that an unresponsive worker is running: it writes its stack on SIGUSR1."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ STACK = re.compile(
 )
 """What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1)."""
 SECONDS = 1.0
-"""How long a worker may take to answer. On a busy machine it may have to wait for a processor."""
+"""How long a worker may take to write its stack. On a busy machine it may wait for a processor."""
 LONGEST = 1 << 16
-"""How much of the first and of the last output is kept meanwhile."""
+"""How many characters of the first and of the last output are kept meanwhile."""
 
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:

@@ -30,14 +30,19 @@ from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
 from grader.judge.repair.text_ranges import TextRanges
 
 NEAREST = 8
-"""How many donors are tried; between two ranks of ``replacements`` there is room for as many."""
+"""How many donors are tried. A donor's number is added to a rank of ``replacements``, so it must be
+less than 10, the distance between two ranks.
+"""
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
+"""The most differing units of a near donor, and of a donor whose code is tried at several places
+together; the most such places.
+"""
 LONG_CALL = 4
 """The fewest nodes of a call that is longer than f(x)."""
 LARGE = 8
 """The most nodes that may replace a constant: an answer for one special case is not a slip."""
 SMALL = 12
-"""The number of nodes that one place may always have, however small the definition is."""
+"""How many nodes one place may have even if the definition is small."""
 COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
 
 
@@ -110,7 +115,11 @@ def calls_in(*nodes: ast.AST) -> Counter[str]:
 
 
 class _Writer:
-    """Turns differences into edits of one text."""
+    """Turns differences into edits of one text.
+
+    ``most`` is how many nodes an edit of several places may replace. ``calls`` are the long calls
+    in the student's definitions, ``helpers`` the names of the helper functions among these.
+    """
 
     def __init__(self, source: Source, most: int, calls: Counter[str], helpers: set[str]) -> None:
         self.ranges = TextRanges(source.text)
@@ -147,8 +156,8 @@ class _Writer:
         return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
     def computes_again(self, difference: Difference) -> bool:
-        """Return whether the student's code has a call of it at another place. The mistake may be
-        there instead.
+        """Return whether the donor's code contains a long call that the student makes at another
+        place. The mistake may be there instead.
         """
         elsewhere = self.calls - calls_in(*difference.mine)
         return any(call in elsewhere for call in calls_in(*difference.theirs))

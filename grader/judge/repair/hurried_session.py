@@ -1,4 +1,4 @@
-"""A session with short deadlines: a candidate may loop for ever, and a student waits."""
+"""A session with short deadlines: a candidate may loop forever, and a student is waiting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from grader.judge.remote.session import StudentSession
 from grader.worker.wire.frames import Frame
 
 PATIENCE = 2
-"""The time that several calls in one frame may take together, in calls."""
+"""Several calls in one frame may together take this many times the limit of one call."""
 
 
 class HurriedSession(StudentSession):

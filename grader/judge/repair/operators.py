@@ -1,7 +1,7 @@
 """Make the small edits of a student's own code that may repair it, most plausible first.
 
 An edit replaces a range of the text and leaves every other character as it is. ``edits_in`` makes
-them from the syntax tree. It never runs the code, and it knows nothing of the solution.
+them from the syntax tree and never runs the code. Only ``donors`` bring in parts of right answers.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def edits_in(
     donors: Sequence[Source] = (),
     patterns: Sequence[RepairPattern] = (),
 ) -> Iterator[Edit]:
-    """Yield edits of a function or class and of what it uses of the same file, except ``sound``
-    definitions, all of whose own checks pass.
+    """Yield edits of a function or class and of the definitions in the file that it uses, except
+    ``sound`` ones, whose own checks all pass.
 
-    The order is that in which to try them: by rank, and within a rank, later lines first. Only
-    edits that change the file and leave it valid Python are included.
+    Yield them in the order in which to try them: by rank, and within a rank, later lines first.
+    Leave out edits that do not change the file or that make it invalid Python.
     """
     ranges = TextRanges(source.text)
     definitions = definitions_of(source, name, sound)

@@ -28,6 +28,7 @@ def rewritten(node: ast.expr, pattern: RepairPattern) -> ast.expr | None:
 
 
 def _matches(pattern: ast.AST, node: ast.AST, bound: Bound) -> bool:
+    """Return whether a pattern matches; record in ``bound`` what its capital letters stand for."""
     if isinstance(pattern, ast.Name) and _stands_for_any(pattern.id):
         if not isinstance(node, ast.expr):
             return False
@@ -55,7 +56,7 @@ def _stands_for_any(name: str) -> bool:
 
 
 class _Filled(ast.NodeTransformer):
-    """A pattern with what its letters stand for."""
+    """Replaces the letters of a pattern by what they stand for."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound

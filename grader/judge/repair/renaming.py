@@ -14,12 +14,13 @@ ALIKE = 0.25
 same.
 """
 SAME_NAME = 0.3
+"""How much an equal name adds to the similarity."""
 NAMED = (*FUNCTIONS, ast.ExceptHandler)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def renamed(theirs: ast.stmt, mine: ast.stmt) -> ast.stmt:
-    """Return a copy of a definition with the variables of another, in a class method by method."""
+    """Return a copy of ``theirs`` with the variable names of ``mine``; in a class, per method."""
     theirs = copy.deepcopy(theirs)
     for other, own in _functions(theirs, mine):
         names = _names_for(other, own)

@@ -34,6 +34,7 @@ EQUAL: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
+# names that are easily mistaken for each other
 FAMILIES = tuple(
     names.split()
     for names in (
@@ -80,7 +81,7 @@ MAKERS = frozenset("tensor zeros ones full empty arange linspace eye rand randn 
 REDUCTIONS = frozenset("sum mean prod amax amin max min norm".split())
 WITHOUT = frozenset("data T mT".split())
 PARAMETERS = 3
-"""Of how many names, beginning with the parameters, a dtype is taken."""
+"""From how many of the function's names a new tensor takes its dtype; the parameters come first."""
 DIFFERENTIATES = {
     "grad": ("create_graph", "retain_graph", "allow_unused"),
     "backward": ("create_graph", "retain_graph"),

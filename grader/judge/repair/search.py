@@ -10,13 +10,13 @@ from itertools import groupby
 from grader.judge.repair.edits import Edit
 
 SECONDS = 5.0
-"""How long a waiting student is kept; a search that takes longer reports nothing."""
+"""How long a search may take, because a student waits for it; then it reports nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The result of a search: the repair, if there is exactly
-    one place, and the number of tries.
+    """The result of a search: the repair, if there is one and its place is clear, and the number of
+    edits that were tried.
     """
 
     edit: Edit | None

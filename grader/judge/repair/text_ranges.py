@@ -35,9 +35,9 @@ class TextRanges:
         return line, offset - self._starts[line - 1] + 1
 
     def indentation(self, offset: int) -> str:
-        """Return the text before a character in its line."""
+        """Return the text between the start of a character's line and the character."""
         return self.text[self.text.rfind("\n", 0, offset) + 1 : offset]
 
     def indented(self, code: str, offset: int) -> str:
-        """Return code whose further lines are indented to a character's column."""
+        """Return code with all lines after the first indented to a character's column."""
         return code.replace("\n", f"\n{self.indentation(offset)}")

@@ -37,11 +37,9 @@ from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
-"""How long a candidate may take for one call, and in all,
-because an edit can make a loop endless.
-"""
+"""A candidate's limits in seconds, for one call and in all: an edit can make a loop endless."""
 OVERTIME = 0.5
-"""How long a passing candidate may be judged again after the search's time is up."""
+"""For how many seconds after the search's time is up a passing candidate may be judged again."""
 MAX_TEXT = 400
 """How many characters of a wrong expression and of a repair are kept."""
 
@@ -57,7 +55,7 @@ class Trials:
     workers: WorkerSource
 
     def repairs(self) -> Iterator[Repair]:
-        """Yield the repair that was found, for each function with a failed check without a name."""
+        """Search each function with unnamed failures, while there is time; yield the results."""
         seconds = SECONDS
         for function in self.task.unnamed:
             if seconds <= 0:

@@ -15,7 +15,7 @@ WITH_EFFECT = ("call", "set", "torch")
 
 
 def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
-    """Return the object with this fetched value; for a dictionary, the object of its last value."""
+    """Return the object whose fetched value this is; for a dictionary, that of its last value."""
     wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
     for step in reversed(steps):
         if step.kind == "fetch":

@@ -16,7 +16,7 @@ def program_lines(
     operation: Callable[[str, list[str]], str],
 ) -> list[str]:
     """Return the lines that define a program as the function ``name``; ``parameters`` are the names
-    of its parameter tensors.
+    of its parameter tensors. ``value`` writes an argument, and ``operation`` a call, as Python.
     """
     arguments = [f"x{k}" for k in range(program.inputs)]
     registers = [*arguments, *parameters]

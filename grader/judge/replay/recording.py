@@ -21,7 +21,7 @@ from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
 LONGEST = 10_000
-"""How many elements a tensor may have to be written out."""
+"""How many elements a tensor may have; a longer one can't be written as a literal."""
 
 
 @dataclass(slots=True)
@@ -30,7 +30,7 @@ class Step:
     step on a remote object) or fetch.
 
     ``what`` is a path in the student's file, a scenario, a function of torch, or the name of the
-    step on an object. ``result`` is missing if the step raised.
+    step on an object. ``result`` is None if the step raised.
     """
 
     kind: str
@@ -75,7 +75,7 @@ class Recorder:
         kwargs: dict[str, Any],
         do: Callable[[], Any],
     ) -> Any:
-        """Run and record a step; steps inside it belong to it."""
+        """Run and record a step. What it does inside is not recorded as separate steps."""
         if not self.on:
             return do()
         step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())

@@ -121,8 +121,8 @@ class ScriptWriter:
         self.lines.append(f"{indent}{name} = {call}")
 
     def _require_objects(self, last: Step) -> None:
-        """Write the steps on objects up to this one. An object that is only called gets no line of
-        its own.
+        """Write ``last`` and the steps on objects that it needs. A method that is only called gets
+        no line of its own.
         """
         steps = object_steps.needed_for(self.steps, last)
         called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
@@ -179,7 +179,7 @@ class ScriptWriter:
         self, checker: str, function: Any, inputs: tuple[Tensor, ...], options: dict[str, Any]
     ) -> None:
         if not isinstance(function, StudentRef):
-            raise NoLiteral(f"{checker} was given a function of the check's own")
+            raise NoLiteral(f"{checker} was called on a function that the check defines")
         given = "(" + "".join(f"{self.value(tensor)}, " for tensor in inputs).rstrip() + ")"
         words = "".join(f", {key}={self.value(value)}" for key, value in options.items())
         self.lines.append(

@@ -30,9 +30,9 @@ def snippet(
     gradcheck: bool,
     in_notebook: bool = False,
 ) -> str | None:
-    """Return the lines, or None if there are none. Tensors are named as in ``inputs``.
-    ``gradcheck`` says that a gradcheck failed. With ``in_notebook``, nothing is imported, because
-    the kernel's namespace has the functions.
+    """Return the text, or None if the call can't be written or is too long. Tensors are named as in
+    ``inputs``. ``gradcheck`` says that a gradcheck failed. With ``in_notebook``, nothing is
+    imported, because the kernel's namespace has the functions.
     """
     if call is None:
         return None

@@ -21,8 +21,8 @@ STUDENT_STEPS = ("call", "observe", "get", "object", "fetch")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield a result and its parts, each with its path: ``["gradient"]``, ``[0]``. Numbers inside
-    are left out, because they have no identity.
+    """Yield a result and its parts, each with its path: ``["gradient"]``, ``[0]``. Integers, bools
+    and None inside it are left out, because equal ones are the same object.
     """
     if isinstance(value, Tensor | RemoteObject | list | tuple | dict | float | str) or (
         path == "" and value is not None
@@ -37,7 +37,7 @@ def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def call_name(function: Any) -> str:
-    """Return the name of a torch function in code."""
+    """Return a torch function's name as code, ``torch.Tensor.sum``; raise NoLiteral without one."""
     if function in (torch.autograd.grad, torch.autograd.backward):
         return f"torch.autograd.{function.__name__}"
     name = resolve_name(function)
@@ -79,7 +79,7 @@ def wrong_step(
     """
     asked = [step for step in steps if id(step) in students and not looks_only(step)]
     if not asked:
-        raise NoLiteral("the check asked nothing of your code: it reads the file")
+        raise NoLiteral("the check does not call your code: it reads the file")
     if asked[-1].raised is None and actual is not None and not isinstance(actual, bool):
         fetched = object_steps.of_value(steps, actual)
         if fetched is not None and id(fetched) in origins:

@@ -6,11 +6,12 @@ so the worker's report of its guarantees can be trusted. The layers, in the orde
 applied:
 
 *hidden*
-    The fork server, the judges and the worker itself are not dumpable: of one user's processes none
-    may look into another's memory or descriptors (proc(5), ``PR_SET_DUMPABLE``).
+    The fork server, the judges and the worker itself are not dumpable. So another process of the
+    same user can't read their memory or descriptors (proc(5), ``PR_SET_DUMPABLE``).
 *descriptors*
     Standard input is empty, standard output and error are one pipe to the judge. All others are
-    closed, except the line to the judge. The worker leads a session and dies with its fork server.
+    closed, except the connection to the judge. The worker leads a session and dies with its fork
+    server.
 *limits*
     rlimits: processor time, address space, file size, open files, no core dump. The judge keeps the
     wall clock. The fork server watches threads and the size of the scratch folder (``monitor``).
@@ -135,11 +136,11 @@ def is_hidden() -> bool:
 def confine(
     limits: Limits, prepared: Prepared, *, mode: str, keep: set[int], without: Collection[str] = ()
 ) -> tuple[tuple[str, ...], tuple[str, ...], Limits]:
-    """Confine this process, for good. Return the guarantees that hold, those that don't, and the
+    """Confine this process permanently. Return the guarantees that hold, those that don't, and the
     limits in force.
 
-    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off``, only the
-    first layer is applied. ``without`` leaves layers out, to simulate a weaker host. A layer that
+    ``keep`` are the descriptors that stay open beside 0, 1 and 2. With ``mode`` ``off``, only
+    *descriptors* is applied. ``without`` leaves layers out, to simulate a weaker host. A layer that
     the host refuses does not hold.
     """
     wanted = (
@@ -185,14 +186,14 @@ def prctl(option: int, argument: int) -> bool:
 
 
 def close_all_but(keep: set[int]) -> None:
-    """Close every descriptor but these, however high its number is."""
+    """Close every descriptor except these, however high its number is."""
     try:
         highest = max(map(int, os.listdir("/proc/self/fd")))  # noqa: PTH208 - names, not paths
     except OSError:
         highest = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     start = 0
     for fd in sorted(keep):
-        if start < fd:  # close_range(2) would get an empty range as one without an end
+        if start < fd:  # close_range(2) would take an empty range as one without an end
             os.closerange(start, fd)
         start = fd + 1
     os.closerange(start, highest + 1)

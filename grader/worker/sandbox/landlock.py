@@ -1,12 +1,12 @@
 """Restrict the files that a worker can use: read the Python installation and the packages (except
-ours), and write to one scratch folder.
+this one), and write to one scratch folder.
 
 Theory of operation
 -------------------
 
 Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders with what is allowed
-beneath each, and confines a process to it for good. Whatever access a kernel knows is denied and
-given back only here:
+beneath each, and confines a process to it permanently. The ruleset denies every kind of access that
+the kernel knows, and allows again:
 
 * *read*: the standard library, site-packages and the system's shared libraries, without the trees
   in ``hidden`` (everything around these is allowed entry by entry); files about processor and
@@ -52,8 +52,8 @@ MACHINE = (
     "/proc/stat",
     "/usr/share/zoneinfo",
 )
-"""Files about the processor, which torch reads when it first computes, about its use, and time
-zones.
+"""Files about the processor, which torch reads when it first computes, about memory and load, and
+time zones.
 """
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib")
 
@@ -96,11 +96,10 @@ def readable_trees() -> list[Path]:
 
 
 def own_trees(package: Path) -> list[Path]:
-    """What of ours must stay hidden: this package, and whatever of it lies among the installed
-    packages.
+    """Return the engine's own trees, which must stay hidden: ``package``, and its parts among the
+    installed packages.
 
-    That is more than one place where the package is installed in editable form: its code is
-    elsewhere, the course was copied.
+    An editable installation has several: the code is elsewhere, but the course was copied there.
     """
     places = [package.parent, *readable_trees()]
     names = (package.name, "gradlings-*.dist-info")
@@ -158,7 +157,7 @@ def _allow(ruleset: int, path: Path, access: int, handled: int) -> None:
 
 
 def apply(ruleset: int) -> None:
-    """Confine this process to a ruleset, for good; raise OSError if the kernel refuses."""
+    """Confine this process to a ruleset permanently; raise OSError if the kernel refuses."""
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "no_new_privs is refused")

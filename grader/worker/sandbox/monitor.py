@@ -1,4 +1,4 @@
-"""Enforce limits that the kernel does not: the parent checks them while it waits, and kills."""
+"""Enforce limits that the kernel does not: the fork server checks them and kills the worker."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from pathlib import Path
 from grader.core.limits import MIB, Limits
 
 SECONDS = 0.02
-"""How often a waiting parent checks."""
+"""How many seconds pass between two checks."""
 
 
 def overuse(
     pid: int, scratch: Path | None, limits: Limits, *, mounted: bool = False
 ) -> tuple[str, int] | None:
-    """Return the exceeded limit (template, limit) or None; unreadable /proc counts as none.
+    """Return the limit that a worker exceeds, as (template, limit), or None. Without /proc, threads
+    are not counted.
 
     ``mounted`` says that the scratch folder is a separate file system, which also counts files that
     were unlinked while they are open.
@@ -50,7 +51,7 @@ def threads(pid: int) -> int:
 
 
 def used_bytes(mounted: Path) -> int:
-    """Return how many bytes the files of a file system take (statvfs(3)); raise OSError."""
+    """Return how many bytes the files of a file system take (statvfs(3)); may raise OSError."""
     found = os.statvfs(mounted)
     return (found.f_blocks - found.f_bfree) * found.f_frsize
 

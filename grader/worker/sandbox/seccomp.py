@@ -5,15 +5,15 @@ Theory of operation
 
 A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW
 or an error number. The list allows what Python, NumPy and torch need to compute: memory, threads,
-clocks, files (which Landlock confines), and the line to the judge, which is used by read(2) and
-write(2) alone. Calls that are not on it fail with EPERM, so that a library can handle it. By
+clocks, files (which Landlock confines), and the connection to the judge, which needs only read(2)
+and write(2). Calls that are not on it fail with EPERM, so that a library can handle it. By
 argument:
 
 * ``clone`` only with all flags of a thread; never for a process, nor for a thread with its own
   descriptors, which could open as many again; ``clone3``, whose flags a filter can't see, is
   ENOSYS, and the C library falls back on ``clone``
-* ``fallocate`` never, since it takes room on the disk beyond a file's size and so beyond its limit;
-  the C library's posix_fallocate falls back on writing
+* ``fallocate`` never, because it takes disk space beyond a file's size and so beyond its limit; the
+  C library's posix_fallocate falls back on writing
 * ``readlink`` and ``readlinkat`` never, because Landlock does not confine them; they say that the
   path is not a link (EINVAL), so ``os.path.realpath`` works
 * ``open`` and ``openat``, but not to truncate a file that is opened for reading
@@ -211,7 +211,7 @@ def available() -> bool:
 
 
 def apply() -> None:
-    """Put the filter on this process, for good; raise OSError if the kernel refuses."""
+    """Put the filter on this process permanently; raise OSError if the kernel refuses."""
     code = program(platform.machine(), os.getpid())
     buffer = ctypes.create_string_buffer(code, len(code))
 

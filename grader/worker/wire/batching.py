@@ -28,7 +28,7 @@ MAX_QUESTIONS = 400
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to the worker; its handle may be that of an earlier answer: ``{"of": number}``."""
+    """A request to the worker. Its handle may be ``{"of": position}``: that in an earlier reply."""
 
     fields: dict[str, Any]
     blob: bytes
@@ -44,7 +44,9 @@ def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
 def product_question(
     of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
 ) -> Request:
-    """Return a request for a product with answer ``of``'s Jacobian; keep the graph."""
+    """Return a request for the product of ``vector`` and the Jacobian of request number ``of``; the
+    graph is kept.
+    """
     metas, blob = encode_tensors([vector], strided=True)
     needs = [tensor.requires_grad for tensor in inputs]
     fields = {
@@ -75,8 +77,8 @@ def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS
 def gradgradcheck_questions(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
 ) -> list[Request]:
-    """Return gradgradcheck's requests: gradcheck of the
-    product, with respect to inputs and ``v``.
+    """Return gradgradcheck's requests: gradcheck of the product, with respect to the inputs and
+    ``v``; empty if there are too many.
     """
     everything = [*inputs, v]
     if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:

@@ -24,8 +24,8 @@ GRADCHECK_IMPORTS = (
 fork server imports them before it forks.
 """
 LATE_IMPORTS = ("torch._decomp.decompositions_for_jvp", "torch._dynamo")
-"""Modules that function transforms, forward mode, optimizers and checkpoints import at first use.
-The first two need both, the others the last.
+"""Modules that torch imports at first use: both for function transforms and forward mode, only the
+second for optimizers and checkpoints.
 """
 
 
@@ -50,7 +50,7 @@ def keeps_graph() -> bool:
 
 
 def undefined_gradient(tensor: Tensor) -> Tensor:
-    """Return the tensor behind a node whose backward passes an undefined gradient on.
+    """Return the tensor as the result of a new node whose backward passes on an undefined gradient.
 
     gradcheck asks what a backward does with one, so the worker has to be able to make one.
     """

@@ -39,4 +39,4 @@ def _text(error: BaseException) -> str:
     try:
         return str(error)[:MAX_TEXT]
     except BaseException:  # the student's __str__ may raise
-        return "(an exception whose text could not be had)"
+        return "(an exception without text: its __str__ raised)"

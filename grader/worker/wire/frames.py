@@ -78,7 +78,7 @@ def limit_nodes(text: bytes | bytearray, most: int | None) -> None:
 def unpack(
     text: bytes | bytearray, blob: bytes | bytearray | memoryview, *, most: int | None = None
 ) -> Frame:
-    """Return a frame from its two parts, with ``most`` values; raise nothing but BrokenFrame."""
+    """Return a frame from its two parts, of at most ``most`` values; raise only BrokenFrame."""
     limit_nodes(text, most)
     try:
         return Frame(json.loads(bytes(text).decode("utf-8")), blob)

@@ -1,4 +1,6 @@
-"""Placeholders in a value: for an object that cannot cross, a name, a tensor."""
+"""Placeholders in a value: for an object that can't cross, a name in the student's file, a
+tensor.
+"""
 
 from __future__ import annotations
 

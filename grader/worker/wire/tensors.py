@@ -74,13 +74,13 @@ def size_in(header: list[Any]) -> int:
     """Return how many bytes a header claims; raise BrokenFrame if that is not a count."""
     size = header[4]
     if type(size) is not int or size < 0:
-        raise BrokenFrame("a tensor with fewer bytes than it claims")
+        raise BrokenFrame("a tensor whose number of bytes is not a count")
     return size
 
 
 def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
-    """Return the tensor and whether its header says that it requires grad; only a trusted tensor
-    then does.
+    """Return the tensor, and whether its header says that it requires grad. Only a tensor from a
+    trusted sender then requires grad.
 
     With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise BrokenFrame,
     or whatever torch and Python raise for a malformed header.

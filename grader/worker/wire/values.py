@@ -4,7 +4,7 @@
 Python                JSON
 ====================  =====================================================================
 None, bool, int,      themselves (floats keep NaN and infinities; a subclass of float or int
-float, str            counts as its base; NumPy's float64 is one, its integers and bool count so)
+float, str            counts as its base, and NumPy's float64, integers and bool as Python's)
 list                  an array
 anything else         an object with one key, the tag: ``tuple``, ``dict``, ``set``, ``complex``,
                       ``bytes``, ``ellipsis``, ``dtype``, ``tensor``, ``program``, ``student``,
@@ -41,7 +41,7 @@ MAX_NUMBER = 1 << 62
 
 
 class Encoder:
-    """Encode values as JSON data; collects distinct ``tensors`` and their bytes (``blob``).
+    """Encodes values as JSON data; collects distinct ``tensors`` and their bytes (``blob``).
 
     ``keep`` keeps an object that can't cross and returns its number.
     """

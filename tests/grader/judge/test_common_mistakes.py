@@ -27,6 +27,7 @@ from grader.worker.wire.placeholders import Opaque
 
 WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)
 SQUARE = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)
+DEEP = WANTED.reshape(1, 2, 3, 1, 1)
 ROUNDED = torch.tensor([0.1, 0.7, 1 / 3], dtype=torch.float64)
 LEAF = torch.tensor([0.5, 2.0], requires_grad=True)
 PLAIN = "def f(x):\n    return x\n"
@@ -76,6 +77,7 @@ def named(
         (WANTED.flatten(), WANTED, "common_wrong_shape", "a different shape: the shape is (6,)"),
         (WANTED[:1, 0], WANTED[0, 0], "common_wrong_shape", "size 1: the shape is (1,)"),
         (WANTED[:0, 0], WANTED[:0], "common_wrong_shape", "is empty: the shape is (0,)"),
+        (DEEP.transpose(0, 1), DEEP, "common_wrong_shape", "a different shape: the shape is (2, 1"),
         (WANTED.sum(), WANTED, "common_wrong_shape", "summed: the shape is ()"),
         (WANTED.mean(0), WANTED, "common_wrong_shape", "averaged: the shape is (3,)"),
         (WANTED[0], WANTED, None, ""),
