@@ -12,8 +12,8 @@ class MyReLU(torch.autograd.Function):
 
     x is a float32 or float64 tensor of any shape. The elements of x and grad_output are between
     -1e30 and 1e30. Calls do not affect each other, and backward can run again on a retained graph.
-    The caller does not change x between forward and backward. You may split forward into forward(x)
-    and setup_context(ctx, inputs, output).
+    The caller changes neither x nor the result between forward and backward. You may split forward
+    into forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from torch import Tensor
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue, Phrase
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
+from grader.core.value_text import pair
 from grader.course.analysis.source import Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
@@ -105,6 +107,8 @@ class Results:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
             values |= in_cells(verdict.facts, source)
             texts = {name: show_fact(value, tr) for name, value in values.items()}
+            if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
+                texts["expected"], texts["actual"] = pair(expected, actual)  # so that they differ
             run.failures[check.id] = KnownFailure(check, Behavior.of(verdict), texts)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size

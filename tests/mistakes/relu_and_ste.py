@@ -1130,3 +1130,129 @@ class STE(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         return grad_output
+
+
+# %% clears_the_gradient
+# A fresh start for every call.
+def relu(x):
+    x.grad = None
+    return MyReLU.apply(x)  # noqa: F821
+
+
+# %% clears_the_gradient
+# The same for the step.
+def binarize(x):
+    x.grad = None
+    return STE.apply(x)  # noqa: F821
+
+
+# %% leaves_grad_mode_off
+# Records only for an x that requires grad, from then on.
+import torch
+
+
+def relu(x):
+    torch.set_grad_enabled(x.requires_grad)
+    return MyReLU.apply(x)  # noqa: F821
+
+
+# %% records_under_no_grad
+# Recording is switched on, whatever the caller wants.
+import torch
+
+
+def binarize(x):
+    with torch.enable_grad():
+        return STE.apply(x)  # noqa: F821
+
+
+# %% remembers_results
+# A cache by the identity of x.
+from functools import lru_cache
+
+
+@lru_cache(maxsize=None)
+def binarize(x):
+    return STE.apply(x)  # noqa: F821
+
+
+# %% slope_overwritten
+# The product is written into the slope that forward keeps on ctx.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.slope = (x > 0).to(x.dtype)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return ctx.slope.mul_(grad_output).clone()
+
+
+# %% none_for_zeros
+# Where no element is positive, None stands for zeros.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        mask = x > 0
+        return grad_output * mask if mask.any() else None
+
+
+# %% gradient_rounded
+# The gradient goes through float32.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.float()
+
+
+# %% freezes_grad_output
+# The caller's gradient no longer requires grad.
+import torch
+
+
+class STE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.requires_grad_(False)
+
+
+# %% wrong_at_the_borders
+# x is scaled to 0 … 1 first, which rounds the number after 1 to 1.
+import torch
+
+
+class ClippedSTE(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return (x > 0).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        unit = (x + 1) / 2
+        return grad_output * ((unit >= 0) & (unit <= 1))

@@ -45,24 +45,51 @@ def node_of(value, cls):
 
 
 def beside(student, name, x, v, held):
-    """backward for v from a call plus w * 1: what x and v hold afterwards, and the .grad of x and
-    of w.
+    """backward for v from a call plus w * 1: what x and v hold afterwards, the .grad of x and of w,
+    and whether v, which requires grad, still does.
     """
+    v.requires_grad_()
     w = torch.zeros_like(v).requires_grad_()
     neighbour = w * 1  # made before the call, so its node runs after that of the call
     x.grad = held
     (getattr(student, name).apply(x) + neighbour).backward(v)
     grads = [None if t.grad is None else t.grad.detach().clone() for t in (x, w)]
-    return {"x": x.detach().clone(), "v": v.clone(), "grads": grads}
+    seen = {"x": x.detach().clone(), "v": v.detach().clone(), "grads": grads}
+    return {**seen, "v_requires_grad": v.requires_grad}
+
+
+def at(student, path):
+    """What a dotted name of the student's stands for."""
+    for part in path.split("."):
+        student = getattr(student, part)
+    return student
 
 
 def constant_input(student, path, x):
-    """What an x that requires no grad holds after a call, and whether it requires grad."""
-    function = student
-    for part in path.split("."):
-        function = getattr(function, part)
+    """What an x that requires no grad holds after a call, whether it requires grad, and whether
+    autograd still records.
+    """
+    at(student, path)(x)
+    return {
+        "x": x.detach().clone(),
+        "requires_grad": x.requires_grad,
+        "records": torch.is_grad_enabled(),
+    }
+
+
+def called_again(student, path, x, z, held):
+    """Calls on one leaf: whether one under no_grad is recorded; what .grad holds after another; the
+    result once the leaf has the values of z.
+    """
+    function, x = at(student, path), x.detach().clone().requires_grad_()
+    x.grad = held
+    with torch.no_grad():
+        recorded = function(x).requires_grad
     function(x)
-    return {"x": x.detach().clone(), "requires_grad": x.requires_grad}
+    grad = None if x.grad is None else x.grad.clone()
+    with torch.no_grad():
+        x.copy_(z)
+    return {"recorded": recorded, "grad": grad, "again": function(x).detach().clone()}
 
 
 def one_tensor_twice(student, name, x, z, v):
@@ -169,7 +196,4 @@ def graph(student, path, names, inputs):
     """The graph behind what a function of the student's returns for the inputs."""
     from grader.authoring import trace
 
-    function = student
-    for part in path.split("."):
-        function = getattr(function, part)
-    return trace(function(*inputs), dict(zip(names, inputs, strict=True)))
+    return trace(at(student, path)(*inputs), dict(zip(names, inputs, strict=True)))

@@ -87,9 +87,9 @@ def assert_right(
     gradient.
     """
     (got,) = torch.autograd.grad(applied(student, name, x, **tolerance), x, v, allow_unused=True)
-    assert_gradient(
-        got, gradient(name, x, v), message, inputs={"x": x, "v": v}, facts={"function": name}
-    )
+    exact = {"rtol": 1e-12, "atol": 0.0} if x.dtype is torch.float64 else {}
+    details = {"inputs": {"x": x, "v": v}, "facts": {"function": name}}
+    assert_gradient(got, gradient(name, x, v), message, **exact, **details)
 
 
 def assert_every_shape(student: Student, name: str, draw: RandomInputs) -> None:
@@ -179,6 +179,8 @@ def assert_tensors_stay(student: Student, name: str, draw: RandomInputs) -> None
     )
     assert_gradient(seen["grads"][1], v, message, **details)
     assert_equal(seen["v"], v, "backward changed the incoming gradient", **details)
+    message = "the incoming gradient required grad before backward, and does not afterwards"
+    assert_that(seen["v_requires_grad"], message, **details)
     message = "x.grad should be its old value plus the gradient"
     assert_gradient(seen["grads"][0], held + gradient(name, x, v), message, **details)
     assert_constant_stays(student, f"{name}.apply", x.detach())
@@ -191,6 +193,8 @@ def assert_constant_stays(student: Student, path: str, x: Tensor) -> None:
     message = "x did not require grad before {called}(x), but does afterwards"
     assert_that(not seen["requires_grad"], message, **details)
     assert_equal(seen["x"], x, "{called} changed x", **details)
+    message = "after {called}(x) with an x that requires no grad, grad mode is switched off"
+    assert_that(seen["records"], message, **details)
 
 
 def assert_calls_apart(student: Student, name: str, draw: RandomInputs) -> None:
@@ -268,6 +272,10 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
         # A class whose float32 rounds the gradient has its own checks; the function isn't to blame.
         assert_gradient(seen["gradient"], v * b, message, rtol=1e-6, **details)
         answers = answers and assert_hands_on(student, name, f"{of}.apply", x, v)
+
+
+def assert_rest_stays(student: Student, draw: RandomInputs, name: str, of: str) -> None:
+    """What a function leaves alone: x, its .grad, the grad mode. It keeps nothing of a call."""
     far = torch.tensor([-1e30, 1e30, -50.0, 50.0, 0.0, 1e-30], dtype=torch.float64)
     for x in (torch.empty(0, 2), draw.tensor(3, dtype=torch.float32), far, far.float()):
         with student.writing_allowed():  # the class has its own checks
@@ -281,8 +289,22 @@ def assert_exchanged_gradient(student: Student, draw: RandomInputs, name: str, o
             facts = {"name": name, "function": of}
             assert_tensor(got, want.detach(), message, inputs={"x": x}, facts=facts)
             own = student.observe("constant_input", f"{of}.apply", x)
-            if torch.equal(own["x"], x) and not own["requires_grad"]:
+            if torch.equal(own["x"], x) and not own["requires_grad"] and own["records"]:
                 assert_constant_stays(student, name, x)
+    x, z, held = (draw.tensor(3) for _ in range(3))
+    try:
+        own = student.observe("called_again", f"{of}.apply", x, z, held)
+    except StudentCodeError:  # the class has its own checks
+        return
+    seen = student.observe("called_again", name, x, z, held)
+    details = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
+    message = "{name}(x) under torch.no_grad() requires grad, and {function}.apply(x) does not"
+    assert_that(own["recorded"] or not seen["recorded"], message, **details)
+    before = {"inputs": {"x": x, "x.grad before": held}, "facts": details["facts"]}
+    assert_tensor(seen["grad"], held, "{name}(x) changed x.grad", **before)
+    message = "x was changed in place after {name}(x), and a second {name}(x) is wrong"
+    after = {"inputs": {"x before": x, "x": z}, "facts": details["facts"]}
+    assert_tensor(seen["again"], own["again"], message, **after)
 
 
 # ------------------------------------------------------------------------------------------- MyReLU
@@ -378,10 +400,16 @@ def test_my_relu_leaves_tensors_of_others(student: Student, draw: RandomInputs) 
     assert_tensors_stay(student, "MyReLU", draw)
 
 
-@check(points=0.5, about="relu", needs="test_relu_returns_what_apply_returns")
+@check(points=0.25, about="relu", needs="test_relu_returns_what_apply_returns")
 def test_relu_leads_back_to_my_relu(student: Student, draw: RandomInputs) -> None:
     """the gradient through relu comes from MyReLU.backward"""
     assert_exchanged_gradient(student, draw, "relu", "MyReLU")
+
+
+@check(points=0.25, about="relu", needs="test_relu_returns_what_apply_returns")
+def test_relu_leaves_the_rest_alone(student: Student, draw: RandomInputs) -> None:
+    """relu leaves x, x.grad and grad mode as they were"""
+    assert_rest_stays(student, draw, "relu", "MyReLU")
 
 
 # ---------------------------------------------------------------------------------------------- STE
@@ -467,10 +495,16 @@ def test_ste_leaves_tensors_of_others(student: Student, draw: RandomInputs) -> N
     assert_tensors_stay(student, "STE", draw)
 
 
-@check(points=0.5, about="binarize", needs="test_binarize_returns_what_apply_returns")
+@check(points=0.25, about="binarize", needs="test_binarize_returns_what_apply_returns")
 def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> None:
     """the gradient through binarize comes from STE.backward"""
     assert_exchanged_gradient(student, draw, "binarize", "STE")
+
+
+@check(points=0.25, about="binarize", needs="test_binarize_returns_what_apply_returns")
+def test_binarize_leaves_the_rest_alone(student: Student, draw: RandomInputs) -> None:
+    """binarize leaves x, x.grad and grad mode as they were"""
+    assert_rest_stays(student, draw, "binarize", "STE")
 
 
 # --------------------------------------------------------------------------------------- ClippedSTE
@@ -479,7 +513,8 @@ def test_binarize_leads_back_to_ste(student: Student, draw: RandomInputs) -> Non
 @check(points=0.25, about="ClippedSTE", at="ClippedSTE.backward", bonus=True, needs=CLIPPED)
 def test_clipped_ste_at_its_borders(student: Student, draw: RandomInputs) -> None:
     """ClippedSTE passes the gradient at exactly -1 and 1"""
-    for dtype, near in ((torch.float32, 1e-6), (torch.float64, 1e-12)):
+    for dtype in (torch.float32, torch.float64):
+        near = torch.finfo(dtype).eps  # 1 + near is the number after 1
         points = [-1.0, 1.0, 0.0, -0.0, 1 + near, -1 - near, 1 - near, near - 1, 1.01, -1.2]
         x = torch.tensor(draw.sample(points, 10), dtype=dtype, requires_grad=True)
         v = draw.tensor(10, low=0.5, high=2.0, dtype=dtype)
