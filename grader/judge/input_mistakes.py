@@ -119,6 +119,57 @@ def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
                         yield name, node.lineno
 
 
+COPYING = ("reshape", "flatten", "contiguous")
+"""Methods that copy a tensor only if its elements do not lie in order."""
+
+
+@mistake(
+    "common_written_into_copy",
+    about=(),
+    title="The values are written into a copy",
+    explanation=(
+        "{method} in line {line} copies a tensor that is not contiguous, so what is written there"
+        " is lost and the result stays 0. zeros_like and empty_like keep the strides of a"
+        " transposed x: use torch.zeros(x.shape), or stack the values."
+    ),
+)
+def written_into_copy(failure: Failure, student: Student) -> Facts | None:
+    """Recognize zeros for an input that is not contiguous, where a possible copy is written to."""
+    both = pair(failure)
+    if both is None or both[0].any() or not both[1].any():
+        return None
+    tensors = [value for value in failure.inputs.values() if isinstance(value, Tensor)]
+    if all(tensor.is_contiguous() for tensor in tensors):
+        return None
+    for part in ast.walk(student.source.tree):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == failure.about:
+            found = list(_writes_into_copies(part))
+            return {"method": found[0][0], "line": found[0][1]} if found else None
+    return None
+
+
+def _writes_into_copies(part: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield a method that may copy, and its line, where an index of its result is assigned to."""
+    named = {}
+    for node in ast.walk(part):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if method := _copying(value):
+                named[name] = method, node.lineno
+    for node in ast.walk(part):
+        match node:
+            case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in named:
+                yield named[name]
+            case ast.Subscript(value=value, ctx=ast.Store()) if method := _copying(value):
+                yield method, node.lineno
+
+
+def _copying(value: ast.expr) -> str | None:
+    match value:
+        case ast.Call(func=ast.Attribute(attr=method)) if method in COPYING:
+            return method
+    return None
+
+
 @mistake(
     "common_calls_disagree",
     about=(),
@@ -167,4 +218,10 @@ def _draws(tree: ast.Module) -> bool:
     )
 
 
-INPUTS: tuple[Mistake, ...] = (grad_kept_by_reference, input_returned, input_added, calls_disagree)
+INPUTS: tuple[Mistake, ...] = (
+    grad_kept_by_reference,
+    written_into_copy,
+    input_returned,
+    input_added,
+    calls_disagree,
+)

@@ -107,7 +107,12 @@ RAISED: tuple[Mistake, ...] = (
         "A tensor without dimensions is indexed or iterated",
         "The tensor is a single number: its shape is (), so it has no first element and no"
         " dimension 0. Use operations that work for any shape, without an index.",
-        ["0-d tensor", "0-dim tensor", "tensor has no dimensions"],
+        [
+            "0-d tensor",
+            "0-dim tensor",
+            "tensor has no dimensions",
+            "too many indices for tensor of dimension 0",
+        ],
     ),
     raised(
         "common_retains_nothing",

@@ -418,7 +418,8 @@ def wrong_at_the_borders(failure: Failure, student: Student) -> Facts | None:
         student, "ClippedSTE", lambda v, x: v * (x.abs() <= 1), *ELSEWHERE[0]
     ):
         return None
-    x, v = double(-1.000001, -1.0, 1.0, 1.000001), double(2.0, 3.0, -2.0, 4.0)
+    near = 1 + torch.finfo(torch.float64).eps  # the number after 1
+    x, v = double(-near, -1.0, 1.0, near), double(2.0, 3.0, -2.0, 4.0)
     got, want = ask(student, "ClippedSTE", x, v)[1], double(0.0, 3.0, -2.0, 0.0)
     return {"v": v, "got": got, "want": want} if differs(got, want) else None
 

@@ -149,6 +149,19 @@ def test_a_write_reaches_an_argument_through_shared_memory() -> None:
     assert named(message=WROTE, source=pair)[0] == found
 
 
+def test_values_written_into_a_copy() -> None:
+    source = "def f(x):\n    flat = torch.zeros_like(x).{}\n    flat[0] = 1\n    return flat\n"
+    zero, x = torch.zeros_like(WANTED), WANTED.t().contiguous().t()
+    for method in ("reshape(-1)", "flatten()"):
+        found, words = named(zero, WANTED, inputs={"x": x}, source=source.format(method))
+        assert found == "common_written_into_copy"
+        assert words.startswith(f"{method.split('(')[0]} in line 2 copies a tensor")
+    assert named(zero, WANTED, inputs={"x": x}, source=source.format("view(-1)"))[0] is None
+    assert named(zero, WANTED, inputs={"x": WANTED}, source=source.format("flatten()"))[0] is None
+    direct = "def f(x):\n    x.reshape(-1)[0] = 1\n    return x\n"
+    assert named(zero, WANTED, inputs={"x": x}, source=direct)[0] == "common_written_into_copy"
+
+
 def test_another_exception_than_wanted() -> None:
     source = "def f(x):\n    {}\n"
     error = StudentCodeError("AssertionError", "n", line=2)
