@@ -131,10 +131,12 @@ def assigned_names(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def shared_with(value: ast.expr) -> str | None:
-    """Return the variable that a value certainly shares memory with."""
+    """Return the variable that a value shares memory with, on one path of an if-else at least."""
     match value:
         case ast.Name(id=name):
             return name
+        case ast.IfExp(body=one, orelse=other):
+            return shared_with(one) or shared_with(other)
         case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if (
             attr in SHARING or writes_in_place(attr)
         ):

@@ -767,3 +767,108 @@ import torch
 def predict(f, x):
     with torch.no_grad():
         return f(x).requires_grad_(False)
+
+
+# %% shared_no_grad
+# The object that remembers the mode is made once.
+import torch
+
+SILENT = torch.no_grad()
+
+
+def predict(f, x):
+    with SILENT:
+        return f(x)
+
+
+# %% error_replaced
+# f runs in a generator, which turns StopIteration into RuntimeError.
+import torch
+
+
+def predict(f, x):
+    def values():
+        with torch.no_grad():
+            yield f(x)
+
+    return list(values())[0]
+
+
+# %% switched_on_afterwards
+# A leaf is switched off for the copy, and on again in any case.
+def cut(y):
+    if not y.is_leaf:
+        return y.detach()
+    y.requires_grad_(False)
+    copy = y.clone()
+    y.requires_grad_(True)
+    return copy
+
+
+# %% compares_with_nan
+# An assertion that the values are the same.
+import torch
+
+
+def cut(y):
+    copy = y.detach().clone()
+    assert torch.equal(copy, y)
+    return copy
+
+
+# %% detached_in_place
+# y is freed at the end, and may be x.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().clone().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    (at_x,) = torch.autograd.grad(y, x, at_w)
+    y.detach_()
+    return at_x, at_w
+
+
+# %% sum_in_python
+# The gradient at x, element by element of y, with Python's sum.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().clone().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    at_x = sum(
+        torch.autograd.grad(one, x, v, retain_graph=True)[0]
+        for one, v in zip(y.flatten(), at_w.flatten())
+    )
+    return at_x, at_w
+
+
+# %% square_expanded
+# The square of the difference, multiplied out.
+def bootstrap_loss(online, target):
+    target = target.detach()
+    return (online**2 - 2 * online * target + target**2).mean()
+
+
+# %% root_of_zero
+# The root mean square, squared again.
+def bootstrap_loss(online, target):
+    return ((online - target.detach()) ** 2).mean().sqrt() ** 2
+
+
+# %% hook_left_on_target
+# A hook keeps the gradient from target, from now on.
+def bootstrap_loss(online, target):
+    if target.requires_grad:
+        target.register_hook(lambda grad: grad * 0)
+    return ((online - target) ** 2).mean()
+
+
+# %% common_writes_into_argument
+# Only a target that requires grad is copied.
+def bootstrap_loss(online, target):
+    other = target.detach().clone() if target.requires_grad else target
+    return (other.neg_() + online).square().mean()

@@ -31,9 +31,18 @@ def prediction(student, f, x, through, enabled):
     return {**seen, "x_before": before, "x_after": state(t), "backward": backward_from(result)}
 
 
+def nested(student, f, x, enabled):
+    """What predict returned for a function that calls predict itself; the mode afterwards."""
+    with torch.set_grad_enabled(enabled):
+        result = student.predict(lambda given: student.predict(f, given), x)
+        after = torch.is_grad_enabled()
+    return {"result": kept(result), "mode_after": after, "nested": True}
+
+
 def raising(student, f, x, kind, text, enabled):
     """What came out of predict where f raises an exception, and the grad mode afterwards."""
-    thrown = {"ValueError": ValueError, "KeyboardInterrupt": KeyboardInterrupt}[kind](text)
+    kinds = (ValueError, KeyboardInterrupt, StopIteration)
+    thrown = {one.__name__: one for one in kinds}[kind](text)
 
     def failing(given):
         f(given)

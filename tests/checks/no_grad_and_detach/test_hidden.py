@@ -121,6 +121,11 @@ def test_the_mode_is_back_afterwards(student, draw):
         }
         assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
         assert_mode(seen, enabled, **details)
+        seen = student.observe("nested", f, x, enabled)
+        inputs = {**details["inputs"], "f": f"a function that calls predict for {formula['f']}"}
+        details = {"inputs": inputs, "facts": {**seen, "enabled": enabled}}
+        assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
+        assert_mode(seen, enabled, **details)
 
 
 def assert_mode(seen, enabled, **details):
@@ -139,7 +144,12 @@ def assert_mode(seen, enabled, **details):
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_the_mode_is_back_when_f_raises(student, draw):
     """f's exception reaches the caller; grad mode is restored"""
-    for kind, enabled in (("ValueError", True), ("ValueError", False), ("KeyboardInterrupt", True)):
+    for kind, enabled in (
+        ("ValueError", True),
+        ("ValueError", False),
+        ("KeyboardInterrupt", True),
+        ("StopIteration", True),
+    ):
         x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         text = f"not today, {draw.integer(100, 999)}"
         seen = student.observe("raising", f, x, kind, text, enabled)
@@ -294,6 +304,9 @@ def test_cut_takes_any_tensor(student, draw):
                 actual=True,
                 **details,
             )
+        if not y.requires_grad:
+            details["facts"] = {**seen, "name": "y"}
+            assert_unchanged(seen["y_before"], seen["y_after"], **details)
 
 
 # ----------------------------------------------------------------------------------- split_backward
@@ -317,6 +330,10 @@ def test_what_grad_held_is_not_counted(student, draw):
         )
         before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
         assert_unchanged(before, after, inputs=inputs, facts={**seen, "name": "x"})
+    inputs = {"first": "x", "second": formulas["second"], "x": x}
+    seen = student.observe("stages", ITSELF, second, x, None)
+    before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
+    assert_unchanged(before, after, inputs=inputs, facts={**seen, "name": "x"})
 
 
 def in_dtype(draw, dtype):
@@ -446,8 +463,14 @@ def drawn_networks(draw, dtype=torch.float64):
 @check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
 def test_online_gets_its_gradient(student, draw):
     """the gradient at online is 2 (online - target) / n"""
-    for shape, dtype in (((2, 3), torch.float32), (draw.shapes()[-1], torch.float64)):
+    for shape, dtype, equal in (
+        ((2, 3), torch.float32, False),
+        (draw.shapes()[-1], torch.float64, False),
+        ((3,), torch.float64, True),
+    ):
         online, target = (draw.tensor(*shape, dtype=dtype, requires_grad=True) for _ in range(2))
+        if equal:
+            target = online.detach().clone().requires_grad_()
         v = draw.tensor(dtype=dtype)
         loss = student.bootstrap_loss(online, target)
         figures = [

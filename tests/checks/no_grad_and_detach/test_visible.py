@@ -225,6 +225,7 @@ def test_the_loss_is_the_mean_squared_difference(student, draw):
             draw.noncontiguous(2, 3, dtype=torch.float32),
         ),
         (draw.tensor(requires_grad=True), draw.tensor(requires_grad=True)),
+        (draw.tensor(3, dtype=torch.float32) + 1e4, draw.tensor(3, dtype=torch.float32) + 1e4),
     ):
         want = ((online - target) ** 2).mean().detach()
         got = student.bootstrap_loss(online, target)

@@ -145,6 +145,7 @@ def test_a_write_reaches_an_argument_through_shared_memory() -> None:
     assert "x is an argument" in words and "in line 4" in words
     assert named(message=WROTE, source=source.format("x.view(-1)"))[0] == found
     assert named(message=WROTE, source=source.format("x.exp()"))[0] is None
+    assert named(message=WROTE, source=source.format("x.exp() if a else x.detach()"))[0] == found
     pair = "def f(x):\n    y, z = x.detach(), 1\n    y += z\n    return y\n"
     assert named(message=WROTE, source=pair)[0] == found
 
