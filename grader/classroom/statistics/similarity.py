@@ -49,7 +49,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One text of a pair: its pieces, each marked if shared, and the shared part of its own code."""
+    """One text of a pair, in pieces, each marked if shared; ``share`` is how much is shared."""
 
     owner: str
     earlier: bool
