@@ -492,7 +492,7 @@ def graph(tmp_path: Path, function: str, *options: str) -> Any:
     return CliRunner().invoke(cli, ["graph", f"{path}:{function}", *options])
 
 
-def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
+def test_a_users_function_is_drawn(tmp_path: Path) -> None:
     """Variables are named, the last tensor is the root, backward frees saved tensors; the page
     breaks no policy.
     """
