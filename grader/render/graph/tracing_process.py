@@ -203,7 +203,7 @@ def root_of(result: Any) -> Tensor:
     ]
     if not tensors:
         raise GraphRequestError(
-            "the function returned a {type}, not a tensor, so there is no graph to draw",
+            "the function returned a value of type {type}, not a tensor: there is no graph to draw",
             type=type(result).__name__,
         )
     return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])
