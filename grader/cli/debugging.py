@@ -1,4 +1,4 @@
-"""Commands to inspect one's code, ``grade replay`` and ``grade graph``, and their options."""
+"""Commands to debug code, ``grade replay`` and ``grade graph``, and their options."""
 
 from __future__ import annotations
 

@@ -9,13 +9,16 @@ from pathlib import Path
 from grader.cli.watch_loop import Saves
 
 STEP_MS, DEBOUNCE_MS, POLL_MS = 2, 15, 200
-"""A save is reported when there was no further event for the first time, at the latest after the
-second; polling checks at the third interval.
+"""Times in milliseconds. A save is reported after ``STEP_MS`` without a further event, but at the
+latest after ``DEBOUNCE_MS``. Polling looks for changes every ``POLL_MS``.
 """
 
 
 def folder_saves(folders: Iterable[Path], lessons: dict[str, str], *, poll: bool) -> Saves:
-    """Return a source of saves in these folders, only of files that ``lessons`` has by name."""
+    """Return a source of saves in these folders.
+
+    ``lessons`` maps file names to lessons; saves of other files are ignored.
+    """
     watched = sorted(folders)
 
     def saves(stopped: threading.Event) -> Iterator[list[str]]:
@@ -49,7 +52,7 @@ REMOTE = frozenset(
 
 
 def remote_kind(folder: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
-    """Return the kind of a file system that is known to report no saves; else None."""
+    """Return the kind of the folder's file system if it is one of ``REMOTE``, else None."""
     try:
         lines = [
             line.split(" ") for line in mounts.read_text("utf-8", "surrogateescape").splitlines()

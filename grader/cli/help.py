@@ -33,7 +33,7 @@ BETWEEN = (
 AT_LEAST = "{command}: {option} takes a whole number, {low} or more. For help: {command} --help"
 WHOLE = "{command}: {option} takes a whole number. For help: {command} --help"
 ONE_OF = "{command}: {option} takes one of {names}. For help: {command} --help"
-TOO_MANY = "{command} takes fewer words than that. For help: {command} --help"
+TOO_MANY = "{command} got too many arguments. For help: {command} --help"
 
 
 def words_for(context: click.Context) -> Catalogue:

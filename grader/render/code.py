@@ -13,10 +13,10 @@ from html import escape
 from grader.core.sanitize import clean
 
 CONTEXT = 3
-"""How many lines are shown before and after one."""
+"""How many lines are shown before and after the line in question."""
 MAX_LINE = 400
 MAX_LINES = 3000
-"""A longer file is shown without colour, and is not compared."""
+"""A longer file is shown without color, and is not compared."""
 TEXTS_KEPT = 32
 """How many colored texts are remembered: a page shows each of its texts several times, and a class
 has thousands of pages.

@@ -15,7 +15,7 @@ STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}
 
 
 def compare(mine: str, reference: str, *, width: int) -> Iterator[Text]:
-    """Yield ``-`` lines (learner's) and ``+`` lines (reference's); None if they agree."""
+    """Yield ``-`` lines (learner's) and ``+`` lines (reference's); nothing if they agree."""
     lines = list(
         difflib.unified_diff(mine.splitlines(), reference.splitlines(), n=CONTEXT, lineterm="")
     )

@@ -50,6 +50,7 @@ class Card:
 
 
 def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
+    """Return a figure's drawings for a page; none for a prediction or malformed data."""
     try:
         if figure.get("kind") == "graph":
             return _graph_panels(figure, tr)
@@ -63,7 +64,7 @@ def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
 
 
 def _graph_panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
-    """The drawings of a figure's graphs; the last has the legend of all."""
+    """Return the drawings of a figure's graphs; the last has the legend of all."""
     graphs = list(_graphs(figure, tr))
     found = [
         Panel(

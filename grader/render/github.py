@@ -1,7 +1,7 @@
 """Print a report for GitHub Actions: annotations of lines, a summary of the run, and output in
 which a student's code can't give workflow commands.
 
-The runner takes any printed line that begins with ``::`` (after optional blanks) for a command. So
+The runner treats a printed line that begins with ``::`` (after optional blanks) as a command. So
 text of a student's code must never be printed while commands are on; ``silenced`` turns them off
 around it. Format: GitHub's "Workflow commands for GitHub Actions".
 """
@@ -45,12 +45,15 @@ def escaped(text: str) -> str:
 
 
 def escaped_property(text: str) -> str:
-    """Return a command's property, which would end at a colon or a comma."""
+    """Return a command's property, with colons and commas escaped too: they would end it."""
     return escaped(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterator[str]:
-    """Yield annotations for the first ten failures; paths relative to the repository."""
+    """Yield annotations: files missing or not loaded, then the first ten failures.
+
+    ``folder`` is the submission's path in the repository.
+    """
     wanted = [
         (lesson, check)
         for lesson in report.lessons

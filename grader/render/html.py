@@ -195,8 +195,8 @@ def render_page(
     """Render a submission's page.
 
     ``personal`` is what a class's gradebook adds, ``keepsake`` is a learner's own part. ``inline``
-    is the magic that grades again, for a notebook's frame without script. ``places`` has the
-    ``--in`` with which a command finds a lesson.
+    is the magic that grades again; it is set for a notebook's frame, which runs no script.
+    ``places`` has the folder that a command needs as ``--in`` to find a lesson.
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")

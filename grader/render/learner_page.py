@@ -28,8 +28,8 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """A lesson's part: the ``source`` that was graded, ``solution`` if the learner may see it, the
-    README.
+    """A lesson's part: the graded ``source``, the ``solution`` if the learner may see it, progress,
+    and the README.
     """
 
     source: str = ""

@@ -50,7 +50,10 @@ def lesson_table(
     tr: Catalogue,
     own: Callable[[Lesson], Callable[[str], str]],
 ) -> RenderableType:
-    """Return the lessons, a line each; ``own`` gives a lesson's text instead of ours."""
+    """Return the lessons, a line each.
+
+    ``here`` are the lessons with a file; ``own`` returns the translations of a lesson's own texts.
+    """
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("", no_wrap=True)
     table.add_column(tr("lesson"), no_wrap=True)

@@ -22,8 +22,10 @@ PATTERN = r"^(.+?):(\d+):(\d+): error: (.*)$"
 
 
 def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
-    """Yield a line for each check that did not pass, and for each file that can't be loaded, except
-    stubs; paths begin with the submission's ``folder``. A notebook's place is part of the text.
+    """Yield a line for each failed check, and for each file that can't be loaded.
+
+    A lesson that is not started has none. Paths begin with the submission's ``folder``. A cell and
+    its line are part of the text, because editors know only lines of files.
     """
     for lesson in report.lessons:
         if lesson.status is LessonStatus.NOT_STARTED:
@@ -67,11 +69,10 @@ def first_column(path: Path, line: int) -> int:
 
 
 def run_lines(reports: Sequence[Report], folder: Path, tr: Catalogue) -> Iterator[str]:
-    """Yield the problem lines after the last of these reports, between a line for the start and one
-    for the end of its run.
+    """Yield the line that begins a run, the problems of all reports, and the line that ends it.
 
-    An editor forgets all earlier problems where a run begins, so those of the other reports are
-    repeated.
+    The run is that of the last report. Where a run begins, an editor forgets all earlier problems,
+    so the problems of the other reports are repeated.
     """
     last = reports[-1]
     names = " ".join(lesson.id for lesson in last.lessons)

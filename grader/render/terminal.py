@@ -61,7 +61,7 @@ def show_report(
 ) -> None:
     """Show the report: each lesson, the total, and with ``commands`` what to type next.
 
-    ``places`` has the ``--in`` with which a command finds a lesson.
+    ``places`` has the folder that a command needs as ``--in`` to find a lesson.
     """
     page = Page(console, report, tr or Catalogue(), places, commands=commands)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]

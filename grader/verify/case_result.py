@@ -17,7 +17,7 @@ from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 ENGINE = "common_"
-"""How the names of mistakes begin that the engine recognizes in any lesson."""
+"""The prefix in the names of mistakes that the engine recognizes in any lesson."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,8 @@ def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
 def is_named(case: Case, outcome: LessonOutcome) -> bool:
     """Return whether a mistake's first diagnosis is right; True for other kinds.
 
-    A mistake that the engine recognizes counts only if the cell is named after it.
+    A diagnosis by the engine counts only if the case is named after a mistake that the engine
+    recognizes.
     """
     by_engine = mistake_id(case.name).startswith(ENGINE)
     named = [
@@ -164,7 +165,7 @@ def near_miss_problems(case: Case, outcome: LessonOutcome) -> Iterable[str]:
     for check in outcome.result.checks:
         if check.diagnosis == mistake_id(case.name):
             yield (
-                f"{check.id} is called {check.diagnosis}, which it only looks like:"
+                f"{check.id} gets the name {check.diagnosis}, but only resembles it:"
                 f" {check.evidence}"
             )
 

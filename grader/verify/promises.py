@@ -118,8 +118,10 @@ def unbroken_problems(
     held: Sequence[HeldPromise],
     found: Mapping[Case, Sequence[tuple[int, CaseResult]]],
 ) -> Iterator[str]:
-    """Yield the promises that no wrong answer breaks alone, with the other checks that those named
-    fail.
+    """Yield a problem for each promise that no wrong answer breaks alone.
+
+    It says for each answer in ``broken_by`` which other checks fail, or that none fails from some
+    seed.
     """
     failed = _failed_checks(found)
     named = {promise.name: promise.terms.broken_by for promise in contract_of(lesson)}
@@ -131,7 +133,7 @@ def unbroken_problems(
             passes = any(not run for run in runs)
             what = "passes from some seed" if passes else f"also fails {', '.join(sorted(others))}"
             tried.append(f"{name} {what}")
-        yield f"[{promise.name}] is broken alone by no wrong answer: {'; '.join(tried)}"
+        yield f"[{promise.name}] has no wrong answer that breaks it alone: {'; '.join(tried)}"
 
 
 def _failed_checks(

@@ -2,15 +2,15 @@
 deviations.
 
 * a reference scores full marks, bonus included
-* a stub is not started on every check, scores 0, and is exactly what its solution generates
+* every check of a stub is ``not_started``, it scores 0, and it is what its solution generates
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no others, and is named
 * a near miss loses marks, and never gets the name of the mistake that it resembles
-* with a language: no text that a learner of it reads is left in English, and translations keep
-  their placeholders
+* with a language: no text that a learner reads is left in English, and translations keep their
+  placeholders
 * nothing is left to write: there is no placeholder of ``grade new``
 * a lesson is complete: README, hints, ten points, at least two checks a function, no stray file, no
-  mistake without its proof
+  mistake without a wrong answer that shows it
 
 All cases are graded from the first seed, then all from the second, so an interrupted run has
 verified everything from fewer seeds.
@@ -74,9 +74,9 @@ def verify(
 ) -> VerifyResult:
     """Verify lessons from every seed, with ``workers`` hosts at a time.
 
-    ``progress`` gets the number of finished gradings and of all. With ``keep``, each verdict is
-    written to that file, and verdicts in it are reused. ``during`` surrounds the grading and may
-    make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
+    ``progress`` is called with the number of finished gradings and of all gradings. With ``keep``,
+    each verdict is written to that file, and verdicts in it are reused. ``during`` surrounds the
+    grading and may make the hosts finish early. Without ``keep``, a KeyboardInterrupt is passed on.
     """
     lessons = list(dict.fromkeys(lessons))
     problems, cases = _before_grading(course, lessons, settings)

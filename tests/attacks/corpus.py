@@ -1,8 +1,8 @@
 """Read the attacks, set each up in a separate folder, grade it beside an honest neighbour, and
 detect its effects.
 
-A folder holds ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file that is
-the submission)::
+An attack's folder has ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file
+that is the submission)::
 
     category = "hunting"                  # one of CATEGORIES
     most = 0                              # the most points, of custom_sigmoid's 10, that it honestly deserves

@@ -9,7 +9,7 @@ together from strings. Nothing of the project's grader is used here.
 ``python naive.py`` serves jobs from standard input, a line of JSON each: ``submissions`` (folders),
 ``out`` (where to write ``printed.txt`` and ``report.html``), ``environment`` (to add), ``seconds``.
 A job runs in a fork, so that torch is imported once. It answers each with a line of JSON: the exit
-status, or None where the time was up.
+status, or null after a timeout.
 """
 
 import importlib
@@ -101,7 +101,7 @@ def unpack(path: Path, folder: Path) -> None:
 
 
 class Recorder:
-    """A pytest plugin that keeps what became of each check."""
+    """A pytest plugin that keeps the outcome of each check."""
 
     def __init__(self) -> None:
         self.outcomes: list[tuple[str, str, str]] = []
@@ -162,7 +162,7 @@ def main() -> None:
 
 
 def wait(pid: int, seconds: float) -> int | None:
-    """Return the status with which a process ended, None if it had to be killed."""
+    """Wait for a process; return its status, or None if it had to be killed."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         ended, status = os.waitpid(pid, os.WNOHANG)

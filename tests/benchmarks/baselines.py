@@ -1,7 +1,6 @@
-"""What the benchmarks compare with, and what they compare: command lines, each a process of its
-own, timed as a whole.
+"""Time what the benchmarks compare: command lines, each in a separate process, from start to end.
 
-Everything runs on the references: a right submission is the longest to judge, for no check is
+The submissions are the references: a right submission takes longest to judge, because no check is
 skipped.
 """
 
@@ -28,15 +27,16 @@ IMPORTS = "import torch, pytest, pytest_jsonreport.plugin, torch.fx.experimental
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Seconds that an action takes."""
+    """Return the seconds that an action takes."""
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
 
 
 def in_turn(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """The median of what each measure gives, in seconds; they are taken in turn, so that what else
-    the machine does hits all of them.
+    """Return the median of each measure, in seconds.
+
+    The measures are taken in turn, so that other load on the machine affects all of them.
     """
     found: list[list[float]] = [[] for _ in measures]
     for _ in range(rounds):
@@ -46,8 +46,9 @@ def in_turn(rounds: int, *measures: Callable[[], float]) -> list[float]:
 
 
 def command(*words: str, codes: Sequence[int] = (0,)) -> str:
-    """Run a command line of this interpreter and return what it printed; its exit code must be as
-    expected, or a time means nothing.
+    """Run this interpreter with these arguments; return what it printed.
+
+    Raise SystemExit if the exit code is not in ``codes``: the time would mean nothing.
     """
     done = subprocess.run(
         [sys.executable, *words],
@@ -63,7 +64,7 @@ def command(*words: str, codes: Sequence[int] = (0,)) -> str:
 
 
 def measured(script: str, *words: str) -> dict[str, float]:
-    """What a script beside this one measured in a process of its own: its last line, JSON."""
+    """Run a script of this folder in a separate process; return the JSON in its last line."""
     found: dict[str, float] = json.loads(
         command(str(Path(__file__).with_name(script)), *words).splitlines()[-1]
     )
@@ -71,13 +72,14 @@ def measured(script: str, *words: str) -> dict[str, float]:
 
 
 def command_seconds(*words: str) -> float:
-    """How long a command line takes as a whole."""
+    """Return the seconds that a command line takes, from start to end."""
     return timed(lambda: command(*words))
 
 
 def plain_pytest_seconds(lessons: Sequence[str], folder: Path) -> float:
-    """How long plain pytest takes, one process, on the checks of these lessons, with a submission's
-    files as local students.
+    """Return the seconds that plain pytest takes for the checks of these lessons, in one process.
+
+    The submission in ``folder`` is imported there (``--student``).
     """
     chosen = [COURSE.lesson(name) for name in lessons]
     checks = [
@@ -95,8 +97,9 @@ def plain_pytest_seconds(lessons: Sequence[str], folder: Path) -> float:
 
 
 def write_submission(folder: Path, lessons: Sequence[str], *, number: int = 0) -> Path:
-    """A right submission; those of different numbers differ, so that none is taken for graded
-    already.
+    """Write a right submission into a folder; return the folder.
+
+    Submissions with different numbers differ, so none is reused as graded already.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for lesson in map(COURSE.lesson, lessons):
@@ -107,15 +110,13 @@ def write_submission(folder: Path, lessons: Sequence[str], *, number: int = 0) -
 
 @contextlib.contextmanager
 def submission(lessons: Sequence[str]) -> Iterator[Path]:
-    """A right submission in a folder of its own."""
+    """Write a right submission into a temporary folder; yield the folder."""
     with tempfile.TemporaryDirectory() as folder:
         yield write_submission(Path(folder), lessons)
 
 
 def batch_seconds(lessons: Sequence[str], count: int, *, workers: int) -> float:
-    """How long ``grade batch`` takes for a class of ``count``, everything that it writes
-    included.
-    """
+    """Return the seconds that ``grade batch`` takes for a class of ``count``, output included."""
     with tempfile.TemporaryDirectory() as folder:
         place, out = Path(folder) / "class", Path(folder) / "out"
         for number in range(count):
@@ -134,8 +135,10 @@ def batch_seconds(lessons: Sequence[str], count: int, *, workers: int) -> float:
 
 
 def seconds_a_submission(lessons: Sequence[str], *, few: int, many: int, workers: int) -> float:
-    """What one submission more costs a batch: the difference between a large and a small class,
-    over the difference in number.
+    """Return the seconds that each further submission adds to a batch.
+
+    This is the difference in time between a large and a small class, divided by the difference in
+    size.
     """
     small, large = (batch_seconds(lessons, count, workers=workers) for count in (few, many))
     return (large - small) / (many - few)

@@ -1,11 +1,11 @@
-"""How fast it is, as ratios against baselines that run in turn with it: ``make bench``.
+"""Measure speed, as ratios to baselines that run in turn with it: ``make bench``.
 
     python tests/benchmarks/bench.py [--rounds N] [--only SECTION] [--peers DIR] [--json FILE]
                                      [--svg FILE]
 
-Every row is a subject over a baseline, both measured in this one run, medians of several rounds, so
-that what the machine does meanwhile hits both. ``baselines.py`` says what is run, ``peers.py`` how
-other graders are.
+A row is the ratio of a subject to a baseline. Both are measured in the same run, as medians of
+several rounds, so that other load on the machine affects both. ``baselines.py`` has what is run,
+``peers.py`` the other graders.
 """
 
 from __future__ import annotations
@@ -45,11 +45,10 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One comparison: the subject, what it is held against, both in ``quantity`` (seconds, or
-    megabytes), and the bound.
+    """One comparison: the subject and the baseline, both in ``quantity``, and the bound.
 
-    ``faster`` turns the ratio round, for what should be many times faster; a bound in ``unit`` "s"
-    is one of the subject's seconds.
+    With ``faster``, the ratio is baseline to subject, for a subject that should be many times
+    faster. With ``unit`` "s", the bound is on the subject's seconds instead of the ratio.
     """
 
     what: str
@@ -63,22 +62,22 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Subject over baseline, or the other way round."""
+        """Return subject over baseline; with ``faster``, baseline over subject."""
         return self.baseline / self.subject if self.faster else self.subject / self.baseline
 
     @property
     def value(self) -> float:
-        """What the bound is about."""
+        """Return the number that is compared with the bound."""
         return self.subject if self.unit == "s" else self.ratio
 
     @property
     def met(self) -> bool:
-        """Whether the bound holds."""
+        """Return whether the bound holds."""
         return self.value >= self.bound if self.faster else self.value <= self.bound
 
     @property
     def wanted(self) -> str:
-        """The bound in words."""
+        """Return the bound in words."""
         unit = " s" if self.unit == "s" else ""
         return f"{'at least' if self.faster else 'at most'} {self.bound:g}{unit}"
 
@@ -93,7 +92,7 @@ class Absent:
 
 
 def cold_rows(rounds: int) -> list[Row]:
-    """A learner's command, everything included."""
+    """Compare commands that a learner types, each cold and from start to end."""
     with submission(SIGMOID) as folder:
         imports, plain, cold = in_turn(
             rounds,
@@ -124,7 +123,7 @@ def cold_rows(rounds: int) -> list[Row]:
 
 
 def course_rows(rounds: int) -> list[Row]:
-    """All lessons of one learner: what the cold command takes beyond importing torch."""
+    """Compare what the cold command takes for all lessons, beyond importing torch."""
     names = [lesson.id for lesson in COURSE.lessons]
     with submission(names) as folder:
         imports, cold = in_turn(
@@ -139,7 +138,7 @@ def course_rows(rounds: int) -> list[Row]:
 
 
 def lesson_rows(rounds: int) -> list[Row]:
-    """Each lesson across the border, against the same checks in one warm process."""
+    """Compare each lesson across the process border with the same checks in one warm process."""
     names = ",".join(lesson.id for lesson in COURSE.lessons)
     rows = []
     ours = measured("lessons.py", names, "--rounds", str(5 * rounds))
@@ -164,7 +163,7 @@ def lesson_rows(rounds: int) -> list[Row]:
 
 
 def class_rows(rounds: int) -> list[Row]:
-    """A class of two hundred, one worker, the start included."""
+    """Compare a class of two hundred with one worker, its start included."""
     with submission(SIGMOID) as folder:
         plain, ours = in_turn(
             rounds,
@@ -176,7 +175,7 @@ def class_rows(rounds: int) -> list[Row]:
 
 
 def batch_rows(rounds: int) -> list[Row]:
-    """What one submission more costs a class."""
+    """Compare what each further submission adds to a class."""
     with submission(CORE) as folder:
         plain_five, plain_apart, plain_sigmoid, ideal, five, two, sigmoid = in_turn(
             rounds,
@@ -227,7 +226,7 @@ def batch_rows(rounds: int) -> list[Row]:
 
 
 def watch_rows(rounds: int) -> list[Row]:
-    """From a save to the verdict."""
+    """Compare the time from a save to the verdict."""
     names = ",".join(CORE)
     with submission(SIGMOID) as folder:
         (plain,) = in_turn(rounds, lambda: plain_pytest_seconds(SIGMOID, folder))
@@ -251,7 +250,7 @@ def watch_rows(rounds: int) -> list[Row]:
 
 
 def border_rows(rounds: int) -> list[Row]:
-    """What the border costs."""
+    """Compare the costs of the process border: starting a worker, and one call."""
     border = measured("border.py", "--rounds", str(8 * rounds))
     start = {
         kind: value / 1000
@@ -286,7 +285,7 @@ def border_rows(rounds: int) -> list[Row]:
 
 
 def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
-    """Other graders with three checks, ours with all that the lesson has."""
+    """Compare other graders, with three checks, with this one, with all checks of the lesson."""
     with submission(SIGMOID) as place:
         cold_words = (
             "-m",
@@ -316,7 +315,7 @@ def peer_rows(rounds: int, folder: Path) -> list[Row | Absent]:
 
 
 def scale_rows(_: int) -> list[Row]:
-    """A class of two hundred and one of two thousand, once each: they take minutes."""
+    """Compare a class of 2,000 with one of 200. Each runs once, because they take minutes."""
     found = json.loads(command(str(Path(__file__).with_name("scale.py"))).splitlines()[-1])
     small, large = found["200"], found["2000"]
     what, against = "a submission in a class of 2,000", "in a class of 200"
@@ -346,7 +345,7 @@ SECTIONS = {
 
 
 def main() -> None:
-    """Measure, print the table, write JSON and a picture where asked."""
+    """Measure, print the table, and write JSON and a picture if requested."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -418,7 +417,7 @@ def main() -> None:
 
 
 def table_of(rows: list[Row | Absent], title: str) -> Table:
-    """The rows for a terminal."""
+    """Return the rows as a table for a terminal."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for heading in ("what", "against", "subject", "baseline", "ratio", "should be", ""):
         table.add_column(

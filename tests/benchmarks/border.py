@@ -1,11 +1,10 @@
-"""What the border costs: a worker from its fork to the answer of its first call, and one call of a
-small tensor after that.
+"""Measure the cost of the process border: from a worker's fork to its first answer, and one further
+call with a small tensor.
 
     python tests/benchmarks/border.py [--rounds N]
 
-A process of its own that has imported what the fork server imports forks confined workers, as the
-fork server does, and shares a processor with them, as a judge does. Prints one JSON object: medians
-in seconds.
+The script imports what the fork server imports and forks confined workers, as the fork server does.
+It shares a processor with them, as a judge does. It prints one JSON object: medians in seconds.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Forks:
         self.prepared = prepared
 
     def start(self) -> WorkerProcess:
-        """A new worker."""
+        """Fork a worker and return it when it has reported its guarantees."""
         line, far_line = socket.socketpair()
         output, far_output = os.pipe()
         pid = os.fork()
@@ -62,21 +61,21 @@ class Forks:
         return worker
 
     def end(self, worker: WorkerProcess, *, died: bool) -> ExitStatus | None:
-        """End it."""
+        """End a worker."""
         worker.channel.close()
         end_worker(worker.pid, died=died)
         return None
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """How long an action takes."""
+    """Return the seconds that an action takes."""
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
 
 
 def main() -> None:
-    """Measure, print."""
+    """Measure, and print the medians."""
     hide()  # as what starts a fork server does: workers inherit it
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter

@@ -1,10 +1,10 @@
-"""The ideal that grading is held against: the same checks in one warm process, with no border, no
-worker and no sandbox.
+"""Measure the ideal that grading is compared with: the same checks in one warm process, without
+process border, worker and sandbox.
 
     python tests/benchmarks/ideal.py LESSON,LESSON [--rounds N]
 
-Checks are collected once, and the reference is executed anew for each round, as a submission would
-be. Prints one JSON object: the median seconds of each lesson.
+Checks are collected once, and the reference is executed again in each round, as a submission would
+be. The script prints one JSON object: the median seconds of each lesson.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from grader.runtime.grading import Settings, spec_for
 
 
 class NoBorder:
-    """What the plugin asks of a session, where the student's module lies in this process."""
+    """A session as the plugin needs it, for a student's module in this process."""
 
     loadable = True
     limits = Limits()
@@ -48,22 +48,22 @@ class NoBorder:
         self.source = source
 
     def load(self) -> None:
-        """It is loaded."""
+        """Do nothing: the module is loaded already."""
 
     def begin_check(self) -> Traffic:
-        """Nothing crosses a border."""
+        """Return empty traffic: nothing crosses a process border."""
         return Traffic()
 
     def flush(self) -> None:
-        """No step waits to be sent."""
+        """Do nothing: no step waits to be sent."""
 
     def take_output(self) -> str:
-        """Nothing is captured."""
+        """Return no output: nothing is captured."""
         return ""
 
 
 def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
-    """The seconds of each round; the first warms up and is left out."""
+    """Return the seconds of each round; an additional first round warms up and is left out."""
     times = []
     gc.collect()
     gc.freeze()  # as a lesson server does: the garbage collector leaves torch alone
@@ -82,7 +82,7 @@ def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: in
 
 
 def median_seconds(lesson: Lesson, rounds: int) -> float:
-    """One lesson's checks, run to their end."""
+    """Return the median seconds of running all checks of a lesson."""
     spec = spec_for(lesson, Settings(1))
     judge, times = Judge(spec), []
     judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], spec, rounds)))  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ def median_seconds(lesson: Lesson, rounds: int) -> float:
 
 
 def main() -> None:
-    """Measure, print."""
+    """Measure, and print the medians."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

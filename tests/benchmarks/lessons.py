@@ -1,4 +1,4 @@
-"""What a right submission costs in each lesson, across the border, once everything is warm.
+"""Measure a right submission of each lesson across the process border, once everything is warm.
 
     python tests/benchmarks/lessons.py LESSON,LESSON [--rounds N]
 

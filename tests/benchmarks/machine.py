@@ -1,9 +1,9 @@
-"""What this machine charges for what every grading buys: a page copied after a fork, and a question
-and answer between two processes.
+"""Measure two costs that every grading has on this machine: copying a page after a fork, and a
+round trip between two processes.
 
     python tests/benchmarks/machine.py
 
-Prints one JSON object, in seconds: the least of several tries each. A physical machine copies a
+It prints one JSON object, in seconds: the minimum of several tries. A physical machine copies a
 page in well under a microsecond; where memory is translated twice, as in a virtual machine inside
 another, it takes ten times as long and more.
 """
@@ -23,7 +23,7 @@ TRIES = 5
 
 
 def in_child(work: Callable[[], float]) -> float:
-    """What ``work`` gives in a fork of this process."""
+    """Run ``work`` in a fork of this process; return its result."""
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -37,7 +37,7 @@ def in_child(work: Callable[[], float]) -> float:
 
 
 def copied_page() -> float:
-    """Seconds for the first write to a page that parent and child share."""
+    """Return the extra seconds of the first write to a page that parent and child share."""
     size = mmap.PAGESIZE
     with mmap.mmap(-1, PAGES * size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as memory:
         memory.madvise(mmap.MADV_NOHUGEPAGE)
@@ -55,7 +55,7 @@ def copied_page() -> float:
 
 
 def round_trip() -> float:
-    """Seconds for one byte to a process on the same processor and back."""
+    """Return the seconds for one byte to a process on the same processor and back."""
     ours, theirs = socket.socketpair()
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})  # the child inherits it
@@ -78,7 +78,7 @@ def round_trip() -> float:
 
 
 def main() -> None:
-    """Measure, print."""
+    """Measure, and print the minima."""
     print(
         json.dumps(
             {

@@ -1,13 +1,13 @@
-"""How many wrong answers get a name, and from what.
+"""Count how many wrong answers get a name, and whether a rule, the engine or an example gives it.
 
     python tests/benchmarks/named.py [LESSON]... [--seed N]
 
 grades the known wrong answers, the near misses and the mutants of the solutions, and counts which
 of them a rule, the engine or an example names first. No rule was written for the mutants.
 
-It then names the known wrong answers by example alone, each with its own cell left out: the others
-of its name may find it, and none may give it another. A near miss is treated so too: the name that
-it must not get is counted as false.
+It then names the known wrong answers by example alone, each without its own cell. The other cells
+of the same mistake may recognize it; a name of another mistake is false. For a near miss, the name
+that it must not get is false.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What other graders take for one submission, each installed in an environment of its own.
+"""Measure how long other graders take for one submission, each installed in its own environment.
 
 All of them grade one right custom Sigmoid with the same three checks (its value, the incoming
-gradient, gradcheck), written as each of them wants its checks; ``peers/`` holds those. A command
-grades one submission, as its users type it, and is timed as a whole. Before that it has to give
-three points to the right Sigmoid and fewer to one that ignores the incoming gradient.
+gradient, gradcheck), written in each grader's own form, in ``peers/``. The command that its users
+type to grade one submission is timed from start to end. Before that, it has to give three points to
+the right Sigmoid, and fewer to one that ignores the incoming gradient.
 """
 
 from __future__ import annotations
@@ -33,16 +33,15 @@ CELLS = (HERE / "nbgrader" / "cells.py").read_text("utf-8")
 
 
 class Unavailable(Exception):
-    """Why there is no time of a peer."""
+    """A peer can't be timed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """One grader: how to get it, how to hand it a submission, what to type, and where the points
-    are then.
+    """Another grader: what to install and type, how to hand in a submission, how to read points.
 
     ``lay(folder, text)`` puts the submission and the checks into a folder; ``words`` is the
-    command, run there; ``points(folder)`` reads what it gave. ``before`` is run once after the
+    command that is run there; ``points(folder)`` reads the points. ``before`` is run once after the
     first ``lay``, as an instructor would before a class is graded.
     """
 
@@ -55,7 +54,7 @@ class Peer:
 
     @property
     def label(self) -> str:
-        """What was typed, and which version answered."""
+        """Return the command and the version that was run, for a table."""
         typed = (
             " ".join(self.words[:2]).replace(" --dev", "") if self.requirements else "plain pytest"
         )
@@ -67,7 +66,7 @@ class Peer:
 
 
 def lay_module(checks: str) -> Callable[[Path, str], None]:
-    """The submission as a module, with one folder of checks beside it."""
+    """Return a function that writes the submission as a module beside a folder of checks."""
 
     def lay(folder: Path, text: str) -> None:
         shutil.copytree(HERE / checks, folder, dirs_exist_ok=True)
@@ -77,12 +76,12 @@ def lay_module(checks: str) -> Callable[[Path, str], None]:
 
 
 def lay_check50(folder: Path, text: str) -> None:
-    """The submission alone; the checks stay where they are."""
+    """Write the submission alone; the checks stay where they are."""
     (folder / "custom_sigmoid.py").write_text(text, "utf-8")
 
 
 def lay_nbgrader(folder: Path, text: str) -> None:
-    """The instructor's notebook, and the same with the submission's cell filled in."""
+    """Write the instructor's notebook, and a copy with the submission in its cell."""
     for place in (folder / "source" / "sigmoid", folder / "submitted" / "alice" / "sigmoid"):
         place.mkdir(parents=True, exist_ok=True)
         cells = [graded_cell(*cell.split("\n", 1)) for cell in CELLS.split("# %% ")[1:]]
@@ -91,15 +90,16 @@ def lay_nbgrader(folder: Path, text: str) -> None:
 
 
 def lay_otter(folder: Path, text: str) -> None:
-    """A notebook of one cell, and the zip that ``otter generate`` would make: here without an
-    environment to build.
+    """Write a notebook of one cell, and the zip that ``otter generate`` would make.
+
+    Unlike that, the zip has no environment to build.
     """
     (folder / "sigmoid.ipynb").write_text(notebook([code_cell("sigmoid", text)]), "utf-8")
     shutil.make_archive(str(folder / "autograder"), "zip", HERE / "otter")
 
 
 def code_cell(name: str, text: str) -> dict[str, object]:
-    """A notebook's cell."""
+    """Return a code cell of a notebook."""
     return {
         "cell_type": "code",
         "id": name.replace("_", "-"),
@@ -111,9 +111,7 @@ def code_cell(name: str, text: str) -> dict[str, object]:
 
 
 def graded_cell(name: str, text: str) -> dict[str, object]:
-    """A cell as nbgrader marks it: the submission's, one that is only run, or one that earns a
-    point.
-    """
+    """Return a cell with nbgrader's metadata: the submission, a cell only to run, or a check."""
     kind = {
         "sigmoid": {"solution": True, "locked": False, "grade": False},
         "inputs": {"solution": False, "locked": True, "grade": False},
@@ -125,7 +123,7 @@ def graded_cell(name: str, text: str) -> dict[str, object]:
 
 
 def notebook(cells: list[dict[str, object]]) -> str:
-    """A notebook's file."""
+    """Return the text of a notebook's file."""
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return json.dumps(
         {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": cells}
@@ -136,12 +134,12 @@ def notebook(cells: list[dict[str, object]]) -> str:
 
 
 def pytest_points(folder: Path) -> float:
-    """A point for each test that passed: one that says nothing more."""
+    """Return the number of tests that passed: those without a child element in the XML."""
     return sum(len(case) == 0 for case in ElementTree.parse(folder / "report.xml").iter("testcase"))
 
 
 def check50_points(folder: Path) -> float:
-    """A point for each check that passed."""
+    """Return the number of checks that passed."""
     return sum(
         result["passed"] is True
         for result in json.loads((folder / "report.json").read_text("utf-8"))["results"]
@@ -149,14 +147,14 @@ def check50_points(folder: Path) -> float:
 
 
 def nbgrader_points(folder: Path) -> float:
-    """What its gradebook has."""
+    """Return the points in nbgrader's gradebook."""
     with contextlib.closing(sqlite3.connect(folder / "gradebook.db")) as gradebook:
         (found,) = gradebook.execute("select sum(auto_score) from grade").fetchone()
     return float(found or 0)
 
 
 def otter_points(folder: Path) -> float:
-    """What its results have."""
+    """Return the points in Otter's results."""
     return sum(
         float(test.get("score", 0))
         for test in json.loads((folder / "results.json").read_text("utf-8"))["tests"]
@@ -195,8 +193,9 @@ PEERS = (
 
 
 def environment(peer: Peer, folder: Path) -> Path:
-    """The folder of a peer's programs, installed there unless it was before; torch is the very
-    build that runs here.
+    """Return the folder of a peer's programs, after installing the peer if necessary.
+
+    It gets the same versions of torch and NumPy as this environment.
     """
     if not peer.requirements:
         return Path(sys.executable).parent
@@ -234,8 +233,9 @@ def run_or_say(
     seconds: float = 300,
     fails: bool = False,
 ) -> None:
-    """Run a command; where it can't be started, takes too long, or fails though it shouldn't, say
-    so in one of its lines.
+    """Run a command. Raise Unavailable if it can't be started, takes too long, or fails.
+
+    With ``fails``, it may fail. The message is ``what`` and a line that the command printed.
     """
     try:
         done = subprocess.run(
@@ -257,7 +257,7 @@ def run_or_say(
 
 
 def outside() -> dict[str, str]:
-    """The environment's variables without those that lead an interpreter or Jupyter back into this
+    """Return the environment variables without those that point Python or Jupyter to this
     checkout.
     """
     inward = ("PYTHON", "JUPYTER", "IPYTHON", "VIRTUAL_ENV")
@@ -265,8 +265,10 @@ def outside() -> dict[str, str]:
 
 
 def surroundings(programs: Path, folder: Path) -> dict[str, str]:
-    """Of a peer's process: its own programs come first, and what it keeps for a user stays in the
-    submission's folder.
+    """Return the environment of a peer's process.
+
+    Its own programs come first on the PATH, and its files for a user are in the submission's
+    folder.
     """
     own = {
         name: str(folder / ".user")
@@ -287,8 +289,9 @@ def surroundings(programs: Path, folder: Path) -> dict[str, str]:
 
 @contextlib.contextmanager
 def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
-    """A call that grades the right Sigmoid once, by a peer that was seen to tell it from a wrong
-    one.
+    """Yield a function that grades the right Sigmoid once with a peer.
+
+    Raise Unavailable unless the peer gives the right one full points, and a wrong one fewer.
     """
     programs = environment(peer, folder)
     lesson = COURSE.lesson(*SIGMOID)
@@ -327,7 +330,10 @@ def ready_to_grade(peer: Peer, folder: Path) -> Iterator[Callable[[], None]]:
 def peer_seconds(
     rounds: int, folder: Path, *ours: Callable[[], float]
 ) -> tuple[list[float], dict[str, float | str]]:
-    """Medians of ours and, by label, of each peer: seconds, or why there are none. All in turn."""
+    """Return the medians of ``ours`` and, by label, of each peer, all measured in turn.
+
+    A peer's value is its seconds, or the reason why there are none.
+    """
     found: dict[str, float | str] = {}
     calls: dict[str, Callable[[], object]] = {}
     with contextlib.ExitStack() as stack:

@@ -1,11 +1,12 @@
-"""How well ``grade similar`` finds planted copies.
+"""Measure how well ``grade similar`` finds planted copies.
 
     python tests/benchmarks/planted_copies.py
 
-The class of a lesson is its accepted answers, each by another hand: they share what the lesson
-asks for, and nobody copied. One copy at a time is planted in it, with names changed, comments and
+The class of a lesson is its accepted answers. They share what the lesson asks for, but none is a
+copy. One copy at a time is planted in it, with names changed, comments and
 spacing changed, definitions in another order, ``for`` as ``while``, or with a function split in
-two. Counts the copies that are found as a pair with their source, and the pairs that nobody copied.
+two. The script counts the copies that are found as a pair with their source, and the pairs without
+a copy.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 
 THRESHOLD = 0.6
-"""What ``grade similar`` takes when nobody says another."""
+"""The default of ``grade similar``."""
 
 
 class Renamed(ast.NodeTransformer):
@@ -117,7 +118,7 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 
 
 def count(lesson: Lesson) -> tuple[Counter[str], Counter[str], int]:
-    """Return how many copies were found and planted, and how many pairs nobody copied."""
+    """Return how many copies were found and planted, and how many pairs have no copy."""
     sources = [cell.source for cell in lesson.accepted]
     texts = [Text(f"hand {place}", source) for place, source in enumerate(sources)]
     known = [lesson.stub.read_text("utf-8"), lesson.solution.read_text("utf-8")]

@@ -1,5 +1,5 @@
-"""A picture of the benchmarks: two bars a row, the subject and its baseline, the longer one as long
-as the row is wide.
+"""Draw the benchmarks: a row has a bar for the subject and one for its baseline; the longer one
+fills the row.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ WIDTH, ROW, LABELS, BAR = 900, 46, 330, 420
 
 
 def plot(rows: Sequence[tuple[str, str, float, float]], title: str) -> str:
-    """SVG; a row is (what, against, seconds, seconds of the baseline). Readable on a light and on a
-    dark page.
+    """Return an SVG that can be read on a light and on a dark page.
+
+    A row is (subject, baseline, seconds, seconds of the baseline).
     """
     height = 40 + ROW * len(rows)
     parts = [
@@ -48,7 +49,7 @@ def plot(rows: Sequence[tuple[str, str, float, float]], title: str) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """``2.41 s``, ``134 ms``, ``210 µs``."""
+    """Return ``2.41 s``, ``134 ms`` or ``210 µs``."""
     for factor, unit in ((1, "s"), (1e3, "ms")):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""Whose processor time a right submission takes: supervisor, fork server, judge, worker.
+"""Measure the processor time of a right submission in supervisor, fork server, judge and worker.
 
     python tests/benchmarks/processor.py LESSON,LESSON [--rounds N]
 

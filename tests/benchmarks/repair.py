@@ -1,10 +1,10 @@
-"""How often the one wrong expression of an answer is found, on the catalogue of wrong answers.
+"""Count how often the search finds the one wrong expression of the known wrong answers.
 
     python tests/benchmarks/repair.py [LESSON]... [--every N] [--seed N]
 
-Names of mistakes are ignored: each failing function is searched as if no rule spoke. The true line
-is known where an answer differs from the solution in one or two lines. The place is right if the
-expression touches one of those.
+Names of mistakes are ignored: each failing function is searched as if no rule had recognized it.
+The true line is known where an answer differs from the solution in one or two lines. The place is
+right if the expression touches one of those.
 """
 
 from __future__ import annotations

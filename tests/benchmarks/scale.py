@@ -1,11 +1,11 @@
-"""What a submission costs in a small class and in a large one: seconds each, and the most memory
-that the supervisor held, in megabytes.
+"""Measure what a submission costs in a small and in a large class: the seconds for each, and the
+supervisor's peak memory in megabytes.
 
     python tests/benchmarks/scale.py [--sizes 200,2000] [--recorded] [--rendered]
 
-Grades the small course of the engine's tests, every text another one, one at a time, by a host that
-is warm already. Each size has a process of its own. Prints one JSON object: what each size took,
-and the last one in relation to the first.
+The submissions are of the engine tests' small course. All texts differ, and a warm host grades one
+at a time. Each size runs in a separate process. The script prints one JSON object: the measures of
+each size, and the ratio of the last to the first.
 
 With ``--recorded`` grading is replaced by reading a recorded result, as it comes from a cluster, so
 that what is left is the supervisor's own work: pages, rows, commits. With ``--rendered`` the page
@@ -60,7 +60,7 @@ def real_answers() -> tuple[str, list[str]]:
 
 
 def write(place: Path, count: int, lesson: str, answers: list[str]) -> Path:
-    """A class in which each answer is one of some kinds, and every text another one."""
+    """Write a class that repeats these answers; a number in each text makes all texts differ."""
     for number in range(count):
         folder = place / f"student{number:05}"
         folder.mkdir(parents=True)
@@ -72,8 +72,9 @@ def write(place: Path, count: int, lesson: str, answers: list[str]) -> Path:
 def recorded(
     course: Course, host: ForkServerClient, lesson: str, answers: list[str], *, rendered: bool
 ) -> Callable[..., Graded]:
-    """Grade each kind of answer once; return what repeats the results as they come: as text, with
-    pages if they are ``rendered``.
+    """Grade each answer once; return a function that repeats the results instead of grading.
+
+    It reads a result from text, as from a cluster, and returns its page too if ``rendered``.
     """
     from grader.runtime.grading import Settings, grade_submission
 
@@ -99,15 +100,18 @@ def recorded(
 
 
 def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, float]:
-    """Grade a class of that size in this process."""
+    """Grade a class of ``count`` in this process; return seconds each and peak megabytes.
+
+    With ``repeated``, results are recorded once and repeated.
+    """
     from grader.cli.commands import batch
     from grader.cli.commands.batch import BatchOptions, grade_class
 
     class Kept(ForkServerClient):
-        """A host that stays warm when the batch is done with it."""
+        """A host that stays warm after the batch."""
 
         def close(self) -> None:
-            """Go on."""
+            """Do nothing."""
 
     course, host = load_course(find_course() if repeated else SMALL_COURSE), Kept()
     lesson, answers = real_answers() if repeated else small_answers()
@@ -139,7 +143,7 @@ def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, fl
 
 
 def main() -> None:
-    """Measure each size in a process of its own, print."""
+    """Measure each size in a separate process, and print the results."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

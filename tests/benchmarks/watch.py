@@ -1,10 +1,9 @@
-"""From a save to its verdict, as ``grade watch`` has it: the loop, a warm host, the sandbox in
-force.
+"""Measure the time from a save to its verdict in ``grade watch``, with a warm host and the sandbox.
 
     python tests/benchmarks/watch.py LESSON,LESSON [--rounds N]
 
-Saves are what editors do, a new file put in the old one's place; the verdict is there when it would
-be drawn. Prints one JSON object: the median seconds of each lesson.
+A save is what editors do: a new file replaces the old one. The time ends when the verdict would be
+drawn. The script prints one JSON object: the median seconds of each lesson.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 
 BETWEEN_SAVES = 0.6
-"""Seconds: longer than what the loop takes for an echo of the same save."""
+"""Longer than the time in which the loop ignores an event as an echo of the same save."""
 
 
 def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int) -> list[float]:
-    """Seconds from a save to its verdict, the first ones left out."""
+    """Return the seconds from each save to its verdict; two additional saves warm up."""
     text = without_markers(lesson.solution.read_text("utf-8"))
     verdicts: SimpleQueue[tuple[WatchResult, float]] = SimpleQueue()
     with tempfile.TemporaryDirectory() as name:
@@ -73,7 +72,7 @@ def times_of(course: Course, lesson: Lesson, host: ForkServerClient, rounds: int
 
 
 def main() -> None:
-    """Measure, print."""
+    """Measure, and print the medians."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

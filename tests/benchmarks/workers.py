@@ -1,11 +1,10 @@
-"""What a confined worker costs more than one that is not: from the fork to its first word, in turn,
-in milliseconds.
+"""Measure what confining a worker costs: the milliseconds from the fork to its first message.
 
     python tests/benchmarks/workers.py [--rounds N]
 
-Prints one JSON object: the medians of a worker without any sandbox, with all of it, and with all
-but one layer. A process of its own that has imported what the fork server imports does the forking,
-as the fork server does.
+It prints one JSON object: the medians of a worker without the sandbox, with all layers, and with
+all but one. The kinds are measured in turn. The script imports what the fork server imports and
+forks from this process, as the fork server does.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare, r
 
 
 def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
-    """Fork a worker and wait until it says under what it runs."""
+    """Fork a worker, wait until it reports its guarantees, and end it; return the milliseconds."""
     began = time.perf_counter()
     line, far_line = socket.socketpair()
     output, far_output = os.pipe()
@@ -48,7 +47,7 @@ def milliseconds_to_start(terms: WorkerOptions, prepared: Prepared) -> float:
 
 
 def main() -> None:
-    """Measure in turn, print."""
+    """Measure all kinds in turn, and print the medians."""
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -69,7 +69,7 @@ def checked_out(folder: Path, files: Mapping[str, str]) -> str:
 def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: str) -> Run:
     """Run ``autograder.py`` for a checkout of ``files``; ``changed`` are variables.
 
-    Raise AssertionError if what it leaves is not what the documentation asks for.
+    Raise AssertionError if its results do not match the documentation.
     """
     checkout.mkdir(exist_ok=True)
     commit = checked_out(checkout, files)

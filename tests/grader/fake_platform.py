@@ -4,12 +4,12 @@
 that it starts. Only the engine and its tests are deceived; the standard library and packages run
 unchanged, because they support each system themselves. In it
 
-* modules are missing that the system lacks, and names in ``os``, ``socket``, ``signal``,
+* modules that the system lacks are missing, and so are names in ``os``, ``socket``, ``signal``,
   ``select``, ``time``; ``sys.platform`` is its own
 * on macOS there is no ``/proc``, and a fork, which isn't safe there beside torch, is an error
-* on Windows text is cp949 and lines end with CR LF where a file is opened without saying so, as are
-  standard output and error; a file that is open can't be removed or replaced, nor one be named as
-  Windows forbids; processes die with a positive status, and know few signals
+* on Windows, text files opened without an encoding or line end use cp949 and CR LF, and so do
+  standard output and error; an open file can't be removed or replaced; names that Windows forbids
+  are refused; processes die with a positive status, and know few signals
 
 It can't simulate paths with drives and backslashes, names that differ only in case, consoles, or
 packages. Imports the standard library only: it is copied into that Python's packages, and
@@ -138,7 +138,7 @@ def interpreter(folder: Path, system: str) -> Path:
 
 
 def add_packages(places: list[str]) -> None:
-    """Make this Python import from there as well."""
+    """Make this Python import from these folders too."""
     for place in places:
         site.addsitedir(place)
 
@@ -187,7 +187,7 @@ def is_ours(names: Any) -> bool:
 
 
 def asked_by_us() -> bool:
-    """Return whether our caller was called by code of this project."""
+    """Return whether the caller of this function was called by code of this project."""
     return is_ours(sys._getframe(2).f_globals)
 
 
@@ -199,7 +199,7 @@ class View(types.ModuleType):
         object.__setattr__(self, "_own", (importlib.import_module(name), hidden, replaced))
 
     def put(self, **replaced: Any) -> None:
-        """Show these in place of the module's own."""
+        """Replace names of the module by these values."""
         object.__getattribute__(self, "_own")[2].update(replaced)
 
     def __getattribute__(self, name: str) -> Any:
@@ -288,8 +288,9 @@ def without_proc() -> None:
 
 
 def wrap(owner: Any, method: str, before: Callable[..., Any]) -> None:
-    """Make ``before`` inspect the arguments, and perhaps change keywords, when this project's code
-    calls.
+    """Wrap a function: when this project's code calls it, ``before`` inspects its arguments.
+
+    ``before`` may change the keyword arguments.
     """
     real = getattr(owner, method)
 

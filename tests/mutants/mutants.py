@@ -1,15 +1,15 @@
-"""Mutants of right answers: one small change each, made in the syntax tree.
+"""Make and grade mutants of right answers: one small change each, made in the syntax tree.
 
     python tests/mutants/mutants.py [LESSON]... [--accepted] [--seeds N] [--every K] [--keep FILE]
 
 grades mutants of the solutions, and with ``--accepted`` of the definitions in which an accepted
 answer differs from the solution. It prints those that lose nothing, those whose verdict depends on
-the seed, and a table by lesson. ``test_mutants.py`` holds the survivors against
-``survivors.toml``: ``why`` says that a survivor behaves as the contract asks, ``hole`` which
-sentence it breaks without a check that sees it.
+the seed, and a table by lesson. ``test_mutants.py`` compares the survivors with
+``survivors.toml``. There, ``why`` argues that a survivor keeps the contract; ``hole`` names the
+sentence that it breaks although no check fails.
 
 mutmut and cosmic-ray change the files of a package and run a command for each change. Here a
-composed file goes to a fork server, and most changes that matter are those of torch
+fork server grades a composed file, and most changes that matter are specific to torch
 (``operators.py``), so a library would do the smaller half.
 """
 
@@ -56,7 +56,7 @@ class Mutant:
 
 
 def mutants_of(lesson: Lesson, *, accepted: bool = False) -> list[Mutant]:
-    """All mutants of a lesson's solution, each text once; or those of its accepted answers."""
+    """Return the mutants of a lesson's solution, or of its accepted answers; each text once."""
     solution = without_markers(lesson.solution.read_text("utf-8"))
     if not accepted:
         return list(_unique(_mutants(lesson, "", solution, seen=set())))
@@ -70,7 +70,7 @@ def mutants_of(lesson: Lesson, *, accepted: bool = False) -> list[Mutant]:
 
 
 def _mutants(lesson: Lesson, of: str, source: str, *, seen: set[str]) -> Iterator[Mutant]:
-    """Change the definitions that are not in ``seen``, and add them to it."""
+    """Yield mutants of the definitions that are not in ``seen``; add these definitions to it."""
     tree = ast.parse(source)
     texts = [ast.unparse(statement) for statement in tree.body]
     asked = _asked_for(lesson, tree)
@@ -87,13 +87,13 @@ def _mutants(lesson: Lesson, of: str, source: str, *, seen: set[str]) -> Iterato
 
 
 def _parts(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements, and for a class those of its body."""
+    """Yield the statements; instead of a class, the statements of its body."""
     for statement in body:
         yield from _parts(statement.body) if isinstance(statement, ast.ClassDef) else [statement]
 
 
 def _asked_for(lesson: Lesson, tree: ast.Module) -> set[str]:
-    """The names that the lesson asks for, and those which their definitions use."""
+    """Return the names that the lesson asks for, and those that their definitions use."""
     uses = {
         name: {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
         for statement in tree.body
@@ -112,7 +112,7 @@ def _unique(mutants: Iterable[Mutant]) -> Iterable[Mutant]:
 
 
 def difference(before: str, after: str) -> tuple[str, str]:
-    """The lines of two texts that differ, joined."""
+    """Return the lines of two texts between their first and last difference, joined."""
     old, new = before.splitlines(), after.splitlines()
     while old and new and old[0] == new[0]:
         del old[0], new[0]
@@ -122,11 +122,11 @@ def difference(before: str, after: str) -> tuple[str, str]:
 
 
 class Results:
-    """From which seeds each mutant was killed: where a check fails that its original passes.
+    """The seeds from which each mutant was killed: a check fails that its original passes.
 
-    All are graded from seed 1. The verdict may depend on the seed where at most one check fails
-    and nothing is argued, so those are graded from seeds 2 to 6 too, and from all ``seeds`` if it
-    did.
+    All are graded from seed 1. If at most one check fails and ``survivors.toml`` has no reason, the
+    verdict may depend on the seed: such mutants are graded from seeds 2 to 6 too, and from all
+    ``seeds`` if their verdicts differ.
     """
 
     def __init__(self, mutants: Sequence[Mutant], verdicts: Verdicts, *, seeds: int = 1) -> None:
@@ -144,7 +144,7 @@ class Results:
                 self.seeds[one][seed] = not verdicts[run(one, seed)] <= verdicts[original(one)]
 
         self.lost: dict[tuple[str, str], Failed] = {}
-        """What fails of the answers that were mutated: only bonus checks should."""
+        """The checks that the unchanged answers fail; these should be bonus checks only."""
         self.seeds: dict[Mutant, dict[int, bool]] = {mutant: {} for mutant in mutants}
         grade(mutants, [1])
         narrow = (one for one in mutants if len(verdicts[run(one, 1)]) <= 1)
@@ -174,7 +174,7 @@ def argument(mutant: Mutant) -> dict[str, Any]:
 
 
 def fits(entry: dict[str, Any], mutant: Mutant) -> bool:
-    """Whether an entry is about a mutant: by its lines, or by parts of them in ``like``."""
+    """Return whether an entry is about a mutant: by its lines, or by parts of them in ``like``."""
     if "like" not in entry:
         return (entry["before"], entry["after"]) == (mutant.before, mutant.after)
     change = f"{mutant.before}  →  {mutant.after}"

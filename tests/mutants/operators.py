@@ -1,14 +1,14 @@
-"""The small changes that make mutants: what a node of a syntax tree can be replaced by.
+"""Make the small changes of mutants: replace a node of a syntax tree.
 
-A change is one of: a number plus one, a sum for a difference and the like, a comparison that
-includes or excludes its bound, equality for identity, a flag turned, a string changed, a condition
+A change is one of: a number plus one, another arithmetic operator, a comparison that includes or
+excludes its bound, equality instead of identity, a flag inverted, a string changed, a condition
 that always or never holds, a statement left out or swapped with the next, a keyword argument left
 out, the first two arguments swapped, a conversion or a method such as ``clone`` left out, an
 operation in place, a size or a dtype taken for granted, a ``finally``, an ``except`` or a ``with``
 left out, a narrower ``except``, an ``and`` for an ``or``, a negation left out.
 
-Documentation, annotations, assertions and the messages of exceptions stay: a right answer behaves
-alike without them.
+Documentation, annotations, assertions and the messages of exceptions stay: they don't change what a
+right answer does.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Place = tuple[ast.AST, str, int | None]
 
 
 def edits(roots: list[ast.stmt]) -> Iterator[None]:
-    """Make one change after another in the trees; each is undone when the next is asked for."""
+    """Make one change after another in the trees; each is undone when the next is requested."""
     for root in roots:
         parameters = {node.arg for node in ast.walk(root) if isinstance(node, ast.arg)}
         for place in list(places(root)):
@@ -76,7 +76,7 @@ def edits(roots: list[ast.stmt]) -> Iterator[None]:
 
 
 def swaps(body: object) -> Iterator[None]:
-    """Swap each two neighbours of a list of statements, where the order may make a difference."""
+    """Swap neighboring statements of a list, one pair at a time, if their order may matter."""
     if not isinstance(body, list):
         return
     for index, pair in enumerate(itertools.pairwise(body)):
@@ -88,7 +88,7 @@ def swaps(body: object) -> Iterator[None]:
 
 
 def written(node: ast.stmt) -> set[str]:
-    """The names whose objects a statement changes; a new value for a name is no such change."""
+    """Return the names whose objects a statement changes; binding a name does not count."""
     match node:
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=target))):
             return read(target)
@@ -104,7 +104,7 @@ def read(node: ast.AST) -> set[str]:
 
 
 def changes(node: ast.AST, parameters: set[str]) -> Iterator[ast.AST]:
-    """What a node can be replaced by. In place means into one of the function's ``parameters``."""
+    """Yield the replacements of a node; in-place operations only on names in ``parameters``."""
     match node:
         case ast.Constant():
             yield from constant_changes(node.value)
@@ -207,12 +207,12 @@ def statement_changes(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def block(body: list[ast.stmt]) -> ast.stmt:
-    """Put statements where one statement stood."""
+    """Return one statement that runs several."""
     return ast.If(ast.Constant(True), body, [])
 
 
 def places(root: ast.stmt) -> Iterator[Place]:
-    """Every place that holds a node which may change, as parent, field and index."""
+    """Yield each place of a node that may change: its parent, field and index."""
     for parent in kept_nodes(root):
         for name, value in ast.iter_fields(parent):
             if name in SKIPPED_FIELDS:
@@ -226,7 +226,7 @@ def places(root: ast.stmt) -> Iterator[Place]:
 
 
 def kept_nodes(root: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below it, without what is said when something is raised or asserted."""
+    """Yield a node and all below it, except docstrings, raises and assertions."""
     if isinstance(root, RAISES) or is_documentation(root):
         return
     yield root
@@ -251,7 +251,7 @@ def put(place: Place, node: ast.AST) -> None:
 
 
 def is_documentation(node: object) -> bool:
-    """Whether a node is a statement that is a bare string."""
+    """Return whether a node is a statement that is only a string."""
     return (
         isinstance(node, ast.Expr)
         and isinstance(node.value, ast.Constant)

@@ -1,5 +1,5 @@
 """Every mutant of a right answer that changes behaviour loses marks; ``survivors.toml`` lists the
-others, with the reason.
+others with the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from verdicts import Failed, Run, Verdicts  # noqa: E402
 
 COURSE = load_course(find_course())
 EVERY = 20
-"""One of so many mutants of accepted answers is graded here; mutants.py grades them all."""
+"""Of the mutants of accepted answers, one in ``EVERY`` is graded here; mutants.py grades all."""
 each_lesson = pytest.mark.parametrize("lesson", COURSE.lessons, ids=lambda lesson: lesson.id)
 
 

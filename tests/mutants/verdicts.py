@@ -1,4 +1,4 @@
-"""Verdicts on files, by seed: graded when first asked for, and kept in a file of JSON lines.
+"""Keep verdicts on files, by seed: grade when first requested, store in a file of JSON lines.
 
 A lesson's verdicts stay good while its own checks, the engine and torch are the same.
 """
@@ -32,7 +32,7 @@ Run = tuple[Lesson, str, int]
 
 
 class Verdicts:
-    """What failed in each run that was graded."""
+    """The checks that failed in each graded run."""
 
     def __init__(self, keep: Path | None = None) -> None:
         self._keep = keep
@@ -47,7 +47,7 @@ class Verdicts:
         return self._known[key(run)]
 
     def grade(self, runs: Iterable[Run]) -> None:
-        """Grade what is not known yet."""
+        """Grade the runs that have no verdict yet."""
         new = [run for run in dict.fromkeys(runs) if key(run) not in self._known]
         with contextlib.ExitStack() as stack:
             hosts = HostPool(os.cpu_count() or 1, ForkServerClient)
@@ -78,6 +78,6 @@ def key(run: Run) -> str:
 
 @functools.cache
 def _grader(lesson: Lesson) -> str:
-    """What a lesson's verdicts depend on."""
+    """Return what a lesson's verdicts depend on, as text."""
     files = [lesson.stub, lesson.solution, *lesson.checks.glob("*.py")]
     return f"{lesson.id} {hash_files(lesson.root, files)} {engine_hash()} {torch_version()}"

@@ -37,7 +37,7 @@ AHEAD = 2
 already there when one is done.
 """
 UNKNOWN = 32
-"""The number in progress while the cluster has no thread yet, as one that scales with its work."""
+"""The number in progress while the cluster has no thread yet, because it starts some on demand."""
 CONNECT_SECONDS = 15
 LOOK_FOR_WORKERS_SECONDS = 2.0
 NO_WORKER_SECONDS = 10.0

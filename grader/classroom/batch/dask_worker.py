@@ -1,6 +1,6 @@
 """Grade one submission on a worker of a cluster and render its page. Task and answer are JSON text.
 
-The worker loads the course that is installed there, and refuses if course, engine or torch differ
+The worker loads the course that is installed there, and refuses if course, engine or torch differ.
 from the client's. It keeps a warm fork server for each of its threads.
 """
 
@@ -87,7 +87,10 @@ def task_for(
 
 
 def answer(text: str) -> str:
-    """Grade a ``ClusterTask``, both as JSON: ``report`` and ``page``, ``refused`` or ``fault``."""
+    """Grade a ``ClusterTask`` in JSON and return JSON.
+
+    The keys are ``report`` and ``page``, or ``refused``, or ``fault``.
+    """
     question = json.loads(text)
     answered: dict[str, Any]
     try:
@@ -131,7 +134,10 @@ def graded_in(answered: dict[str, Any]) -> Graded:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """Return the course installed here, read once a run; raise UsageError if it differs."""
+    """Return the course installed here, read once a run.
+
+    Raise UsageError if its hash is not ``wanted``.
+    """
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(

@@ -52,8 +52,8 @@ def run_batch(
 
     ``students`` has the students of each submission. ``told`` is called with the number of results
     on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if the
-    sandbox or the folder refuses. Raise KeyboardInterrupt if the run was stopped early: committed
-    results stay, and the same call continues.
+    sandbox is not available or the folder can't be written. Raise KeyboardInterrupt if the run was
+    stopped early: committed results stay, and the same call continues.
     """
     wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
     batch = Batch(
@@ -95,7 +95,7 @@ def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> Submissi
 
 
 GROUP, GROUP_SECONDS = 64, 0.5
-"""How many results one transaction has at most, and how long one waits for others."""
+"""The most results in one transaction, and the longest time a result waits for others."""
 
 
 @dataclass(slots=True)
@@ -127,6 +127,7 @@ class Batch:
                 yield job
 
     def prepare(self, one: Submission) -> BatchJob | None:
+        """Return the job for a submission; None if it was reused or could not be read."""
         owner = owner_of(one, self.students.get(one.name, one.students))
         try:
             files = one.read(self.plan.ids)

@@ -34,7 +34,10 @@ EXCUSED = "EX"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A column to fill: with a lesson's points, or (None) with the total."""
+    """A column to fill: with a lesson's points, or with the total if ``lesson`` is None.
+
+    ``most`` is what full marks are worth in it.
+    """
 
     column: int
     lesson: str | None
@@ -96,7 +99,7 @@ def marks_in(
     request: ExportRequest,
     targets: Sequence[Target],
 ) -> Iterator[Mark]:
-    """Yield the marks. Raise UsageError if a part of one has no column."""
+    """Yield the marks. Raise UsageError if an entry has points that no column can hold."""
     lessons_only = all(target.lesson for target in targets)
     for entry in entries:
         whole = sum(one.points for one in entry.adjustments if one.lesson is None)
@@ -117,7 +120,10 @@ def points_of(mark: Mark, target: Target) -> float | None:
 def targets_in(
     sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> list[Target]:
-    """Return the named columns, or one for each lesson whose id or title an assignment has."""
+    """Return the columns that the request names, or else those titled like a lesson.
+
+    Such a title is a lesson's id or its title. Raise UsageError if there is no such column.
+    """
     titles = {
         number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
         for number, title in enumerate(sheet.header)

@@ -18,7 +18,7 @@ OWN_FAULT = (
 
 
 def explanation(check: CheckResult, lesson: LessonResult) -> str:
-    """Return why a check did not pass, with numbers; empty if it passed, or if it is hidden."""
+    """Return why a check did not pass, with numbers; empty if it passed."""
     if check.outcome is Outcome.PASSED:
         return ""
     return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]

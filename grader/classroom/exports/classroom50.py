@@ -1,7 +1,7 @@
 """Write a ``result.json`` and a ``release-body.md`` for each submission in Classroom 50.
 
 Format: https://github.com/foundation50/classroom50/wiki/Advanced-Autograding, "The result.json
-contract". Scores are integers there, so a point is multiplied by ``SCALE``. It cannot contain bonus
+contract". Scores are integers there, so a point is multiplied by ``SCALE``. Scores exclude bonus
 points, because a score may not exceed its maximum.
 """
 
@@ -25,7 +25,7 @@ from grader.render.locations import place
 
 SCHEMA = "classroom50/result/v1"
 SCALE = 100
-"""What one point is in Classroom 50, the same for every course."""
+"""How many of Classroom 50's points one of ours is worth, the same for every course."""
 MAX_BODY = 100_000
 """GitHub accepts 125,000 characters for a release's text."""
 MAX_SUMMARY = 130
@@ -120,7 +120,7 @@ def scaled(points: Iterable[float]) -> list[int]:
 
 
 def status_of(entry: GradebookEntry, data: Mapping[str, Any]) -> str:
-    """Return the commit status: ``success``, ``failure``, or ``error`` without a score."""
+    """Return the commit status: ``success``, ``failure``, or ``error`` if there is no score."""
     if total_points(entry) is None:
         return "error"
     return "success" if data["score"] == data["max-score"] else "failure"
@@ -192,7 +192,10 @@ def to_do_next(report: Report, tr: Catalogue, page: str, *, scored: bool) -> Ite
 
 
 def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckResult] | None:
-    """Return the first check to look at; for a file that can't be loaded, its reason."""
+    """Return the first check to look at and its lesson; None if there is none.
+
+    Lessons whose file can't be loaded are skipped: the summary already says why.
+    """
     return next(
         (
             (lesson, check)

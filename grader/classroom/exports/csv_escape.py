@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterable
 
 STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""Spreadsheet programs take a cell that begins with one of these for a formula; some take the
-full-width signs too.
+"""Spreadsheet programs read a cell that begins with one of these as a formula. Only some of them do
+so for the full-width signs.
 """
 
 

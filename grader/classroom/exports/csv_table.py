@@ -40,7 +40,7 @@ FIXED = (
 def export(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
-    """Yield the table. A score without a verdict is an empty cell, and ``state`` says why."""
+    """Yield the table. A score that is not known is an empty cell; ``state`` says why."""
     checks = [check.id for column in columns for check in column.checks]
     yield Piece(codecs.BOM_UTF8)  # without a byte order mark, Excel assumes another encoding
     yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))

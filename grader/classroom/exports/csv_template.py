@@ -23,8 +23,7 @@ class Sheet:
             text = path.read_bytes().decode("utf-8")
         except OSError as error:
             raise UsageError(
-                f"{path} can't be read: {error.strerror}. Name the file that you downloaded with"
-                " --template"
+                f"{path} can't be read: {error.strerror}. Give the downloaded file with --template"
             ) from None
         except UnicodeDecodeError:
             raise UsageError(
@@ -38,7 +37,7 @@ class Sheet:
         self.delimiter = max(DELIMITERS, key=header.count)
         self._cells, self._ends = self._read(text)
         if not self._cells:
-            raise UsageError(f"{path} is empty. Name the file that you downloaded with --template")
+            raise UsageError(f"{path} is empty. Give the downloaded file with --template")
 
     def _read(self, text: str) -> tuple[list[list[str]], list[str]]:
         cell = re.compile(
@@ -85,8 +84,9 @@ class Sheet:
         cells[column] = '"' + text.replace('"', '""') + '"' if special else text
 
     def column(self, title: str, asked_by: str) -> int:
-        """Return the number of the column with that title; raise
-        UsageError that lists all titles.
+        """Return the number of the column with that title.
+
+        Raise UsageError, listing all titles, if none or several have it.
         """
         titles = [one.casefold() for one in self.header]
         if titles.count(title.casefold()) != 1:

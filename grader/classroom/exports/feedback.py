@@ -1,11 +1,11 @@
 """Pages for students, under the file names that Moodle and Canvas accept for upload.
 
 Moodle's "Upload multiple feedback files in a zip" reads ``<name>_<participant>_assignsubmission_
-file/report.html`` (mod/assign/feedback/file/importziplib.php). Canvas' re-upload of a submissions
-zip attaches each file to the submission whose name it has, and shows it under the name of the
-student's own file (``infer_comment_context_from_filename`` in app/models/assignment.rb of
-canvas-lms). So a ``.py`` is returned as the student's code with remarks in it, an ``.ipynb`` as a
-notebook with one cell of text, a ``.zip`` with the page inside.
+file/report.html`` (mod/assign/feedback/file/importziplib.php). When a submissions zip is uploaded
+to Canvas again, Canvas finds each file's submission by the file's name, and shows the file under
+the name of the student's own file (``infer_comment_context_from_filename`` in
+app/models/assignment.rb of canvas-lms). So a ``.py`` is returned as the student's code with remarks
+in it, an ``.ipynb`` as a notebook with one cell of text, a ``.zip`` with the page inside.
 """
 
 from __future__ import annotations

@@ -10,7 +10,10 @@ from grader.classroom.exports.records import Export
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """An export format: its function, and its file name, or ``files`` for one file a submission."""
+    """An export format: its function, and the name of its output file.
+
+    With ``files``, the output is a folder of that name with a file for each submission.
+    """
 
     export: Export
     file: str

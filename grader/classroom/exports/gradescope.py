@@ -28,7 +28,8 @@ def export(
 ) -> Iterator[Piece | ExportNote]:
     if request.hidden_checks != "visible":
         yield ExportNote(
-            f"with --hidden-checks {request.hidden_checks}, students see no total until then"
+            f"with --hidden-checks {request.hidden_checks}, students see no total while a check is"
+            " hidden"
         )
     for entry in entries:
         if entry.missing:

@@ -24,7 +24,8 @@ class SheetPerson:
 
 
 class Roll:
-    """The people of a sheet. ``kinds`` maps each kind of id, most reliable first, to its names.
+    """The people of a sheet. ``kinds`` maps each kind of id, most reliable first, to the names that
+    it has in ``StudentIdentity.ids``.
 
     An id of a kind in ``with_name`` counts only if the names agree too, where the sheet has names:
     a group's number in Moodle may be another person's.
@@ -72,26 +73,29 @@ class Roll:
 
 
 def agree(person: SheetPerson, student: StudentIdentity) -> bool:
-    """Return whether a row's names include the student's, or there are none."""
+    """Return whether the row's names include the student's; True if the row has no name."""
     theirs = {letters(name) for name in person.names}
     return not theirs or any(letters(form) in theirs for form in forms_of(student.name))
 
 
 def letters(name: str) -> str:
-    """Return a name's letters and digits alone; a download leaves other signs out."""
+    """Return a name's letters and digits: file names of a download lack other characters."""
     return "".join(filter(str.isalnum, name)).casefold()
 
 
 @dataclass(frozen=True, slots=True)
-class MatchedRow:
-    """Which mark goes to which row, and notes for the instructor on the rest."""
+class MatchedMarks:
+    """Which mark goes to which row, and notes for the instructor on the rest.
+
+    ``unmatched`` says whether a submission's student fits no row, or several.
+    """
 
     by_row: dict[int, Mark]
     notes: tuple[ExportNote, ...]
     unmatched: bool
 
 
-def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
+def match(roll: Roll, marks: Iterable[Mark]) -> MatchedMarks:
     """Match marks to rows; a team's mark goes to every member's row."""
     found: dict[int, list[Mark]] = {}
     notes: list[ExportNote] = []
@@ -126,4 +130,4 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedRow:
         for person in roll.people
         if person.row not in found
     ]
-    return MatchedRow(by_row, tuple(notes), unmatched)
+    return MatchedMarks(by_row, tuple(notes), unmatched)

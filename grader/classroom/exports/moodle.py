@@ -35,7 +35,10 @@ FEEDBACK = (
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Column numbers: the participant, the grade, the maximum, the feedback comment."""
+    """The numbers of the columns for participant, grade and feedback comment.
+
+    ``most`` is the maximum grade, if known; ``comma`` says that grades have a decimal comma.
+    """
 
     participant: int
     grade: int

@@ -98,7 +98,7 @@ def total_points(entry: GradebookEntry) -> float | None:
 
 
 def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
-    """Yield the lessons whose file has another name, unless a person gave points for them."""
+    """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
     given = {adjustment.lesson for adjustment in entry.adjustments}
     for lesson in entry.report.lessons if entry.report else ():
         if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
@@ -119,7 +119,7 @@ def lesson_points(
 
 
 def faulty(lesson: LessonResult) -> bool:
-    """Return whether a grader fault left a part of it without a verdict."""
+    """Return whether a grader fault left a check of the lesson without a verdict."""
     return any(check.outcome is Outcome.GRADER_ERROR for check in lesson.checks)
 
 

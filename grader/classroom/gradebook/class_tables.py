@@ -23,7 +23,7 @@ class ClassTables(GradebookReader):
         return int.from_bytes(hmac.digest(secret, digest.encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
-        """Set the class's secret: derived from a seed, or random if there is none yet."""
+        """Derive the class's secret from a seed; without one, draw it if there is none yet."""
         with transaction(self.db) as db:
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
@@ -86,7 +86,10 @@ class ClassTables(GradebookReader):
         }
 
     def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
-        """List students without a submission: name of the row, student, a problem if uncertain."""
+        """Replace the rows of students without a submission.
+
+        Each is the row's name, the student, and a problem if it is not certain that they have none.
+        """
         with transaction(self.db) as db:
             db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
             db.executemany(

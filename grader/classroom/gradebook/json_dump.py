@@ -1,4 +1,4 @@
-"""A gradebook's entry as canonical JSON: equal for equal classes, so without times."""
+"""A gradebook's entry as canonical JSON, without times: the same class gives the same bytes."""
 
 from __future__ import annotations
 

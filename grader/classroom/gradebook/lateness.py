@@ -27,9 +27,9 @@ EXAMPLE = "10%/day,grace=15m,cap=50%,until=7d"
 class LateRule(Record):
     """When work is due and what lateness costs.
 
-    ``due`` is ISO 8601 with an offset. After ``grace`` seconds, each started day costs ``percent``,
-    at most ``cap`` per cent in all. ``until`` seconds after the due date, nothing counts any more
-    (None: no such date).
+    ``due`` is ISO 8601 with an offset. A delay of more than ``grace`` seconds costs
+    ``percent`` for each started day since ``due``, at most ``cap`` per cent in all. A delay of more
+    than ``until`` seconds costs everything (None: no such limit).
     """
 
     due: str
@@ -39,7 +39,7 @@ class LateRule(Record):
     until: float | None = None
 
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
-        """Return how late a time is; None if it is in time or unknown.
+        """Return how late a time is; None if it is on time or unknown.
 
         ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
         one holds for all of them.
@@ -53,7 +53,7 @@ class LateRule(Record):
         return Lateness(due.isoformat(), late, self.percent_off(late))
 
     def percent_off(self, late: float) -> float:
-        """Return the percentage that is deducted for a delay of so many seconds."""
+        """Return the percentage that is deducted for a delay in seconds."""
         if late <= self.grace:
             return 0.0
         if self.until is not None and late > self.until:
@@ -79,7 +79,7 @@ class Lateness(Record):
 
 
 def duration(seconds: float) -> str:
-    """Return ``2 d 3 h``: the two largest units, rounded down; minutes at least."""
+    """Return a time such as ``2 d 3 h``: its two largest nonzero units, down to minutes."""
     days, rest = divmod(int(seconds), int(DAY))
     hours, rest = divmod(rest, 3_600)
     parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
@@ -99,14 +99,17 @@ def read_moment(text: str, what: str) -> str:
 
 
 def read_extension(text: str) -> str:
-    """Return a person's own due date, a time or ``+2d`` after the due date; raise ValueError."""
+    """Return a person's extension, a time or a delay such as ``+2d``, without blanks.
+
+    Raise ValueError if it is neither.
+    """
     text = text.strip()
     extended(text, "2000-01-01T00:00Z")
     return text
 
 
 def extended(text: str, due: str) -> datetime:
-    """Return the time that an extension means, given everybody's due date."""
+    """Return an extension as a time; a delay such as ``+2d`` is added to the class's due date."""
     shift = DURATION.fullmatch(text.removeprefix("+"))
     return moment(due) + timedelta(seconds=seconds_of(shift)) if shift else moment(text)
 

@@ -1,4 +1,4 @@
-"""Changes that people make in a gradebook: points, comments, renames. Nothing is ever deleted."""
+"""Changes that people make in a gradebook: points, comments, renames. No history is deleted."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NAMED_TABLES = ("attempts", "adjustments", "comments")
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """A line of the audit trail: what was done to a submission, when, by whom, and whether it
-    holds.
+    """A line of the audit trail: what was done to a submission, when, by whom, and whether it was
+    undone.
     """
 
     number: int
@@ -50,7 +50,10 @@ class ManualChanges(ClassTables):
             db.execute(query, [name, *fields])
 
     def comment(self, name: str, comment: Comment) -> bool:
-        """Keep a comment; return whether it is new. The comment's own number is not used."""
+        """Store a comment unless it is there already; return whether it was stored.
+
+        The comment's own number is ignored: the database assigns one.
+        """
         fields = {
             "submission": name,
             "lesson": comment.lesson,
@@ -132,7 +135,10 @@ class ManualChanges(ClassTables):
             )
 
     def undo(self, name: str) -> Deed:
-        """Undo the last change of a name that still holds; raise UsageError if there is none."""
+        """Undo the newest forget or rename of a submission that was not undone; return it.
+
+        Raise UsageError if there is none.
+        """
         deeds = [one for one in self.trail() if one.submission == name and not one.undone]
         if not deeds:
             raise UsageError(

@@ -21,13 +21,14 @@ A roster's ``id`` may be of any kind.
 
 Key = tuple[str, str]
 Absent = tuple[str, StudentIdentity, str | None]
-"""A name for the line, the student, and, if it is uncertain, whose submission may be theirs."""
+"""The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class RosterPerson:
-    """A student of a submission: the position in its team and
-    the name that the submission gives.
+class SubmittingStudent:
+    """A student of a submission, to be found on the roster.
+
+    ``place`` is the position in the team; ``called`` are the names that the submission gives.
     """
 
     submission: str
@@ -43,7 +44,7 @@ class RosterPerson:
 
 @dataclass(frozen=True, slots=True)
 class MatchedStudents:
-    """Each submission's students with roster data, students without one, and messages."""
+    """Each submission's students with roster data, students without a submission, and notes."""
 
     students: dict[str, tuple[StudentIdentity, ...]]
     absent: tuple[Absent, ...]
@@ -62,7 +63,7 @@ def match(
         return MatchedStudents({}, (), ())
     groups = dict(handed)
     people = [
-        RosterPerson(
+        SubmittingStudent(
             name, place, student, (student.name, name) if len(students) == 1 else (student.name,)
         )
         for name, students in groups.items()
@@ -125,8 +126,7 @@ def _lines_for(
             name,
             student,
             (
-                f"on the roster's line {line}; what {who} handed in may be theirs, which is not"
-                " certain"
+                f"on line {line} of the roster; {who} may be this student, but this is not certain"
                 if who
                 else None
             ),
@@ -145,7 +145,7 @@ def _ids(student: StudentIdentity) -> set[Key]:
     }
 
 
-def _ids_of_any_kind(person: RosterPerson) -> set[Key]:
+def _ids_of_any_kind(person: SubmittingStudent) -> set[Key]:
     ids = _ids(person.student)
     return ids | {("id", value) for _, value in ids}
 
@@ -154,7 +154,7 @@ def _values(student: StudentIdentity) -> set[Key]:
     return {("", value.strip().casefold()) for value in student.ids.values()}
 
 
-def _called(person: RosterPerson) -> set[Key]:
+def _called(person: SubmittingStudent) -> set[Key]:
     return {("", name.strip().casefold()) for name in person.called}
 
 
@@ -162,17 +162,17 @@ def _names(student: StudentIdentity) -> set[Key]:
     return {("", form) for form in forms_of(student.name)}
 
 
-def _names_called(person: RosterPerson) -> set[Key]:
+def _names_called(person: SubmittingStudent) -> set[Key]:
     return {("", form) for name in person.called for form in forms_of(name)}
 
 
 STEPS: tuple[
-    tuple[Callable[[StudentIdentity], set[Key]], Callable[[RosterPerson], set[Key]], bool], ...
+    tuple[Callable[[StudentIdentity], set[Key]], Callable[[SubmittingStudent], set[Key]], bool], ...
 ] = (
     (_ids, _ids_of_any_kind, True),
     (_values, _called, False),  # folders are often called after a login or a student number
     (_names, _names_called, False),
 )
-"""What a roster's line and a person have in common, most reliable first, and whether a line may
-have several such persons (somebody in two teams).
+"""The ways to match, most reliable first: the keys of a roster's line, the keys of a submission's
+student, and whether a line may match several (somebody in two teams).
 """

@@ -40,7 +40,7 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True)
 class CommonMistake:
-    """A mistake that the class made: its lesson, and how many students made it."""
+    """A mistake that the class made: its lesson, and the number of submissions that have it."""
 
     lesson: str
     id: str
@@ -83,7 +83,10 @@ class GradebookReader:
         return self._entry(row)
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry of a submission or a student; raise UsageError unless unique."""
+        """Return the entry with that name, or of the student with that name.
+
+        Raise UsageError if several submissions fit, or none.
+        """
         students = dict(
             self.db.execute(
                 "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
@@ -275,7 +278,7 @@ class GradebookReader:
         return [CommonMistake(*row) for row in rows]
 
     def passed_over(self) -> list[tuple[str, str]]:
-        """Return the items of the download that count for nobody, each with the reason."""
+        """Return the items of the download that were not graded, each with the reason."""
         return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
 
     def handed_in(self) -> set[str]:

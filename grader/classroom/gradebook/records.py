@@ -17,8 +17,8 @@ from grader.core.report import CheckResult, LessonResult, Report
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person. ``when`` is ISO 8601 (UTC); ``lesson`` is None for the
-    total.
+    """A change of a score by a person. ``made_at`` is ISO 8601 in UTC; ``lesson`` is None
+    for the total.
     """
 
     points: float
@@ -56,7 +56,7 @@ class PersonalPart(Record):
 
 
 def label_of(students: Sequence[StudentIdentity], name: str) -> str:
-    """Return whom a submission is from, for people; its own name if nobody is known."""
+    """Return the names of a submission's students; its own name if no student is known."""
     return listed(student.name for student in students) or name
 
 
@@ -66,7 +66,7 @@ class GradebookEntry:
 
     ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
     grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
-    the time in UTC, if known; ``lateness`` is what the class's rule makes of it; ``came_as`` is the
+    the time in UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the
     name of its folder or file in the download; ``history`` has what each version of its files
     earned.
     """
@@ -141,7 +141,7 @@ class GradebookEntry:
 
 @dataclass(frozen=True, slots=True)
 class LessonColumn:
-    """A lesson's columns: its points, and its checks as (id, title, points, bonus, hidden)."""
+    """A lesson's columns: its points, and a column for each check."""
 
     id: str
     title: str
@@ -152,7 +152,7 @@ class LessonColumn:
 
 @dataclass(frozen=True, slots=True)
 class CheckColumn:
-    """A check as the gradebook's columns have it."""
+    """A check's column: what it is worth, and whether it is a bonus or hidden."""
 
     id: str
     title: str

@@ -50,7 +50,7 @@ IDS = {
     "identifier": "moodle_participant",
 }
 """Headers, in lower case and with ``_`` for anything but letters and digits, and the name of that
-id in a Student.
+id in ``StudentIdentity.ids``.
 """
 
 

@@ -99,7 +99,7 @@ class Gradebook(ManualChanges):
             raise refusal(self.path, error) from None
 
     def begin(self, plan: str) -> int:
-        """Return a run's number; an interrupted run with the same plan is continued."""
+        """Start a run and return its number; continue an interrupted run with the same plan."""
         with transaction(self.db) as db:
             last = db.execute(
                 "SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1"
@@ -116,8 +116,9 @@ class Gradebook(ManualChanges):
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """Return the newest attempt with a key, in a run if given, unless a grader fault spoiled
-        it.
+        """Return the number of the newest attempt with this key and without a grader fault.
+
+        Only attempts of ``run`` count if it is given. Return None if there is none.
         """
         fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (

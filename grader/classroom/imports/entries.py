@@ -28,11 +28,13 @@ class Kind(enum.Enum):
 
 
 class Container(Protocol):
-    """Where items lie. A class has thousands of items, so what they share is stored once, here."""
+    """The folder or zip of items. A class has thousands of them; what they share is here."""
 
-    def leaves(self, item: Entry) -> Iterator[FileEntry]: ...
+    def leaves(self, item: Entry) -> Iterator[FileEntry]:
+        """Yield the item if it is a file, else the files in it and below."""
 
-    def inside(self, item: Entry) -> list[Entry]: ...
+    def inside(self, item: Entry) -> list[Entry]:
+        """Return the items in a folder; none for a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +113,7 @@ class _InZip:
 
 
 def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """Return the items of a zip by name, and the paths that
-    lead out of it; the latter are not read.
-    """
+    """Return the items of a zip, by name, and the paths that lead out of it, which are not read."""
     members, outside = [], []
     for entry in archive.infolist():
         path = member_path(entry)

@@ -50,7 +50,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
         folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
         if folder is None:
             sorting.passed_over.append(
-                (name, why_not(item, "is not a submission of Gradescope's: submission_<id>/"))
+                (name, why_not(item, "is not named as in Gradescope's export: submission_<id>/"))
             )
             continue
         students = submitters.pop(name, ())

@@ -72,12 +72,16 @@ class DownloadLayout:
     sort_out: Callable[[Directory, Lessons], SortedEntries]
 
     def claims(self, level: Directory) -> bool:
+        """Return whether at least half of a level's items have names of this layout."""
         ours = sum(map(self.is_ours(level), level.items))
         return ours > 0 and 2 * ours >= len(level.items)
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """Return the files of several items; a file counts under the name that comes with it."""
+    """Return a function that yields the files of several items.
+
+    A file is treated as if it had the name beside it, if there is one.
+    """
     if len(parts) == 1 and parts[0][1] is None:
         return parts[0][0].leaves
     return _Together(tuple(parts))
@@ -107,6 +111,7 @@ def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:
 
 
 def why_not(item: Entry, remedy: str) -> str:
+    """Return the reason why an item is not graded: a more specific one, or ``remedy``."""
     if item.kind is Kind.LINK:
         return "is a link, and links are not followed. Replace it by a copy of its target"
     if item.kind is Kind.OTHER:

@@ -48,8 +48,8 @@ def file_name(text: str) -> str:
     """Return a file name, without a suffix, that is as near to the text as all systems allow.
 
     Letters of every script stay. Separators and reserved characters become ``_``, names that
-    Windows reserves get one appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The function
-    is idempotent.
+    Windows reserves get a ``_`` appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The
+    function is idempotent.
     """
     return (
         _fitting(

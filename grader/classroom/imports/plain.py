@@ -90,7 +90,7 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
-    """Return the student (or None), the name that a file counts as, and its form."""
+    """Return the student (empty if unknown), the name that a file counts as, and its form."""
     if item.kind is Kind.FOLDER:
         return ("" if _is_gradebook(item) else item.name), None, "folder"
     if item.kind is not Kind.FILE:

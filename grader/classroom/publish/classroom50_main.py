@@ -44,7 +44,7 @@ TAKEN = {
     "release": ("RELEASE_URL",),
     "review": ("REVIEW_URL", "COMMIT_URL"),
 }
-"""The result's keys, and the runner's variables with their values."""
+"""The result's keys, and the runner's variables for each; the first one that is set counts."""
 STAMPED = ("assignment_type", "owner")
 """Keys that the runner writes itself; older runners do not set their variables."""
 

@@ -40,7 +40,7 @@ PASSED_ON = (
     "TMPDIR",
     "USERNAME",
 )
-"""The grader's environment variables: no token, and no names of results."""
+"""The environment variables that the grader gets: no token, and no path that the runner reads."""
 INSTALL_SECONDS = 240
 """Classroom 50 ends a run after 15 minutes; this much of it is for installing."""
 OWN_FAULT = (

@@ -1,6 +1,6 @@
 """Remove what may not be handed out from the text of a lesson's files.
 
-Of shared helpers and scenarios, what visible checks and the diagnosis reach stays. Texts that only
+Shared helpers and scenarios stay if a visible check or the diagnosis uses them. Texts that only
 hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
 replaced.
 """
@@ -32,8 +32,8 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 
 def words_in(text: str) -> frozenset[str]:
-    """Return every word that code refers to by name: names, attributes, and texts that could be
-    names.
+    """Return every name in a piece of code: variables, attributes, imports, and strings that could
+    be names.
     """
     found = set()
     for node in ast.walk(ast.parse(text)):
@@ -53,8 +53,10 @@ def words_in(text: str) -> frozenset[str]:
 
 
 def reachable_definitions(text: str, words: Iterable[str]) -> str:
-    """Return the text without top-level definitions that ``words`` do not reach; everything else
-    stays.
+    """Return the text without the top-level definitions that nothing uses.
+
+    A definition is used if ``words``, a used definition, or a statement that defines nothing names
+    it.
     """
     lines = text.splitlines()
     body = ast.parse(text).body
@@ -115,7 +117,7 @@ def texts_in(code: str) -> frozenset[str]:
 
 
 def spells_out(text: str, solution: str) -> str | None:
-    """Return the first line of a solution's region that a text contains whole, else None."""
+    """Return the first line of a region of the solution, if a text contains all of the region."""
     stripped = "\n".join(line.strip() for line in text.splitlines())
     return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)
 

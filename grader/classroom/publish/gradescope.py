@@ -2,8 +2,8 @@
 
 Format: https://gradescope-autograders.readthedocs.io/en/latest/specs/. ``setup.sh`` runs when the
 image is built, ``run_autograder`` (``gradescope_main``) for each submission. The course in it is
-complete and readable, so only the sandbox keeps submissions from it; every ``results.json`` says
-whether the sandbox held.
+complete and readable, so only the sandbox prevents submissions from reading it; every
+``results.json`` says whether the sandbox held.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def make_zip(
     lang: str,
     accept_near_names: bool = False,
 ) -> None:
-    """Write the zip, the same bytes for the same course; raise UsageError if it can't."""
+    """Write the zip, the same bytes for the same course; raise UsageError if that fails."""
     settings = {
         "lessons": [lesson.id for lesson in lessons],
         "hidden_checks": hidden_checks,

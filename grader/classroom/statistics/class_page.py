@@ -50,7 +50,7 @@ OUTCOME_KINDS = (
     ("untouched", (Outcome.NOT_STARTED,)),
     ("fault", (Outcome.GRADER_ERROR,)),
 )
-"""The parts of a check's bar: their look, and the outcomes in them."""
+"""The segments of a check's bar: the CSS class, and the outcomes in it."""
 STATUS_KINDS = (
     ("right", (LessonStatus.PASSED,)),
     ("waiting", (LessonStatus.FAILED,)),
@@ -62,7 +62,7 @@ BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A segment of a bar: its look, start and width in per cent, the count, and what is counted."""
+    """A segment of a bar: its CSS class, start and width in per cent, and the count."""
 
     kind: str
     start: float
@@ -71,7 +71,7 @@ class Part:
 
 
 PassedOver = Sequence[tuple[str, str]]
-"""An item of the download that counts for nobody: the item, the reason."""
+"""Items of the download that were not graded, each with the reason."""
 
 
 def render_class(
@@ -159,7 +159,7 @@ def namesakes(classroom: Classroom) -> frozenset[str]:
 
 
 def percent(part: float | None) -> str:
-    """Return a share for people; 0 % and 100 % only if they are exact."""
+    """Return a share as a rounded percentage; 0 % and 100 % only if they are exact."""
     if part is None:
         return "–"
     rounded = round(100 * part)
@@ -223,7 +223,7 @@ def _parts(counts: Sequence[tuple[str, int]]) -> list[Part]:
 
 
 def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:
-    """Draw a submission's lessons: full marks, partial marks, a tick for nothing handed in."""
+    """Draw a submission's lessons: full marks, partial marks, a flat line if not handed in."""
     paths: dict[str, list[str]] = {"full": [], "some": [], "none": []}
     for place, part in enumerate(shares):
         left = place * (BAR_WIDTH + BAR_GAP)

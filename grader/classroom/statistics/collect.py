@@ -134,7 +134,7 @@ class _Collector:
         mistakes: set[int],
         wrong: list[int],
     ) -> None:
-        """Count a report; return the numbers of its mistakes and of its failed checks."""
+        """Count a report; add its states, mistakes and wrong checks to the last three arguments."""
         room = self.room
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)

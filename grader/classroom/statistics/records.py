@@ -19,7 +19,7 @@ from grader.core.report import CheckResult, LessonStatus, Outcome
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
 TOO_FEW_TO_BLAME = 3
-"""If only one or two people get a check wrong, the check need not be at fault."""
+"""A check that nobody passed may be wrong only if at least this many people tried it."""
 AGAINST = -3.0
 """A check may be wrong if its correlation with the rest is below this many negative standard
 errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
@@ -221,7 +221,10 @@ class UnnamedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Together:
-    """Two mistakes that ``both`` people made, a ``share`` of those who made either."""
+    """Two mistakes that the same people made.
+
+    ``both`` is their number, ``share`` the share of these among all who made either mistake.
+    """
 
     one: MistakeCount
     other: MistakeCount
@@ -291,7 +294,7 @@ class Classroom:
     again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
     """The points of the first and the last version, of those who handed in more than one."""
     unconfined: int = 0
-    """How many were judged without a guarantee of the sandbox."""
+    """How many were judged without at least one of the sandbox's guarantees."""
 
     @property
     def doubtful(self) -> tuple[CheckFacts, ...]:

@@ -20,7 +20,10 @@ RETEACH = 3
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Something to reteach: a mistake, or a check that many got wrong; ``link`` shows who."""
+    """Something to reteach: a mistake, or a check that many got wrong.
+
+    ``of`` is how many began the lesson or the check; ``link`` leads to the ``people``.
+    """
 
     title: str
     lesson: LessonFacts

@@ -24,9 +24,9 @@ from grader.core.errors import UsageError
 
 Thing = TypeVar("Thing")
 NOISE = 25
-"""How many characters of normalized code (about two lines) have to agree at least."""
+"""The fewest characters of normalized code (about two lines) that have to agree."""
 TELLING = 60
-"""A text with fewer characters of its own cannot be recognized."""
+"""A text with fewer characters of its own is not compared: so little code may agree by chance."""
 COMMON_SHARE, COMMON_FEWEST = 0.05, 5
 """Code counts as common to the lesson if more than this share of the class has it, and more than
 this number.
@@ -49,7 +49,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of a pair: its text in pieces, marked if shared, and the share of its own code."""
+    """One text of a pair, in pieces, each marked if shared; ``share`` is how much is shared."""
 
     owner: str
     earlier: bool
@@ -156,8 +156,8 @@ def similar_pairs(
 ) -> list[Pair]:
     """Return the pairs with a share of at least ``threshold``, none within an earlier class.
 
-    Pairs with the most shared lines come first. ``known`` are texts whose code is nobody's own;
-    ``watched`` shows progress.
+    Pairs with the most shared lines come first. ``known`` are texts whose code does not count,
+    such as the stub; ``watched`` shows progress.
     """
     found = candidates(texts, known, threshold, watched)
 
@@ -190,7 +190,7 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 def candidates(
     texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched
 ) -> Candidates:
-    """Return pairs with enough common fingerprints; rare fingerprints find them."""
+    """Return pairs with enough common fingerprints, without comparing every pair of texts."""
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:

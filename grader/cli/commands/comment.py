@@ -129,7 +129,9 @@ def read_file(file: Path) -> Iterator[Wanted]:
         line = row.get("line") or ""
         where = f"{file}:{number}: "
         if (line and not line.isdecimal()) or (line and not row.get("lesson")):
-            raise UsageError(f"{where}line {line!r} needs a number, and a lesson beside it")
+            raise UsageError(
+                f"{where}the column line has {line!r}. Write a number there, and a lesson beside it"
+            )
         yield Wanted(
             row.get("name", ""),
             row.get("lesson") or None,

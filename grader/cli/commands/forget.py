@@ -17,7 +17,7 @@ from grader.render.terminal import make_console
 
 
 def forget(out: Path, name: str) -> None:
-    """Leave a submission out of all tables, pages and exports; raise UsageError."""
+    """Leave a submission out of tables, pages and exports; raise UsageError if there is none."""
     with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(name)
         book.forget(entry.name, login_name(), now())
@@ -27,10 +27,15 @@ def forget(out: Path, name: str) -> None:
 
 
 def rename(out: Path, old: str, new: str) -> None:
-    """Give a submission's whole history another name; raise UsageError."""
-    if unique_names([(new, "")]) != [new]:
+    """Give a submission's whole history another name.
+
+    Raise UsageError if there is no such submission, or if ``new`` can't be its name.
+    """
+    (usable,) = unique_names([(new, "")])
+    if usable != new:
         raise UsageError(
-            f"{new!r} can't be a submission's name, because its page gets that file name"
+            f"{new!r} can't be a submission's name, because its page's file is named after it."
+            f" Choose another, such as {usable!r}"
         )
     with Gradebook.open(out) as book, batch_lock(out):
         entry = book.entry_of(old)
@@ -49,7 +54,7 @@ def rename(out: Path, old: str, new: str) -> None:
 
 
 def undo(out: Path, name: str) -> None:
-    """Undo the last forgetting or renaming of a name; raise UsageError."""
+    """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
     with Gradebook.open(out) as book, batch_lock(out):
         deed = book.undo(name)
         for one in {name, deed.detail.get("old", name)}:
@@ -63,7 +68,7 @@ def undo(out: Path, name: str) -> None:
 
 
 def list_trail(out: Path) -> None:
-    """Show who was forgotten or renamed, and what was undone."""
+    """Show which submissions were forgotten or renamed, and what was undone."""
     with Gradebook.open(out) as book:
         trail = book.trail()
     table = plain_table("when", "who", "what", "")
@@ -79,7 +84,7 @@ def list_trail(out: Path) -> None:
     if trail:
         make_console().print(table)
     else:
-        say("nobody was forgotten or renamed")
+        say("no submission was forgotten or renamed")
 
 
 def say(text: str) -> None:

@@ -197,5 +197,5 @@ def show_on_github(
             ) as stream:
                 stream.write(summary(report, tr))
         except OSError as error:
-            message = "{path} can't be written: {reason}. It is what GITHUB_STEP_SUMMARY names"
+            message = "{path} can't be written: {reason}. GITHUB_STEP_SUMMARY names this file"
             raise UsageError(message, path=file, reason=str(error.strerror)) from None

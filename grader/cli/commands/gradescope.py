@@ -38,4 +38,4 @@ def make_autograder(
         " of the sandbox hold in Gradescope's container."
     )
     if hidden_checks != "visible":
-        print(f"Hidden checks are {hidden_checks}: students see no total until then.")
+        print(f"Hidden checks are {hidden_checks}: students see no total while one is hidden.")

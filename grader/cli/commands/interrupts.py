@@ -1,5 +1,5 @@
 """Handle Ctrl-C and signals. In a batch or a long run, the first Ctrl-C waits for running jobs and
-the next ends them; a loop such as ``grade watch`` ends in order.
+the next ends them; a loop such as ``grade watch`` ends cleanly.
 """
 
 from __future__ import annotations
@@ -65,7 +65,10 @@ def stopping(busy: int, what: str = "submission") -> str:
 
 @contextlib.contextmanager
 def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP end the loop in order; a second signal acts as usual."""
+    """Let Ctrl-C, SIGTERM and SIGHUP end the loop cleanly; a second signal acts as usual.
+
+    ``stop`` is called with the exit status, 128 plus the signal's number.
+    """
     names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:

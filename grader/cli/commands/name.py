@@ -65,7 +65,7 @@ def found_group(groups: list[UnnamedGroup], signature: str) -> UnnamedGroup:
     if len(found) == 1:
         return found[0]
     if found:
-        raise UsageError(f"{len(found)} groups begin with {signature}. Give more letters")
+        raise UsageError(f"{len(found)} groups begin with {signature}. Give more characters of one")
     names = ", ".join(one.signature for one in groups[:8])
     raise UsageError(
         f"There is no group {signature}. "

@@ -31,14 +31,14 @@ RESERVED = frozenset(
 def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(
-            f"{root} holds no exercises/course.toml and is not empty. Name a course, or a folder to"
-            " make; nothing was changed"
+            f"{root} has no exercises/course.toml and is not empty. Name a course, or a new folder;"
+            " nothing was changed"
         )
     lesson = known_good(lesson or FIRST_LESSON, "lesson")
     id = re.sub(r"\W+", "-", root.resolve().name).strip("-").lower() or "course"
     write(root / "exercises" / "course.toml", COURSE.format(id=id, mark=MARK))
     add_lesson(root, lesson, function, lang)
-    click.echo(f"{root} is a course. Its name and title stand in exercises/course.toml")
+    click.echo(f"{root} is a course. Its name and title are in exercises/course.toml")
     tell(root, lesson)
 
 
@@ -70,8 +70,8 @@ def known_good(name: str, what: str) -> str:
     )
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise UsageError(
-            f"{name!r} can't name a {what}. Take small letters, digits and _, beginning with a"
-            f" letter, such as my_{what}"
+            f"{name!r} can't name a {what}. Use lowercase letters, digits and _, and begin with"
+            f" a letter, such as my_{what}"
         )
     if taken:
         raise UsageError(
@@ -122,7 +122,7 @@ def write(path: Path, text: str) -> None:
         path.write_text(text, "utf-8", newline="\n")
     except OSError as error:
         raise UsageError(
-            f"{error.filename} can't be written: {error.strerror}. Name a folder that can, with"
+            f"{error.filename} can't be written: {error.strerror}. Name another folder with"
             " --course"
         ) from None
 
@@ -133,6 +133,6 @@ def tell(root: Path, lesson: str) -> None:
         f" solutions/{lesson}.py."
     )
     click.echo(
-        f"What is still to be written, and whether all of it holds:\n  grade verify {lesson}"
+        f"To see what is still to be written, and to check the lesson:\n  grade verify {lesson}"
         f" --course {click.format_filename(root)}"
     )

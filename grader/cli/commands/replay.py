@@ -176,7 +176,7 @@ def own_file(place: Path, file: LessonFile) -> Path:
     path = (place / file.path if place.is_dir() else place).resolve()
     if path.suffix not in SUFFIXES or not path.is_file():
         message = (
-            "{file} lies in {place}, and can't be run from there. Unpack it, and name the folder:"
+            "{file} is inside {place}, and can't be run from there. Unpack it, and name the folder:"
             " --in DIR"
         )
         raise UsageError(message, file=file.path, place=str(place))

@@ -55,8 +55,9 @@ def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
 
 
 def script(outcome: LessonOutcome, check: CheckResult, path: Path, what: Replay) -> str:
-    """Return comments, the loading of the student's file, and
-    the steps; if that fails, the check.
+    """Return the script: comments, code that loads the student's file, and the recorded steps.
+
+    If the check can't be repeated in steps, return the reason and the check's source instead.
     """
     module = what.lesson.id
     head = [comment(f"{check.id}   {check.title}"), comment(check.message or "")]

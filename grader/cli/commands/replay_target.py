@@ -58,7 +58,10 @@ def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
     if len(Path(asked.target).parts) < 2 or not is_there(path):
         return asked
     lesson = lesson_names(one.id for one in course.lessons).get(path.name, "")
-    options = [word for word in asked.options if word not in ("--in", str(asked.place))]
+    options = list(asked.options)
+    if "--in" in options:
+        at = options.index("--in")
+        del options[at : at + 2]
     return replace(asked, target=lesson, place=path, options=(*options, "--in", str(path)))
 
 

@@ -31,8 +31,8 @@ TWICE = "{lesson} is in {path} and in {other}. Grade one at a time; a whole clas
 class Selection:
     """Lessons in order, and their files by lesson.
 
-    ``name`` is the submission's name. ``places`` has the ``--in`` with which another command finds
-    a lesson that is not in the usual place.
+    ``name`` is the submission's name. ``places`` has the folder that another command needs as
+    ``--in`` to find a lesson, unless it is in the current folder.
     """
 
     lessons: list[Lesson]

@@ -83,6 +83,7 @@ def show_similar(
 
 @contextmanager
 def unharmed(console: Console, page: Path) -> Iterator[None]:
+    """After Ctrl-C in the block, print whether there is a page from an earlier run."""
     try:
         yield
     except KeyboardInterrupt:

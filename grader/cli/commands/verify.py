@@ -50,7 +50,7 @@ def verify_course(
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
     ):
         internals = pool.submit(missing_internals)
-        task = bar.add_task("grading what is known")
+        task = bar.add_task("grading")
         found = run_verification(
             course,
             lessons,
@@ -72,8 +72,8 @@ def verify_course(
         print(problem)
     if found.left:
         print(
-            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. The same command"
-            " goes on from there"
+            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
+            " command to continue"
         )
         raise KeyboardInterrupt
     counts = (len(lessons), "lesson"), (found.gradings, "grading"), (seeds, "seed")
@@ -83,8 +83,9 @@ def verify_course(
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
-    """Print from how many seeds lessons are complete in
-    ``keep``; print nothing without that file.
+    """Yield lines that say from how many seeds each lesson is complete in the file of verdicts.
+
+    There are none without such a file.
     """
     names: dict[int, list[str]] = {}
     for lesson, seeds in found.complete:

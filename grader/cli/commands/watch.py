@@ -82,8 +82,8 @@ def watch_lessons(
         session = WatchSession(learner, host, keeps=place == Path(), sandbox=sandbox, plain=plain)
         if kind:
             text = learner.tr(
-                "This folder is on {kind}, which tells of no saves: looking for changes instead, as"
-                " with --poll.",
+                "This folder is on {kind}, which does not report saves, so it is polled for"
+                " changes, as with --poll.",
                 kind=kind,
             )
             session.notes.append(text)

@@ -32,7 +32,10 @@ class Drawing:
     __repr__ = __str__  # the text that a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path. Raise UsageError."""
+        """Write an SVG, or a tree for ``.txt``; return the path.
+
+        Raise UsageError for another suffix.
+        """
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
@@ -45,8 +48,8 @@ class Drawing:
 def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
     """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
 
-    ``names`` names tensors (default: the caller's variables). Raise TypeError if that is not
-    possible.
+    ``names`` names tensors (default: the caller's variables). Raise TypeError for anything
+    but a tensor.
     """
     import torch
 

@@ -35,7 +35,10 @@ HEAT = """.graph .cell{stroke:var(--paper,none);stroke-width:1}
 
 @dataclass(frozen=True, slots=True)
 class Jacobians:
-    """Two matrices of one shape, and how far they may be apart."""
+    """Two matrices of one shape, and how far they may be apart.
+
+    ``cut`` is how many rows and columns of the full matrices are left out.
+    """
 
     analytic: list[list[float]]
     numeric: list[list[float]]
@@ -75,7 +78,7 @@ class Jacobians:
         return made
 
     def differing(self) -> list[tuple[int, int]]:
-        """Row and column of the entries that differ, largest difference first."""
+        """Return row and column of each entry that differs, the largest difference first."""
         found = []
         for i, row in enumerate(self.analytic):
             for j, mine in enumerate(row):

@@ -33,7 +33,7 @@ def named_constant(node: GraphNode) -> bool:
 
 
 def badges(node: GraphNode, tr: Catalogue) -> list[str]:
-    """Return ``2 hooks``, ``retains grad``, what is left out; or that it is a constant."""
+    """Return remarks on a node, such as ``2 hooks``, ``retains grad`` or ``+ 3 not drawn``."""
     found = [tr("constant: no grad_fn, no requires_grad")] if named_constant(node) else []
     if node.hooks:
         found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
@@ -90,7 +90,7 @@ def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, s
 
 
 def _has_repeats(picture: GraphPicture) -> bool:
-    """Whether a tree of this graph says "as above": a node with inputs is reached twice."""
+    """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
     reached = [edge.target for edge in picture.edges]
     return any(picture.following()[id] for id in reached if reached.count(id) > 1)
 

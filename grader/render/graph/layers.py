@@ -113,11 +113,11 @@ def sort_into_layers(boxes: dict[str, Box], pairs: list[tuple[str, str]]) -> Lay
 
 
 def place_boxes(layers: Layers, chains: list[list[Box]]) -> Size:
-    """Give layers a height and boxes an x near their neighbors, in order and apart; return the
-    size.
+    """Place each layer below the one before, and each box near its neighbors; return the size.
 
-    Sweeps down and up: each row moves to the weighted least squares solution for its neighbors
-    under order and gaps. ``chains`` are edges from source through lanes to end.
+    Sweep down and up several times. Each time, a row moves to the weighted least squares solution
+    for its neighbors that keeps the order and the gaps of its boxes. ``chains`` are the boxes of
+    each edge, from its source through lanes to its end.
     """
     above: dict[Box, list[Box]] = {}
     below: dict[Box, list[Box]] = {}

@@ -22,7 +22,7 @@ DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
 """The bits of a braille character, by column and row."""
 SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
 RANKS = ("given", "other", "truth", "yours")
-"""Which sign is drawn over which."""
+"""The order in which series are drawn; a later sign covers an earlier one."""
 MARK = "◉"
 STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
 FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"

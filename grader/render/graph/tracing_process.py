@@ -28,8 +28,8 @@ OTHER_ARGUMENTS = (
     " arguments, all of them tensors"
 )
 TAKES_A_FUNCTION = (
-    "{name} calls what it is given, and --input gives tensors. Draw a function of yours that calls"
-    " it, such as {example}"
+    "{name} calls its argument, but --input gives tensors. Draw a function of your own that calls"
+    " {name}, such as {example}"
 )
 
 
@@ -123,7 +123,10 @@ def trim_traceback(where: types.TracebackType | None, file: str) -> types.Traceb
 
 
 def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
-    """Return ``Sigmoid.apply`` from the module; raise GraphRequestError with the existing names."""
+    """Return what a name such as ``Sigmoid.apply`` means in the module.
+
+    Raise GraphRequestError, with the names that exist, unless it is a function.
+    """
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
@@ -161,7 +164,7 @@ def parameters(function: Callable[..., Any]) -> list[str]:
 
 
 def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
-    """Raise GraphRequestError unless the function can be called with exactly so many inputs."""
+    """Raise GraphRequestError unless the function can be called with ``count`` inputs."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # such as for a builtin: the call itself will show it
@@ -200,7 +203,7 @@ def root_of(result: Any) -> Tensor:
     ]
     if not tensors:
         raise GraphRequestError(
-            "what came back is of type {type}, and no tensor: there is no graph to draw",
+            "the function returned a value of type {type}, not a tensor: there is no graph to draw",
             type=type(result).__name__,
         )
     return next((one for one in reversed(tensors) if one.requires_grad), tensors[-1])

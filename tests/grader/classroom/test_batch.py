@@ -222,7 +222,7 @@ def test_a_bad_submission_is_a_row_that_says_why_and_the_others_are_graded(
 def test_a_run_ends_with_whom_to_look_at(
     tmp_path: Path, batch: Callable[..., ExitCode], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The names are people's: absent from the roster's class, not loaded, flagged, not graded."""
+    """It names the students: handed in nothing, not loaded, flagged, not graded."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(
         "import os\ndef double(x): return os.fork() or x\n" + REST
     )

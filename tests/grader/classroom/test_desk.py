@@ -65,7 +65,7 @@ def recorded(
     *,
     name: str,
 ) -> Report:
-    """Return a stand-in for grading: a file says itself how many points it gets."""
+    """Return a replacement for grading: each file contains the points that it gets."""
     right = "= 10" in files["tiny"].text
     outcomes = (Outcome.PASSED, Outcome.PASSED if right else Outcome.FAILED)
     checks = [
@@ -114,7 +114,7 @@ def desk(
 
 def roster_text(layout: str, size: int) -> str:
     """Return a roster: Ada came two hours late, Ben a day; Cal was late but had an extension; Dee
-    was in time.
+    was on time.
     """
     numbers = {
         "canvas": ("canvas_id", FIRST_CANVAS_USER),

@@ -529,7 +529,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
     found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
     assert names(found) == ["Jane", "submission_3"]
     assert "(Bob), but its folder is missing" in passed_over(found)["submission_2"]
-    assert "not a submission of Gradescope's" in passed_over(found)["extra.pdf"]
+    assert "is not named as in Gradescope's export" in passed_over(found)["extra.pdf"]
     assert any("submission_3 has no submitter" in note for note in found.notes)
 
 

@@ -125,8 +125,9 @@ def test_pairs_that_share_the_most_lines_come_first() -> None:
 
 
 def test_what_is_given_accuses_nobody() -> None:
-    """The stub's and the reference's code is in both, and is nobody's own; without knowing that,
-    they would be a pair.
+    """Both texts have code of the stub and the reference.
+
+    It does not count; otherwise they would be a pair.
     """
     texts = [Text("ada", GIVEN), Text("alan", GIVEN)]
     assert owners(texts) == []

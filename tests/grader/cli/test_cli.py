@@ -339,10 +339,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
         (["run", "--seed"], "grade run: --seed needs a value. For help: grade run --help"),
         (["run", "--no-html=yes"], "grade run: --no-html takes no value"),
         (["run", "--sandbox", "maybe"], "--sandbox takes one of auto, off, require"),
-        (
-            ["init", "one", "two"],
-            "grade init takes fewer words than that. For help: grade init --help",
-        ),
+        (["init", "one", "two"], "grade init got too many arguments. For help: grade init --help"),
         (["init"], "grade init needs FOLDER. For help: grade init --help"),
         (["hint", "tiny", "--step", "4"], "--step takes a whole number from 1 to 3"),
         (

@@ -93,7 +93,7 @@ def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path)
     assert (found["bob"]["score"], found["bob"]["adjusted"]) == (7.0, 2.0)
 
 
-def test_a_canvas_sheet_is_filled_and_notes_stand_apart(
+def test_a_canvas_sheet_is_filled_and_notes_are_on_standard_error(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The output is only the file; people who were not matched are listed on standard error."""

@@ -115,3 +115,12 @@ def test_a_path_to_elsewhere_is_not_the_own_lesson(workspace_folder: Path, cours
     for target in ("../bob/tiny.py", "../bob"):
         taken = resolve_target(course, asked(target))
         assert taken == replace(asked("tiny"), place=Path(target), options=("--in", target))
+
+
+def test_a_path_replaces_only_the_value_of_in(workspace_folder: Path, course: Course) -> None:
+    """Another option keeps its value, even if it is the same folder."""
+    here = str(workspace_folder)
+    request = asked("tiny/tiny.py", workspace_folder, "--in", here, "--course", here)
+    taken = resolve_target(course, request)
+    assert taken is not None
+    assert taken.options == ("--course", here, "--in", f"{workspace_folder / 'tiny' / 'tiny.py'}")

@@ -1,5 +1,4 @@
-"""What processes send each other comes back as it was, and what is not a message is told as"
-" such."""
+"""Messages between processes arrive unchanged; anything else is reported as malformed."""
 
 from __future__ import annotations
 

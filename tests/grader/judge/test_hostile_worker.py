@@ -208,7 +208,7 @@ def test_no_answer_makes_the_judge_raise_anything_else(
         session.close()
 
 
-def test_the_liar_can_tell_the_truth() -> None:
+def test_a_valid_answer_of_the_scripted_worker_arrives() -> None:
     """A valid answer arrives, with a gradient; otherwise the test above would prove nothing."""
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST

@@ -84,7 +84,7 @@ def test_a_question_that_can_not_be_sent_loses_no_handle(
     assert listener.forgotten == [7]
 
 
-def test_answers_of_a_lost_worker_are_none_of_the_next(
+def test_answers_of_a_lost_worker_are_not_used_for_the_next(
     remote: Callable[..., RemoteStudent],
 ) -> None:
     """Prefetched requests are sent again, because their graphs are gone with the worker."""

@@ -492,7 +492,7 @@ def graph(tmp_path: Path, function: str, *options: str) -> Any:
     return CliRunner().invoke(cli, ["graph", f"{path}:{function}", *options])
 
 
-def test_a_function_of_mine_is_drawn(tmp_path: Path) -> None:
+def test_a_users_function_is_drawn(tmp_path: Path) -> None:
     """Variables are named, the last tensor is the root, backward frees saved tensors; the page
     breaks no policy.
     """
@@ -539,7 +539,7 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        ("three", "type int"),
+        ("three", "returned a value of type int, not a tensor"),
         ("wrong", "wrong raised AttributeError"),
         (
             "nope",
@@ -548,7 +548,7 @@ def test_of_several_results_the_last_with_a_graph_is_drawn(tmp_path: Path) -> No
         (
             "derivative",
             (
-                "Draw a function of yours that calls it, such as def shown(x): return"
+                "Draw a function of your own that calls derivative, such as def shown(x): return"
                 " derivative(torch.sin, x)"
             ),
         ),

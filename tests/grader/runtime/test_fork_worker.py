@@ -34,7 +34,7 @@ OPTIONS = WorkerOptions(Limits(), "auto")
 
 
 def has_ended(pid: int) -> bool:
-    """Return whether a process with that number is no longer a child of ours."""
+    """Return whether no child of this process has that number any more."""
     try:
         os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

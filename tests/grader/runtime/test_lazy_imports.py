@@ -71,7 +71,7 @@ assert lazy_imports.loaded() and threads() == before, threads()
 with torch.profiler.record_function("as each step does"):  # which imports one little module
     known = set(sys.modules)
 f, x = lambda x: (x ** 3).sum(), torch.ones(2)
-# linearize traces, and imports two little modules more.
+# linearize traces, and imports two more small modules.
 for name in set(lazy_imports.TRANSFORMS) - {"linearize"}:
     made = getattr(torch.func, name)
     made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)

@@ -257,7 +257,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
         verify_course(course, (), keep=tmp_path / "f", **wanted)
     assert capsys.readouterr().out.splitlines() == [
         "complete from seed 1: tiny",
-        f"stopped: 7 of {2 * CASES} gradings are kept. The same command goes on from there",
+        f"stopped: 7 of {2 * CASES} gradings are kept. Run the same command to continue",
     ]
     assert verify_course(course, (), keep=tmp_path / "f", **wanted) is ExitCode.OK
     assert counting.seeds == [1] * CASES + [2] * CASES

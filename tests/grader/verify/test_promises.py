@@ -124,9 +124,9 @@ def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
         ("LIMIT.value", 0.5, ()),
     ]
     assert list(unbroken_problems(lesson, held, found)) == [
-        "[triple.value] is broken alone by no wrong answer:"
+        "[triple.value] has no wrong answer that breaks it alone:"
         " squares also fails double, gradient_of_double",
-        "[LIMIT.value] is broken alone by no wrong answer: off_by_one passes from some seed",
+        "[LIMIT.value] has no wrong answer that breaks it alone: off_by_one passes from some seed",
     ]
 
 

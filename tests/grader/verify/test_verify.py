@@ -443,8 +443,8 @@ BREAKAGES = {
         Breakage(
             misnamed_near_miss,
             [
-                r"ID: near miss squares 2, seed 1: ID\.double is called squares, which it only"
-                r" looks like: For x = .* which is x \* x = .*"
+                r"ID: near miss squares 2, seed 1: ID\.double gets the name squares, but only"
+                r" resembles it: For x = .* which is x \* x = .*"
             ],
             full=True,
         ),

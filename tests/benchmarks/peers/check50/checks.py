@@ -1,4 +1,4 @@
-"""The three checks for check50: a function each, which it runs in a process each."""
+"""The three checks for check50: one function each, which check50 runs in a separate process."""
 
 import check50
 import check50.py

@@ -1,4 +1,4 @@
-"""The three checks for plain pytest: they lie beside the submission and import it."""
+"""The three checks for plain pytest: the file is beside the submission and imports it."""
 
 import torch
 from custom_sigmoid import sigmoid

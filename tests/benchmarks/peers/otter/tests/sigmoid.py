@@ -1,4 +1,4 @@
-"""The three checks for otter: test cases, called with what the submission's cell defined."""
+"""The three checks for Otter: test cases, called with the names that the submission defines."""
 
 import torch
 from otter.test_files import test_case
