@@ -3,9 +3,9 @@
 Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
-of torch. If x requires grad, f(x) does too. x is a float32 or float64 tensor, with or without
-requires_grad, a leaf or not. Leave x and every .grad as they were; only x.requires_grad may become
-True. Do not use torch.func or torch.autograd.functional.
+of torch. If x requires grad, the graph of f(x) contains x. x is a float32 or float64 tensor, with
+or without requires_grad, a leaf or not. Leave x and every .grad as they were; only x.requires_grad
+may become True. Do not use torch.func or torch.autograd.functional.
 """
 
 import torch
@@ -16,9 +16,9 @@ from torch import Tensor
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, with the shape and dtype of x.
 
-    f works elementwise, on tensors of any shape: each element of f(x) depends on the same element
-    of x alone. x has any shape, including 0-d and empty. If f is linear, the result is zeros, even
-    if the slope of f is a tensor that requires grad.
+    f works elementwise, on tensors of any shape, not only that of x: each element of f(x) depends
+    on the same element of x alone. x has any shape, including 0-d and empty. If f is linear, the
+    result is zeros, even if the slope of f is a tensor that requires grad.
     """
     raise NotImplementedError
 
@@ -26,8 +26,8 @@ def second_derivative(f, x: Tensor) -> Tensor:
 def nth_derivative(f, x: Tensor, n: int) -> Tensor:
     """Return the n-th derivative of f at x, with the shape and dtype of x.
 
-    f works elementwise, and x has any shape. For n = 0 the result is f(x). If a derivative of
-    an order below n is constant, the result is zeros. Raise ValueError for n < 0.
+    f and x are like those of second_derivative. For n = 0 the result is f(x). If a derivative is
+    constant, all higher ones are zeros. Raise ValueError for n < 0, whatever x is.
     """
     raise NotImplementedError
 
@@ -45,8 +45,9 @@ def gradient_penalty(f, x: Tensor) -> Tensor:
     """Return the mean of (||df/dx_row||_2 - 1) ** 2 over the rows of x.
 
     The result is a 0-d tensor with the dtype of x. x has shape (batch, features) with batch > 0. f
-    returns one number for each row, which depends on that row alone. f(x) has shape (batch,) or
-    (batch, 1). The penalty can be differentiated with respect to the tensors inside f that require
-    grad. No row has the gradient 0. You may add up to 1e-6 under the square root.
+    takes a batch of any size and returns one number for each row, which depends on that row alone.
+    f(x) has shape (batch,) or (batch, 1). The penalty can be differentiated with respect to the
+    tensors inside f that require grad, if there are any. No row has the gradient 0. You may add up
+    to 1e-6 under the square root.
     """
     raise NotImplementedError

@@ -51,6 +51,18 @@ def gradient_penalty(f, x):
     return ((gradient.abs().sum(dim=1) - 1) ** 2).mean()
 
 
+# %% column_meets_a_vector
+# Ones of shape (batch,) times a column give a matrix.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    weighted = f(x) * x.new_ones(len(x))
+    (gradient,) = torch.autograd.grad(weighted.sum(), x, create_graph=True)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
 # %% common_empty_input
 # Element by element: for an empty x there is nothing to stack.
 import torch
@@ -275,6 +287,19 @@ def second_derivative(f, x):
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
 
 
+# %% constant_gradient_costs_nothing
+# Zero for a gradient that does not require grad, as in the other functions.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not gradient.requires_grad:
+        return torch.zeros((), dtype=x.dtype)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
 # %% create_graph_missing
 # requires_grad_() to silence the error, allow_unused to silence the next.
 import torch
@@ -497,6 +522,40 @@ def hessian(f, x):
     return torch.stack([differentiable_gradient(gradient[i], x)[i] for i in range(len(x))])
 
 
+# %% dual_level_left_open
+# The zeros of a linear f are returned before the level is closed.
+import torch
+from torch.autograd import forward_ad
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    forward_ad.enter_dual_level()
+    dual = forward_ad.make_dual(x, torch.ones_like(x))
+    (gradient,) = torch.autograd.grad(f(dual).sum(), dual, create_graph=True)
+    second = forward_ad.unpack_dual(gradient).tangent
+    if second is None:
+        return torch.zeros_like(x)
+    second = second.detach().clone()
+    forward_ad.exit_dual_level()
+    return second
+
+
+# %% dual_level_left_open
+# One level inside the other, for the second derivative.
+import torch
+from torch.autograd import forward_ad
+
+
+def second_derivative(f, x):
+    with forward_ad.dual_level():
+        outer = forward_ad.make_dual(x.detach(), torch.ones_like(x))
+        with forward_ad.dual_level():
+            inner = forward_ad.make_dual(outer, torch.ones_like(x))
+            first = forward_ad.unpack_dual(f(inner)).tangent
+        return forward_ad.unpack_dual(first).tangent
+
+
 # %% finite_differences
 # The difference of differences, with a step.
 def second_derivative(f, x):
@@ -678,6 +737,29 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).mean(), x, create_graph=True)
     return ((gradient.norm(dim=1) - 1) ** 2).mean()
+
+
+# %% n_unchecked_for_empty_x
+# The shortcut for an empty x comes before the check of n.
+import torch
+
+
+def differentiable_gradient(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
+
+
+def nth_derivative(f, x, n):
+    if x.numel() == 0:
+        return x.detach().clone()
+    if n < 0:
+        raise ValueError("n has to be 0 or more")
+    x = x.detach().requires_grad_()
+    derivative = f(x)
+    for _ in range(n):
+        derivative = differentiable_gradient(derivative, x)
+    return derivative
 
 
 # %% negative_order_accepted
@@ -929,6 +1011,17 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x)
     return ((gradient.norm(dim=1) - 1) ** 2).mean().requires_grad_()
+
+
+# %% recorded_only_for_some_x
+# The gradient is recorded only if the caller's x requires grad.
+import torch
+
+
+def gradient_penalty(f, x):
+    leaf = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(leaf).sum(), leaf, create_graph=x.requires_grad)
+    return ((gradient.norm(dim=1) - 1) ** 2).mean()
 
 
 # %% row_sums
@@ -1358,8 +1451,45 @@ def second_derivative(f, x):
     return result.detach()
 
 
+# %% writes_to_grad
+# backward() on a result of the caller's also reaches the leaf that it was computed from.
+import torch
+
+
+def second_derivative(f, x):
+    if x.is_leaf:
+        x = x.detach().requires_grad_()
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True, materialize_grads=True)
+    if not first.requires_grad:
+        return torch.zeros_like(x)
+    if x.is_leaf:
+        return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
+    x.retain_grad()
+    first.sum().backward()
+    return x.grad
+
+
+# %% zeros_one_order_early
+# Looks for a constant derivative after each differentiation, the last one included.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n has to be 0 or more")
+    x = x.detach().requires_grad_()
+    derivative = f(x)
+    for _ in range(n):
+        (derivative,) = torch.autograd.grad(
+            derivative.sum(), x, create_graph=True, materialize_grads=True
+        )
+        if not derivative.requires_grad:
+            return torch.zeros_like(x)
+    return derivative
+
+
 # %% zeros_taken_for_constant
-# A derivative that is 0 at x is taken to be 0 everywhere.
+# A derivative that is 0 at x ends the loop.
 import torch
 
 
@@ -1375,3 +1505,20 @@ def nth_derivative(f, x, n):
             result.sum(), leaf, create_graph=True, materialize_grads=True
         )
     return result.detach()
+
+
+# %% zeros_taken_for_constant
+# The row of a first derivative that is 0 at x stays zeros.
+import torch
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x), x, create_graph=True)
+    matrix = x.new_zeros(len(x), len(x))
+    for i, element in enumerate(gradient):
+        if gradient.requires_grad and element != 0:
+            (matrix[i],) = torch.autograd.grad(
+                element, x, retain_graph=True, materialize_grads=True
+            )
+    return matrix

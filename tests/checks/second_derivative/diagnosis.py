@@ -146,6 +146,7 @@ def true_derivative(failure, n):
 vector_without_v = raises("implicitly created only for scalar")
 rows_free_the_graph = raises("second time")
 ones_of_the_wrong_shape = raises("Mismatch in shape")
+dual_level_left_open = raises("Nested forward mode AD")
 
 
 @rule
@@ -272,8 +273,16 @@ def grad_is_cleared(failure, student):
 
 @rule
 def negative_order_accepted(failure, student):
-    n = failure.inputs.get("n")
-    return {} if isinstance(n, int) and n < 0 and is_tensor(failure.actual) else None
+    n, x = failure.inputs.get("n"), failure.inputs.get("x")
+    wrong = isinstance(n, int) and n < 0 and is_tensor(failure.actual)
+    return {} if wrong and x.numel() else None
+
+
+@rule
+def n_unchecked_for_empty_x(failure, student):
+    n, x = failure.inputs.get("n"), failure.inputs.get("x")
+    wrong = isinstance(n, int) and n < 0 and is_tensor(failure.actual)
+    return {} if wrong and not x.numel() else None
 
 
 @rule
@@ -318,6 +327,16 @@ def constant_for_zeros(failure, student):
 
 
 @rule
+def zeros_one_order_early(failure, student):
+    got, want, x = failure.actual, failure.expected, failure.inputs.get("x")
+    if not is_tensor(got) or not is_tensor(want) or got.any() or not want.any() or not x.any():
+        return None
+    curved = asked(student, failure.about, program(lambda x: x.exp()), point(failure.about), 3)
+    constant = same(want, want.flatten()[:1].expand_as(want))
+    return {} if constant and same(curved, point(failure.about).exp()) else None
+
+
+@rule
 def one_derivative_short(failure, student):
     n = failure.inputs.get("n", 2)
     for found in (n - 1, n + 1):
@@ -354,6 +373,8 @@ def diagonal_only(failure, student):
     if not is_tensor(want, 2) or len(want) < 2 or not differs(want, want.diagonal().diag()):
         return None
     diagonal = want.diagonal()
+    if not diagonal.any():
+        return None
     shown = same(failure.actual, diagonal) or same(failure.actual, diagonal.diag())
     return {"diagonal": diagonal, "mixed": float(want[0, 1])} if shown else None
 
@@ -371,10 +392,25 @@ def rows_pile_up(failure, student):
     return line if any(same(failure.actual, form) for form in forms) else None
 
 
+def without_graph(failure):
+    return (failure.message or "").startswith("the penalty does not require grad")
+
+
+@rule
+def recorded_only_for_some_x(failure, student):
+    f, x = failure.inputs.get("f"), failure.inputs.get("x")
+    if not without_graph(failure) or x.requires_grad:
+        return None
+    other = asked(student, failure.about, f.program, x.detach().clone().requires_grad_())
+    return {} if is_tensor(other) and other.requires_grad else None
+
+
 @rule
 def penalty_cut_off(failure, student):
     f, x, got = failure.inputs.get("f"), failure.inputs.get("x"), failure.actual
-    if failure.error or "trains" not in failure.check or (is_tensor(got) and got.requires_grad):
+    if failure.error or not ("trains" in failure.check or without_graph(failure)):
+        return None
+    if is_tensor(got) and got.requires_grad:
         return None
     got = asked(student, failure.about, f.program, x) if got is None else got
     if not is_tensor(got):
@@ -389,8 +425,9 @@ def row_gradients(failure, x):
     return torch.autograd.functional.vjp(lambda x: f(x).sum(), x.detach())[1]
 
 
-def gives(*formulas):
-    """A rule for formulas of the rows' gradients ``g``: the first that gives what came back.
+def gives(*formulas, where=""):
+    """A rule for formulas of the rows' gradients ``g``: the first that gives what came back, in
+    checks with ``where`` in their name.
 
     Two formulas may nearly agree at one x, so it has to give what comes back at another, too.
     """
@@ -398,6 +435,8 @@ def gives(*formulas):
     def recognize(failure, student):
         f, x = failure.inputs.get("f"), failure.inputs.get("x")
         if f is None or not is_tensor(failure.actual) or not is_tensor(failure.expected):
+            return None
+        if where not in failure.check:
             return None
         g = row_gradients(failure, x)
         elsewhere = failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
@@ -447,6 +486,7 @@ too_much_at_the_root = gives(
     *(f"(((g.square().sum(1) + 1e-{k}).sqrt() - 1) ** 2).mean()" for k in (5, 4, 3, 2)),
     *(f"((g.norm(dim=1) + 1e-{k} - 1) ** 2).mean()" for k in (4, 3, 2)),
 )
+column_meets_a_vector = gives("(((g * len(g)).norm(dim=1) - 1) ** 2).mean()", where="column")
 mean_of_the_critic = gives("(((g / len(g)).norm(dim=1) - 1) ** 2).mean()")
 
 

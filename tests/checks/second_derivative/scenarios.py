@@ -21,11 +21,13 @@ def afterwards(student, name, f, x, held, parameters, *more):
 
 
 def at_a_result(student, name, f, start, *more):
-    """What comes back for an x that was computed from another tensor, and whether x still is."""
-    x = start * 2
+    """What comes back for an x that was computed from ``start``, whether x still is, and what
+    start.grad holds, where ones were before.
+    """
+    x, start.grad = start * 2, torch.ones_like(start)
     before = x.grad_fn
     result = getattr(student, name)(f, x, *more)
-    return {"result": result, "in_its_graph": x.grad_fn is before}
+    return {"result": result, "in_its_graph": x.grad_fn is before, "grad": start.grad}
 
 
 def modules_around(student, name, f, x, *more):

@@ -50,6 +50,11 @@ CHANGED_INSIDE = (
 SWITCHED_OFF = "x.requires_grad was True before the call and is False after it"
 CHANGED_VALUES = "the call changed the values of x"
 CUT_OUT = "x was the result of an operation before the call, and the call cut it from its graph"
+CHANGED_START = (
+    "{parameter}.grad was {held} before the call and is {after} after it; x was computed from"
+    " {parameter}"
+)
+NO_GRAPH = "the penalty does not require grad: the parameters of f can't learn from it"
 BANNED = "{used} is not allowed in this lesson; build the derivative from torch.autograd.grad"
 
 WEIGHTED = ["w * x ** 3 + ({a} * x).sin()", "(w * x).exp() + {a} * x ** 3"]
@@ -135,6 +140,9 @@ def assert_right_at_a_result(student, name, f, start, want, message, *more, **to
     inputs = {"f": f, **f.parameters, "x": start.detach() * 2, **dict(zip("n", more, strict=False))}
     assert_tensor(seen["result"], want, message, inputs=inputs, **tolerances)
     assert_that(seen["in_its_graph"], CUT_OUT, inputs=inputs)
+    held = torch.ones_like(start)
+    facts = {"parameter": "start", "held": held, "after": seen["grad"]}
+    assert_equal(seen["grad"], held, CHANGED_START, inputs={"f": f, "start": start}, facts=facts)
 
 
 # -------------------------------------------------------------------------------- second_derivative
@@ -455,12 +463,7 @@ def test_penalty_trains_the_parameters(student, draw):
         got = student.gradient_penalty(f.program, x)
         want = penalty(f, x)
         assert_tensor(got, want, WRONG_PENALTY, **STABILISED, inputs=inputs)
-        assert_that(
-            got.requires_grad,
-            "the penalty does not require grad: the parameters of f can't learn from it",
-            actual=got,
-            inputs=inputs,
-        )
+        assert_that(got.requires_grad, NO_GRAPH, actual=got, inputs=inputs)
         found = torch.autograd.grad(got, list(parameters.values()), allow_unused=True)
         wanted = torch.autograd.grad(want, list(parameters.values()))
         for name, here, there in zip(parameters, found, wanted, strict=True):
@@ -500,11 +503,11 @@ def test_penalty_at_a_plain_tensor(student, draw):
     """gradient_penalty takes an x that does not require grad"""
     f, parameters = critic(draw)
     x = steep(f, lambda: draw.tensor(4, 3)).detach().t().contiguous().t()
+    inputs = {"f": f, **parameters, "x": x}
     with drawn_behind(student, "gradient_penalty", f, x):
         got = student.gradient_penalty(f.program, x)
-        assert_tensor(
-            got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs={"f": f, **parameters, "x": x}
-        )
+        assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
+        assert_that(got.requires_grad, NO_GRAPH, actual=got, inputs=inputs)
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)

@@ -104,15 +104,16 @@ def test_negative_order(student, draw):
     """n < 0 raises ValueError, and n = 1 does not"""
     f, x, n = drawn(draw, CURVES), draw.tensor(3, requires_grad=True), -draw.integer(1, 3)
     student.nth_derivative(f.program, x, 1)
-    assert_raises(
-        "ValueError",
-        student.nth_derivative,
-        f.program,
-        x,
-        n,
-        message="ValueError should be raised for n = {n}",
-        inputs={"f": f, "x": x, "n": n},
-    )
+    for at in (x, draw.tensor(0, requires_grad=True)):
+        assert_raises(
+            "ValueError",
+            student.nth_derivative,
+            f.program,
+            at,
+            n,
+            message="ValueError should be raised for n = {n}",
+            inputs={"f": f, "x": at, "n": n},
+        )
 
 
 # ------------------------------------------------------------------------------------------ hessian
@@ -165,14 +166,15 @@ def test_penalty_of_a_drawn_critic(student, draw):
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_of_a_drawn_critic)
 def test_penalty_of_a_linear_critic(student, draw):
     """f = x @ w with w = (3, 4) has the penalty (5 - 1) ** 2"""
-    w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
-    f, x = Formula("x @ w", w=w), draw.tensor(draw.integer(2, 5), 2, requires_grad=True)
-    want = torch.tensor(16.0, dtype=torch.float64)
-    with drawn_behind(student, "gradient_penalty", f, x):
-        assert_tensor(
-            student.gradient_penalty(f.program, x),
-            want,
-            WRONG_PENALTY,
-            **STABILISED,
-            inputs={"f": f, "w": w, "x": x},
-        )
+    x, want = draw.tensor(draw.integer(2, 4), 2, requires_grad=True), torch.tensor(16.0).double()
+    for requires_grad in (True, False):
+        w = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=requires_grad)
+        f = Formula("x @ w", w=w)
+        with drawn_behind(student, "gradient_penalty", f, x):
+            assert_tensor(
+                student.gradient_penalty(f.program, x),
+                want,
+                WRONG_PENALTY,
+                **STABILISED,
+                inputs={"f": f, "w": w, "x": x},
+            )
