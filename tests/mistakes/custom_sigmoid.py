@@ -1672,3 +1672,39 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         x, y = ctx.saved_tensors
         return grad_output * y * (1 - x)
+
+
+# %% clears_the_gradient
+# A fresh start for every call.
+def sigmoid(x):
+    x.grad = None
+    return Sigmoid.apply(x)  # noqa: F821
+
+
+# %% records_under_no_grad
+# Recording is switched on, whatever the caller wants.
+import torch
+
+
+def sigmoid(x):
+    with torch.enable_grad():
+        return Sigmoid.apply(x)  # noqa: F821
+
+
+# %% gradient_rounded
+# The incoming gradient goes through float32.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        small = torch.exp(-x.abs())
+        y = torch.where(x < 0, small, 1.0) / (1 + small)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output.float() * y * (1 - y)

@@ -124,13 +124,18 @@ def changed_before_backward(student, what, x, v):
 
 
 def constant_input(student, path, x):
-    """What is left of an x that requires no grad, and whether the result does."""
+    """What is left of an x that requires no grad, whether the result requires grad, and whether a
+    call under no_grad is recorded.
+    """
     function = student
     for part in path.split("."):
         function = getattr(function, part)
     x.grad = torch.ones_like(x)
     y = function(x)
+    with torch.no_grad():
+        silent = function(x.detach().clone().requires_grad_())
     return {
+        "recorded": isinstance(silent, torch.Tensor) and silent.requires_grad,
         "x": x.requires_grad,
         "the result": isinstance(y, torch.Tensor) and y.requires_grad,
         "values": x.detach(),

@@ -318,6 +318,8 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> 
         assert_that(not state[what] or own[what], message, facts={"what": what})
     assert_equal(state["values"], own["values"], "sigmoid changed x")
     assert_equal(state["grad"], own["grad"], "sigmoid changed x.grad")
+    message = "sigmoid(x) under torch.no_grad() requires grad, and Sigmoid.apply(x) does not"
+    assert_that(own["recorded"] or not state["recorded"], message)
 
 
 # ---------------------------------------------------------------------------------------- the bonus
