@@ -49,6 +49,7 @@ Figures
 
 Diagnosis
 
+``Backward``              the type of what rules about a backward ask: v, and a function of v
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``LessonRule``            the type of a rule
 ``differs``               whether two tensors of one shape are clearly different
@@ -104,6 +105,7 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.objects import fetch, is_same
 from grader.judge.remote.session import Student
 from grader.judge.rule_makers import (
+    Backward,
     formula_value,
     has_facts,
     is_function_class,
@@ -118,6 +120,7 @@ from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 
 __all__ = [  # names that a lesson may use; a test pins the list
+    "Backward",
     "EngineFault",
     "Failure",
     "LessonRule",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.authoring import (
+    Backward,
     Failure,
     Opaque,
     Student,
@@ -256,7 +257,7 @@ def global_in_place_of_argument(failure: Failure, student: Student) -> Facts | N
     return None
 
 
-def backward_at_a_point(failure: Failure, student: Student) -> tuple[Tensor, Callable[..., Facts]]:
+def backward_at_a_point(failure: Failure, student: Student) -> Backward:
     """Return v, and backward as a function of the incoming gradient."""
     name, (x, y, v) = failure.about, questions(failure)
     return v, lambda v: dict(zip(labels(name), ask(student, name, x, y, v), strict=True))
@@ -292,14 +293,13 @@ def forward_called_directly(failure: Failure, student: Student) -> Facts | None:
     return {"given": "None"} if failure.raised("AttributeError", none) else None
 
 
-@rule
-def two_arguments_only(failure: Failure, student: Student) -> Facts | None:
-    """Another number of arguments raises a TypeError, but not because some are dropped."""
-    if failure.error is None or failure.check != "test_any_number_of_arguments":
-        return None
-    said = failure.error.message
-    counted = failure.raised("TypeError", "positional argument")
-    return {"said": said} if counted and "forward() missing" not in said else None
+# Another number of arguments than two raises, but not because some are dropped.
+two_arguments_only = raises(
+    "TypeError",
+    "positional argument",
+    unless=["forward() missing"],
+    check="test_any_number_of_arguments",
+)
 
 
 @rule

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
 
 from grader.authoring import (
+    Backward,
     Failure,
     LessonRule,
     Opaque,
@@ -146,13 +146,10 @@ def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     """A NameError about a name that only forward has."""
     if not failure.error or not failure.raised("NameError", "is not defined"):
         return None
-    inside = [
-        one for method in methods(student, "forward", "setup_context") for one in ast.walk(method)
-    ]
+    found = methods(student, "forward", "setup_context")
+    inside = [node for method in found for node in ast.walk(method)]
     own = {one.arg for one in inside if isinstance(one, ast.arg)}
-    own |= {
-        one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
+    own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     known = own.intersection(failure.error.message.split("'")[1:2])
     return {"said": failure.error.message} if known else None
 
@@ -165,19 +162,15 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
         return None
     if any(method.args.vararg for method in methods(student, "backward")):
         return None  # *grads is a tuple too
-    unpacked = [
+    nodes = student.source.nodes
+    saved = {node for node in nodes if getattr(node, "attr", "") == "saved_tensors"}
+    unpacked = {
         node.value
-        for node in student.source.nodes
+        for node in nodes
         if isinstance(node, ast.Subscript | ast.Starred)
         or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
-    ]
-    kept = any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "saved_tensors"
-        and all(node is not other for other in unpacked)
-        for node in student.source.nodes
-    )
-    return {"said": failure.error.message} if kept else None
+    }
+    return {"said": failure.error.message} if saved - unpacked else None
 
 
 gradient_summed_up = raises("returned an invalid gradient", "expected shape")
@@ -341,9 +334,7 @@ derivative_of_tanh = formula_of_gradient("v * (1 - s ** 2)", "v * (1 - tanh(x) *
 sigmoid_of_output = formula_of_gradient("v * sigmoid(s) * (1 - sigmoid(s))")
 
 
-def backward_at_a_point(
-    failure: Failure, student: Student
-) -> tuple[Tensor, Callable[[Tensor], Facts]]:
+def backward_at_a_point(failure: Failure, student: Student) -> Backward:
     """Return v, and backward as a function of the incoming gradient."""
     x, v = questions(failure)
     return v, lambda v: {"x": ask(student, x, v)[1]}

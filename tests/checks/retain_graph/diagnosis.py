@@ -109,13 +109,8 @@ def one_loss_raises(failure, student):
     return {"raised": str(error), "line": str(error.line)} if error else None
 
 
-@rule
-def losses_compared_by_value(failure, student):
-    """The graph is freed too early only for equal losses: the check needs that others work."""
-    equal = failure.check == "test_losses_of_one_value"
-    return {} if equal and failure.raised("RuntimeError", SECOND_TIME) else None
-
-
+# The graph is freed too early only for equal losses: the check needs that others work.
+losses_compared_by_value = raises("RuntimeError", SECOND_TIME, check="test_losses_of_one_value")
 no_retain_graph = raises("RuntimeError", SECOND_TIME)
 
 
