@@ -49,12 +49,21 @@ Figures
 
 Diagnosis
 
+``Backward``              the type of what rules about a backward ask: v, and a function of v
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``LessonRule``            the type of a rule
 ``differs``               whether two tensors of one shape are clearly different
+``formula_value``         the value of a formula that is written as text
+``has_facts``             a rule that recognizes a failure by facts of the check
+``is_function_class``     whether a student's class derives from torch.autograd.Function
+``nonlinear_backward``    a rule for a backward that is not linear in the incoming gradient
 ``raises``                a rule that recognizes an exception by its message
 ``rule``                  declare a function as the rule that recognizes a mistake
 ``same``                  whether two values agree in shape and, within a tolerance, in value
+``says``                  a rule that recognizes a failure by its message
+``term_beside_v``         a rule for a backward that adds to the product with the incoming gradient
+``value_and_gradients``   what a function returns, and its gradients for an incoming gradient
+``value_rule``            the same as ``rule``, but skipped if the student's code raised
 
 Texts
 
@@ -95,11 +104,23 @@ from grader.judge.plots import ask_all, plot_figure
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.objects import fetch, is_same
 from grader.judge.remote.session import Student
+from grader.judge.rule_makers import (
+    Backward,
+    formula_value,
+    has_facts,
+    is_function_class,
+    nonlinear_backward,
+    says,
+    term_beside_v,
+    value_and_gradients,
+    value_rule,
+)
 from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 
 __all__ = [  # names that a lesson may use; a test pins the list
+    "Backward",
     "EngineFault",
     "Failure",
     "LessonRule",
@@ -128,11 +149,15 @@ __all__ = [  # names that a lesson may use; a test pins the list
     "drawing",
     "fail",
     "fetch",
+    "formula_value",
     "graph_figure",
     "graphs_figure",
+    "has_facts",
     "import_helpers",
+    "is_function_class",
     "is_number",
     "is_same",
+    "nonlinear_backward",
     "own_graph",
     "panel",
     "phrase",
@@ -143,7 +168,11 @@ __all__ = [  # names that a lesson may use; a test pins the list
     "raises",
     "rule",
     "same",
+    "says",
     "short_repr",
+    "term_beside_v",
     "trace",
     "type_name",
+    "value_and_gradients",
+    "value_rule",
 ]

@@ -143,14 +143,14 @@ def rule(recognize: Rule) -> LessonRule:
     return LessonRule(recognize)
 
 
-def raises(*fragments: str, unless: Sequence[str] = ()) -> LessonRule:
+def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None) -> LessonRule:
     """Return a rule that recognizes an exception whose ``Type: message`` has all fragments and none
-    of ``unless``. The explanation may show ``{said}``, the message.
+    of ``unless``, in every check or in one. The explanation may show ``{said}``, the message.
     """
 
     def recognize(failure: Failure, student: Student) -> dict[str, Any] | None:
         error = failure.error
-        if error is None or not failure.raised(*fragments):
+        if error is None or check not in (None, failure.check) or not failure.raised(*fragments):
             return None
         return None if any(text in str(error) for text in unless) else {"said": error.message}
 

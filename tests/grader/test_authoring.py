@@ -15,12 +15,13 @@ from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 
 NAMES = """
-EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student StudentCodeError
-ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient assert_hands_on
-assert_not_used assert_raises assert_tensor assert_that bar_names bar_values chart_figure check
-curve differs drawing fail fetch graph_figure graphs_figure import_helpers is_number is_same
-own_graph panel phrase plot_figure prediction_figure predictions program raises rule same short_repr
-trace type_name
+Backward EngineFault Failure LessonRule MissingName Opaque Phrase RandomInputs Student
+StudentCodeError ask_all assert_equal assert_gradcheck assert_gradgradcheck assert_gradient
+assert_hands_on assert_not_used assert_raises assert_tensor assert_that bar_names bar_values
+chart_figure check curve differs drawing fail fetch formula_value graph_figure graphs_figure
+has_facts import_helpers is_function_class is_number is_same nonlinear_backward own_graph panel
+phrase plot_figure prediction_figure predictions program raises rule same says short_repr
+term_beside_v trace type_name value_and_gradients value_rule
 """.split()
 COURSES = (CHECKOUT, *sorted(Path(__file__).parent.glob("*_course")))
 FILES = [path for root in COURSES for path in sorted(root.glob("tests/checks/*/*.py"))]

@@ -5,10 +5,18 @@ import re
 
 import torch
 
-from grader.authoring import import_helpers, phrase, raises, rule, same
+from grader.authoring import (
+    formula_value,
+    has_facts,
+    import_helpers,
+    phrase,
+    raises,
+    rule,
+    same,
+    value_rule,
+)
 
 helpers = import_helpers(__file__)
-PRICES, BETWEEN = helpers.PRICES, helpers.BETWEEN
 LINE = (0.75, 2.5, 1.375)
 """An x, w and b at which the gradients of (w * x + b) ** 2 are three different numbers, none a
 multiple of another; and 2 * b is not 1.
@@ -39,7 +47,7 @@ def number(value):
 
 def listed(result):
     """Return the numbers in a result: of a dictionary, those of the prices."""
-    values = [result.get(key) for key in PRICES] if isinstance(result, dict) else result
+    values = [result.get(key) for key in helpers.PRICES] if isinstance(result, dict) else result
     return [number(value) for value in values] if isinstance(values, tuple | list) else []
 
 
@@ -77,37 +85,28 @@ def of_line(student):
     return listed(student.linear_gradients(*LINE)), [outer * w, outer * x, outer]
 
 
-def of_bill(student):
-    """Return what shopping returns for BILL as numbers, NaN for what is missing or not one."""
-    result = student.shopping(*BILL)
-    result = result if isinstance(result, dict) else {}
-    return {key: number(result.get(key)) for key in PRICES + BETWEEN}
+def numbers_for(failure):
+    """Return numbers to call linear_gradients or shopping with."""
+    return LINE if failure.about == "linear_gradients" else BILL
 
 
-@rule
-def uses_autograd(failure, student):
-    """The check saw it, in the source or among the nodes that ran."""
-    return {} if "used" in failure.facts else None
-
-
+uses_autograd = has_facts("used")  # in the source or among the nodes that ran
 one_number_at_a_time = raises("converted to", unless=["integer"])
 
 
-def by_formula(place, wrong):
-    """Return a rule for a result (0 or 1) that is the value of a wrong formula. ``wrong`` has, by
-    function, rows of a formula's text, the formula and what it lacks.
+def by_formula(place, formulas):
+    """Return a rule for a result (0 or 1) that is the value of a wrong formula. ``formulas`` says
+    what each of them lacks.
     """
 
-    @rule
+    @value_rule
     def found(failure, student):
-        if failure.error or failure.about not in wrong:
-            return None
         x, q = drawn(failure)
         results = by_hand(failure, student, x, q)
         if len(results) == 2 and agrees(results[0], torch.log(x)):
             return None  # the results are in another order, and this one may be right for x
-        for formula, compute, missing in wrong[failure.about]:
-            if agrees(results[place], compute(x, q)):
+        for formula, missing in formulas.items():
+            if agrees(results[place], torch.ones_like(x) * formula_value(formula, x=x, q=q)):
                 got = at_five(failure, student)[place]
                 where = "x = 5" if len(results) == 1 else AT_FIVE
                 return {"where": where, "got": got, "formula": formula, "missing": missing}
@@ -116,36 +115,26 @@ def by_formula(place, wrong):
     return found
 
 
-ONE_PATH = [
-    ("3 / x", lambda x, q: 3 / x, "w = x ** 2: 10 · 0.1 = 1"),
-    ("1", lambda x, q: 0 * x + 1, "y = x ** 3: 75 · 0.008 = 0.6"),
-]
-one_path_only = by_formula(0, {"gradient_by_hand": ONE_PATH})
+one_path_only = by_formula(
+    0, {"3 / x": "w = x ** 2: 10 · 0.1 = 1", "1": "y = x ** 3: 75 · 0.008 = 0.6"}
+)
 inner_derivative_missing = by_formula(
     0,
     {
-        "gradient_by_hand": [
-            ("1 / x**3 + 1 / (2 * sqrt(x**2))", lambda x, q: x**-3 + 0.5 / x, "3 * x**2, 2 * x"),
-            ("1 / x**3 + 1", lambda x, q: x**-3 + 1, "3 * x**2"),
-            ("3 / x + 1 / (2 * sqrt(x**2))", lambda x, q: 3.5 / x, "2 * x"),
-        ],
-        "power_gradients_by_hand": [("1 / x**q", lambda x, q: x**-q, "q * x**(q - 1)")],
+        "1 / x**3 + 1 / (2 * sqrt(x**2))": "3 * x**2, 2 * x",
+        "1 / x**3 + 1": "3 * x**2",
+        "3 / x + 1 / (2 * sqrt(x**2))": "2 * x",
+        "1 / x**q": "q * x**(q - 1)",
     },
 )
-LIKE_A_BASE = [
-    ("q / x", lambda x, q: q / x, None),
-    ("1 / x", lambda x, q: 1 / x, None),
-    ("q * x**(q - 1)", lambda x, q: q * x ** (q - 1), None),
-    ("x**(q - 1)", lambda x, q: x ** (q - 1), None),
-]
-exponent_like_a_base = by_formula(1, {"power_gradients_by_hand": LIKE_A_BASE})
+exponent_like_a_base = by_formula(
+    1, dict.fromkeys(("q / x", "1 / x", "q * x**(q - 1)", "x**(q - 1)"))
+)
 
 
-@rule
+@value_rule
 def stops_one_step_early(failure, student):
     """The gradients of y, the argument of the last step: for x or for q, or of w * x + b."""
-    if failure.error:
-        return None
     if failure.about == "linear_gradients":
         (x, w, _), (got, want) = LINE, of_line(student)
         if not all_close(got, (w, x, 1.0)):
@@ -159,11 +148,9 @@ def stops_one_step_early(failure, student):
     return {"where": AT_FIVE, "got": got, "factor": "1 / y", "want": want}
 
 
-@rule
+@value_rule
 def wrong_order(failure, student):
     """The right numbers, permuted."""
-    if failure.error:
-        return None
     if failure.about == "linear_gradients":
         got, want = of_line(student)
         permuted = not all_close(got, want) and all_close(sorted(got), sorted(want))
@@ -176,13 +163,11 @@ def wrong_order(failure, student):
     return {"where": AT_FIVE, "got": tuple(at_five(failure, student)), "order": "x, q"}
 
 
-@rule
+@value_rule
 def numerical_differences(failure, student):
     """Nearly right, and rough: the result jumps from x to the next x, because differences are
     divided by a small step. A formula that is off is smooth.
     """
-    if failure.error:
-        return None
     x, q = inputs = [low + 1e-9 * torch.arange(24, dtype=torch.float64) for low in (2.0, 3.0)]
     results = by_hand(failure, student, *inputs)
     wants = [3 / x + 1] if len(results) == 1 else [q / x, torch.log(x)]
@@ -195,22 +180,15 @@ def numerical_differences(failure, student):
     return None
 
 
-@rule
-def tensors_not_numbers(failure, student):
-    """A tensor among right numbers."""
-    return {} if failure.facts.get("type") == "Tensor" and failure.error is None else None
+tensors_not_numbers = has_facts(type="Tensor")
 
 
-@rule
+@value_rule
 def passes_add_up(failure, student):
     """Whole multiples of the right gradients, from several passes."""
-    if failure.error:
-        return None
-    if failure.about == "linear_gradients":
-        (got, want), numbers = of_line(student), LINE
-    else:
-        bill, right, numbers = of_bill(student), failure.reference.shopping(*BILL), BILL
-        got, want = [bill[key] for key in PRICES], [right[key] for key in PRICES]
+    numbers = numbers_for(failure)
+    students = (student, failure.reference)
+    got, want = (listed(getattr(one, failure.about)(*numbers)) for one in students)
     ratios = [found / one for found, one in zip(got, want, strict=False)]
     if len(ratios) != len(want) or not all(1e-3 < ratio < 9.5 for ratio in ratios):
         return None
@@ -224,7 +202,7 @@ def passes_add_up(failure, student):
 @rule
 def earlier_calls_add_up(failure, student):
     """The gradients of each call come on top of those of the call before."""
-    asked = "in_turn", failure.about, *[LINE if failure.about == "linear_gradients" else BILL] * 2
+    asked = "in_turn", failure.about, *[numbers_for(failure)] * 2
     right = listed(failure.reference.observe(*asked)[0])
     _, before, got = map(listed, student.observe(*asked))
     grown = [left + one for left, one in zip(before, right, strict=False)]
@@ -254,7 +232,7 @@ def graph_is_cut(failure, student):
     texts = ("does not require grad", "not to have been used in the graph")
     if not none_for_a_gradient(failure) and not any(map(failure.raised, texts)):
         return None
-    numbers = LINE if failure.about == "linear_gradients" else BILL
+    numbers = numbers_for(failure)
     for graph in student.observe("graphs", failure.about, numbers, {})["graphs"]:
         if sum(node["kind"] == "leaf" for node in graph["nodes"]) >= len(numbers):
             return None  # another .grad was read, or one that was cleared, or backward's result

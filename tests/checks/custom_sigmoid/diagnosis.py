@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
 
 from grader.authoring import (
+    Backward,
     Failure,
     LessonRule,
-    MissingName,
     Opaque,
     Phrase,
     Student,
     differs,
+    formula_value,
+    has_facts,
+    is_function_class,
+    nonlinear_backward,
     phrase,
     raises,
     rule,
     same,
+    says,
+    term_beside_v,
+    value_and_gradients,
+    value_rule,
 )
 
 Facts = dict[str, Any]
@@ -32,26 +39,21 @@ Facts = dict[str, Any]
 def questions(failure: Failure) -> tuple[Tensor, Tensor]:
     """Return x and v to ask about: the failure's if they are a few modest numbers, or new ones."""
     x, v = failure.inputs.get("x"), failure.inputs.get("v")
-    if (
-        not isinstance(x, Tensor)
-        or x.dtype is not torch.float64
-        or x.dim() != 1
-        or not 2 <= x.numel() <= 4
-        or not float(x.abs().max()) < 5
-    ):
+    if not is_vector(x) or not 2 <= len(x) <= 4 or not float(x.abs().max()) < 5:
         return failure.draw.tensor(3), failure.draw.tensor(3)
-    if not isinstance(v, Tensor) or v.shape != x.shape or v.dtype is not torch.float64:
+    if not is_vector(v) or v.shape != x.shape:
         v = failure.draw.tensor(len(x))
     return x.detach().clone(), v.detach().clone()
 
 
+def is_vector(value: Any) -> TypeGuard[Tensor]:
+    return isinstance(value, Tensor) and value.dtype is torch.float64 and value.dim() == 1
+
+
 def ask(student: Student, x: Tensor, v: Tensor) -> tuple[Any, Tensor | None]:
     """Return Sigmoid.apply(x) and its gradient for v, or None where there is none."""
-    x = x.detach().clone().requires_grad_()
-    y = student.Sigmoid.apply(x)
-    if not isinstance(y, Tensor) or not y.requires_grad or y.shape != v.shape:
-        return y, None
-    return y, torch.autograd.grad(y, x, v.detach().clone().to(y.dtype), allow_unused=True)[0]
+    y, (gradient,) = value_and_gradients(student.Sigmoid.apply, [x], v)
+    return y, gradient
 
 
 def trouble_with(failure: Failure, student: Student, *shape: int) -> str | Phrase | None:
@@ -92,19 +94,14 @@ def not_a_function(failure: Failure, student: Student) -> Facts | None:
     texts = ("Module.apply()", "attribute 'apply'", "forward()")
     if failure.error and not any(failure.raised(text) for text in texts):
         return None
-    sigmoid = student.Sigmoid
-    try:
-        _ = sigmoid._backward_cls
-    except MissingName:
-        return {}
-    return None
+    return None if is_function_class(student, "Sigmoid") else {}
 
 
-@rule
+@value_rule
 def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
     """A formula is right to 15 digits, and no other cause of fewer digits fits."""
     digits = failure.facts.get("digits")
-    if failure.error or not isinstance(digits, int) or not 4 <= digits < 14:
+    if not isinstance(digits, int) or not 4 <= digits < 14:
         return None
     # three sizes, at which differences are off by three amounts
     x = torch.tensor([-1.3, 0.4, 2.1], dtype=torch.float64)
@@ -120,7 +117,7 @@ def measured_not_derived(failure: Failure, student: Student) -> Facts | None:
 @rule
 def styles_mixed(failure: Failure, student: Student) -> Facts | None:
     """Python says that arguments don't fit; a method has the parameters of the other style."""
-    texts = ("positional argument", "missing a required argument", "too many positional")
+    texts = ("positional argument", "missing a required argument")
     if not failure.error or not any(failure.raised("TypeError", text) for text in texts):
         return None
     said = failure.error.message
@@ -149,13 +146,10 @@ def variable_of_forward(failure: Failure, student: Student) -> Facts | None:
     """A NameError about a name that only forward has."""
     if not failure.error or not failure.raised("NameError", "is not defined"):
         return None
-    inside = [
-        one for method in methods(student, "forward", "setup_context") for one in ast.walk(method)
-    ]
+    found = methods(student, "forward", "setup_context")
+    inside = [node for method in found for node in ast.walk(method)]
     own = {one.arg for one in inside if isinstance(one, ast.arg)}
-    own |= {
-        one.id for one in inside if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
+    own |= {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     known = own.intersection(failure.error.message.split("'")[1:2])
     return {"said": failure.error.message} if known else None
 
@@ -168,19 +162,15 @@ def tuple_not_unpacked(failure: Failure, student: Student) -> Facts | None:
         return None
     if any(method.args.vararg for method in methods(student, "backward")):
         return None  # *grads is a tuple too
-    unpacked = [
+    nodes = student.source.nodes
+    saved = {node for node in nodes if getattr(node, "attr", "") == "saved_tensors"}
+    unpacked = {
         node.value
-        for node in student.source.nodes
+        for node in nodes
         if isinstance(node, ast.Subscript | ast.Starred)
         or (isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple | ast.List))
-    ]
-    kept = any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "saved_tensors"
-        and all(node is not other for other in unpacked)
-        for node in student.source.nodes
-    )
-    return {"said": failure.error.message} if kept else None
+    }
+    return {"said": failure.error.message} if saved - unpacked else None
 
 
 gradient_summed_up = raises("returned an invalid gradient", "expected shape")
@@ -199,10 +189,7 @@ def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
 # ---------------------------------------------------------------------------------------- the value
 
 
-@rule
-def wraps_a_built_in(failure: Failure, student: Student) -> Facts | None:
-    """The check found its name, in the source or among the operators that ran."""
-    return {} if "used" in failure.facts else None
+wraps_a_built_in = has_facts("used")  # in the source or among the operators that ran
 
 
 @rule
@@ -216,43 +203,35 @@ def no_tensor_but_an_array(failure: Failure, student: Student) -> Facts | None:
     return {"kind": "NumPy array" if kind == "ndarray" else kind}
 
 
-@rule
+@value_rule
 def forward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
-    y = student.Sigmoid.apply(failure.draw.tensor(3)) if not failure.error else 0
+    y = student.Sigmoid.apply(failure.draw.tensor(3))
     return {} if y is None and not ends_in_return(student, "forward") else None
 
 
-def formula_of_value(formula: Callable[[Tensor], Tensor]) -> LessonRule:
-    """Make a rule that recognizes the function that forward computes instead of s."""
+def formula_of_value(formula: str) -> LessonRule:
+    """Make a rule that recognizes the function of x that forward computes instead of s."""
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
-        if failure.error:
-            return None
         x = questions(failure)[0]
         y, want = student.Sigmoid.apply(x.clone()), torch.sigmoid(x)
-        told = same(y, formula(x)) and differs(y, want)
+        told = same(y, formula_value(formula, x=x)) and differs(y, want)
         return {"x": x, "got": y, "want": want} if told else None
 
-    return rule(recognize)
+    return value_rule(recognize)
 
 
-value_at_minus_x = formula_of_value(lambda x: torch.sigmoid(-x))
-value_at_twice_x = formula_of_value(lambda x: torch.sigmoid(2 * x))
+value_at_minus_x = formula_of_value("sigmoid(-x)")
+value_at_twice_x = formula_of_value("sigmoid(2 * x)")
+nan_for_large_inputs = has_facts("bad")
 
 
-@rule
-def nan_for_large_inputs(failure: Failure, student: Student) -> Facts | None:
-    return {} if "bad" in failure.facts else None
-
-
-@rule
+@value_rule
 def clamped_too_early(failure: Failure, student: Student) -> Facts | None:
     """The same small, positive value at two far points, and exact values elsewhere."""
-    if failure.error:
-        return None
     x = torch.tensor([-1e4, -5e3, 0.5, 1.5], dtype=torch.float64)
     y = student.Sigmoid.apply(x)
-    if not isinstance(y, Tensor) or y.shape != (4,) or not same(y[2:], torch.sigmoid(x[2:])):
+    if not isinstance(y, Tensor) or y.shape != (4,):
         return None
     if y[0] != y[1] or not 1e-9 < float(y[0]) < 0.5:
         return None
@@ -284,19 +263,14 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
     return {"before": before, "after": after} if differs(after, before) else None
 
 
-@rule
-def requires_grad_switched_on(failure: Failure, student: Student) -> Facts | None:
-    return {} if failure.message.startswith("x does not require grad, but") else None
-
-
-@rule
+@value_rule
 def stash_on_ctx(failure: Failure, student: Student) -> Facts | None:
     """Attributes of the node hold tensors that backward uses."""
     if failure.check not in ("test_save_for_backward", "test_backward_again"):
         return None
     seen = student.observe("kept", failure.draw.tensor(3, requires_grad=True))
     names = ", ".join(f"ctx.{name}" for name in seen["attributes"])
-    return {"node": seen["node"], "names": names} if names and not failure.error else None
+    return {"node": seen["node"], "names": names} if names else None
 
 
 @rule
@@ -312,108 +286,62 @@ def shared_between_calls(failure: Failure, student: Student) -> Facts | None:
     return {} if same(y, s) and same(gradient, s * (1 - s)) and not failure.error else None
 
 
-@rule
-def change_not_noticed(failure: Failure, student: Student) -> Facts | None:
-    return {} if "changed in place before backward" in failure.message else None
+requires_grad_switched_on = says("x does not require grad, but")
+change_not_noticed = says("changed in place before backward")
 
 
 # ------------------------------------------------------------------------------------- the gradient
 
 
-@rule
+@value_rule
 def backward_returns_nothing(failure: Failure, student: Student) -> Facts | None:
     """The result is differentiable, and its gradient is None."""
-    if failure.error:
-        return None
     x, v = questions(failure)
     y, gradient = ask(student, x, v)
     missing = isinstance(y, Tensor) and y.requires_grad and gradient is None
     return {"x": x, "v": v} if missing and not ends_in_return(student, "backward") else None
 
 
-Formula = Callable[[Tensor, Tensor, Tensor], Tensor]
-
-
-def formula_of_gradient(formulas: dict[str, Formula]) -> LessonRule:
+def formula_of_gradient(*formulas: str) -> LessonRule:
     """Make a rule that recognizes what backward computes instead of v * s * (1 - s), as a formula
     in v, x and s = s(x).
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
-        if failure.error:
-            return None
         x, v = questions(failure)
         s = torch.sigmoid(x)
         got, want = ask(student, x, v)[1], v * s * (1 - s)
         if got is None or not differs(got, want):
             return None
         turned = ask(student, x, -v)[1]  # tells |v| from v if all of v has one sign
-        for name, formula in formulas.items():
-            if same(got, formula(v, x, s)) and same(turned, formula(-v, x, s)):
-                return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": name}
+        for formula in formulas:
+            value, opposite = (formula_value(formula, v=v, x=x, s=s) for v in (v, -v))
+            if same(got, value) and same(turned, opposite):
+                return {"x": x, "v": v, "s": s, "got": got, "want": want, "formula": formula}
         return None
 
-    return rule(recognize)
+    return value_rule(recognize)
 
 
-def tau(s: Tensor) -> Tensor:
-    return torch.sigmoid(s)
+ignores_grad_output = formula_of_gradient("s * (1 - s)")
+gradient_passed_through = formula_of_gradient("v")
+gradient_added = formula_of_gradient("v + s * (1 - s)")
+factor_missing = formula_of_gradient("v * s", "v * (1 - s)")
+sign_of_gradient = formula_of_gradient("-v * s * (1 - s)")
+plus_for_minus = formula_of_gradient("v * s * (1 + s)")
+x_for_y = formula_of_gradient("v * x * (1 - x)", "v * s * (1 - x)", "v * x * (1 - s)")
+derivative_of_tanh = formula_of_gradient("v * (1 - s ** 2)", "v * (1 - tanh(x) ** 2)")
+sigmoid_of_output = formula_of_gradient("v * sigmoid(s) * (1 - sigmoid(s))")
 
 
-ignores_grad_output = formula_of_gradient({"s * (1 - s)": lambda v, x, s: s * (1 - s)})
-gradient_passed_through = formula_of_gradient({"v": lambda v, x, s: v})
-gradient_added = formula_of_gradient({"v + s * (1 - s)": lambda v, x, s: v + s * (1 - s)})
-factor_missing = formula_of_gradient(
-    {"v * s": lambda v, x, s: v * s, "v * (1 - s)": lambda v, x, s: v * (1 - s)}
-)
-sign_of_gradient = formula_of_gradient({"-v * s * (1 - s)": lambda v, x, s: -v * s * (1 - s)})
-plus_for_minus = formula_of_gradient({"v * s * (1 + s)": lambda v, x, s: v * s * (1 + s)})
-x_for_y = formula_of_gradient(
-    {
-        "v * x * (1 - x)": lambda v, x, s: v * x * (1 - x),
-        "v * s * (1 - x)": lambda v, x, s: v * s * (1 - x),
-        "v * x * (1 - s)": lambda v, x, s: v * x * (1 - s),
-    }
-)
-derivative_of_tanh = formula_of_gradient(
-    {
-        "v * (1 - s²)": lambda v, x, s: v * (1 - s * s),
-        "v * (1 - tanh²(x))": lambda v, x, s: v * (1 - torch.tanh(x) ** 2),
-    }
-)
-sigmoid_of_output = formula_of_gradient(
-    {"v * s(s(x)) * (1 - s(s(x)))": lambda v, x, s: v * tau(s) * (1 - tau(s))}
-)
-
-
-@rule
-def term_outside_the_product(failure: Failure, student: Student) -> Facts | None:
-    """backward(v) is a * v + b with a b that is not 0."""
-    if failure.error:
-        return None
+def backward_at_a_point(failure: Failure, student: Student) -> Backward:
+    """Return v, and backward as a function of the incoming gradient."""
     x, v = questions(failure)
-    rest, once, twice = (ask(student, x, k * v)[1] for k in (0, 1, 2))
-    if rest is None or once is None or twice is None:
-        return None
-    if not rest.any() or not rest.isfinite().all():
-        return None
-    return {"rest": rest} if differs(once, rest) and same(twice - once, once - rest) else None
+    return v, lambda v: {"x": ask(student, x, v)[1]}
 
 
-@rule
-def nonlinear_in_grad_output(failure: Failure, student: Student) -> Facts | None:
-    """backward(k v) is not k backward(v)."""
-    if failure.error:
-        return None
-    x, v = questions(failure)
-    got = ask(student, x, v)[1]
-    if got is None or same(got, ask(student, x, -0.01 * v)[1]):
-        return None  # v has no part in it
-    for factor in (-1.0, 2.0, 100.0, 1e6):
-        again, want = ask(student, x, factor * v)[1], factor * got
-        if differs(again, want):
-            return {"v": v, "got": got, "again": again, "factor": factor, "want": want}
-    return None
+term_outside_the_product = term_beside_v(backward_at_a_point)
+nonlinear_in_grad_output = nonlinear_backward(backward_at_a_point)
 
 
 # --------------------------------------------------------------------------------------- the shapes
@@ -477,6 +405,4 @@ def sigmoid_leaves_sigmoid_out(failure: Failure, student: Student) -> Facts | No
     return {} if failure.facts.get("forwards") == 0 and isinstance(failure.actual, Tensor) else None
 
 
-@rule
-def sigmoid_cuts_the_graph(failure: Failure, student: Student) -> Facts | None:
-    return {} if failure.message.startswith("sigmoid(x) does not require grad") else None
+sigmoid_cuts_the_graph = says("sigmoid(x) does not require grad")

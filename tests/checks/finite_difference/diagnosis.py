@@ -1,98 +1,80 @@
-"""The mistakes that people make with finite differences, each recognised by what comes back and by
+"""The mistakes that people make with finite differences, each recognized by what comes back and by
 where f was asked.
 """
 
 import torch
 from torch import Tensor
 
-from grader.authoring import raises, rule, same
+from grader.authoring import formula_value, import_helpers, raises, rule, same
+
+DEFAULT_STEPS = import_helpers(__file__).DEFAULT_STEPS
 
 
 def question(failure):
-    """f, x in float64 and h, or None where the failure tells nothing of them."""
+    """Return f, x in float64 and h, or None if the failure does not have them."""
     f, x, h = (failure.inputs.get(name) for name in ("f", "x", "h"))
-    return (
-        (f.program, x.detach().to(torch.float64), h)
-        if f is not None and isinstance(x, Tensor) and isinstance(h, float)
-        else None
-    )
+    known = f is not None and isinstance(x, Tensor) and isinstance(h, float)
+    return (f.program, x.detach().to(torch.float64), h) if known else None
 
 
 def shifted(f, x, by):
-    """f with each element of x in turn moved by that much, in x's shape."""
+    """Return f with each element of x in turn moved by that much, in x's shape."""
     steps = torch.eye(x.numel(), dtype=x.dtype) * by
     return torch.stack([f(x + step.reshape(x.shape)) for step in steps]).reshape(x.shape)
 
 
-def hit(failure, candidates):
-    """The first of the candidates (text to value) that the answer is, rather than what was
-    expected; its text and its distance.
-    """
+def gap_if_returned(failure, value):
+    """Return how far a wrong value is from the expected one if it came back; None otherwise."""
     if not isinstance(failure.actual, Tensor) or not isinstance(failure.expected, Tensor):
         return None
     actual, expected = failure.actual.detach().to(torch.float64), failure.expected.to(torch.float64)
+    if not value.shape == actual.shape == expected.shape or not actual.numel():
+        return None
     # A value undivided and one that is divided by h make a number of which the second is nearly
     # all: in float64 more of it is asked for.
     close = 1e-6 if failure.actual.dtype is torch.float64 else 1e-3
-    for text, value in candidates.items():
-        if value.shape != actual.shape or actual.shape != expected.shape or not actual.numel():
-            continue
-        miss, apart, size = (
-            float(t.abs().max()) for t in (actual - value, expected - value, value)
-        )
-        if miss <= 0.02 * apart and miss <= close * size:
-            return {"formula": text, "gap": float(f"{apart:.3g}")}
-    return None
+    miss, apart, size = (float(t.abs().max()) for t in (actual - value, expected - value, value))
+    return float(f"{apart:.3g}") if miss <= min(0.02 * apart, close * size) else None
 
 
-def moves(failure):
-    """How many elements of x had moved at each point of x's shape where f was asked."""
+def steps_of(failure):
+    """Return how far each point at which f was asked is from x, in float64; a point of another
+    shape (a batch of points) is left out.
+    """
     asked = question(failure)
     if asked is None:
         return []
-    _, x, h = asked
-    return [int(((p - x).abs() > h / 100).sum()) for p in points_like(failure, x)]
+    points = [p for p in failure.facts.get("points", ()) if isinstance(p, Tensor)]
+    return [p.to(torch.float64) - asked[1] for p in points if p.shape == asked[1].shape]
 
 
-def points_like(failure, x):
-    """The points of x's shape at which f was asked, in float64."""
-    return [
-        p.to(torch.float64)
-        for p in failure.facts.get("points", ())
-        if isinstance(p, Tensor) and p.shape == x.shape
-    ]
+def moves(failure):
+    """Return how many elements of x had moved at each point."""
+    h = failure.inputs.get("h")
+    return [int((step.abs() > h / 100).sum()) for step in steps_of(failure)]
+
+
+def lengths(failure):
+    """Return the largest move of an element at each point, with its sign."""
+    steps = [step.flatten() for step in steps_of(failure) if step.numel()]
+    return [float(step[step.abs().argmax()]) for step in steps]
 
 
 def went(failure, *distances):
-    """Whether f was asked at each of these distances from x; points of another shape (a batch of
-    them) leave it open.
-    """
-    _, x, h = question(failure)
-    steps = [(p - x).flatten() for p in points_like(failure, x) if p.numel()]
-    seen = [float(step[step.abs().argmax()]) for step in steps]
+    """Return whether f was asked at each of these distances from x; True if no point shows it."""
+    seen, h = lengths(failure), failure.inputs["h"]
     return not seen or all(
         any(abs(there - distance) < h / 100 for there in seen) for distance in distances
     )
 
 
-def at_x(failure):
-    """Whether f was asked at x itself."""
-    _, x, h = question(failure)
-    return any(float((p - x).abs().max()) < h / 100 for p in points_like(failure, x) if p.numel())
-
-
-def near(failure, k):
-    """Whether point number k is a step away from x and no point of its own: nothing moved further
-    than a step of some size would.
-    """
-    _, x, h = question(failure)
-    return float((points_like(failure, x)[k] - x).abs().max()) <= 2 * max(h, 1e-3)
-
-
-def steps_at(failure, k):
-    """How far each element had moved at point number k, rounded."""
-    _, x, _ = question(failure)
-    return [float(f"{step:.4g}") for step in (points_like(failure, x)[k] - x).flatten().tolist()]
+def moved_together(failure, k):
+    """Return the facts of point number k; None if an element moved further than a step does."""
+    step = steps_of(failure)[k]
+    if float(step.abs().max()) > 2 * max(failure.inputs["h"], 1e-3):
+        return None
+    moved = [float(f"{one:.4g}") for one in step.flatten().tolist()]
+    return {"moved": moves(failure)[k], "count": step.numel(), "steps": moved}
 
 
 f_gets_a_number = raises("TypeError", "f takes a Tensor, not a")
@@ -101,13 +83,12 @@ f_gets_a_number = raises("TypeError", "f takes a Tensor, not a")
 @rule
 def zero_dims(failure, student):
     """An error of counting or indexing where x is 0-d."""
-    if failure.check == "test_a_single_number_has_a_gradient" and (
-        failure.raised("0-d")
-        or failure.raised("IndexError")
-        or failure.raised("invalid index of a 0-dim")
+    texts = ("0-d", "IndexError")
+    if failure.check != "test_a_single_number_has_a_gradient" or not any(
+        map(failure.raised, texts)
     ):
-        return {"line": str(failure.error.line), "said": str(failure.error)}
-    return None
+        return None
+    return {"line": str(failure.error.line), "said": str(failure.error)}
 
 
 VIEW = "view(-1) needs a tensor that lies in memory row by row, and this x does not."
@@ -146,22 +127,17 @@ def writes_into_x(failure, student):
         return {"when": "While f ran, x held other numbers."}
     if isinstance(facts.get("after"), Tensor) and not torch.equal(facts["after"], x):
         return {"when": "Afterwards x holds other numbers."}
-    return (
-        {"when": "It was written to and put back; torch's count of writes shows it."}
-        if facts.get("writes")
-        else None
-    )
+    when = "It was written to and put back; torch's count of writes shows it."
+    return {"when": when} if facts.get("writes") else None
 
 
 @rule
 def float32_on_the_way(failure, student):
     """A point, or the result, in float32."""
-    x = failure.inputs.get("x")
+    x, points = failure.inputs.get("x"), failure.facts.get("points", ())
     if not isinstance(x, Tensor) or x.dtype is not torch.float64:
         return None
-    if any(
-        isinstance(p, Tensor) and p.dtype is torch.float32 for p in failure.facts.get("points", ())
-    ):
+    if any(isinstance(p, Tensor) and p.dtype is torch.float32 for p in points):
         return {"where": "The points at which you called f are float32."}
     single = isinstance(failure.actual, Tensor) and failure.actual.dtype is torch.float32
     return {"where": "What you returned is float32."} if single else None
@@ -180,38 +156,23 @@ def several_at_once(failure, student):
     """The first step already moves several elements."""
     moved = moves(failure)
     first = next((k for k, count in enumerate(moved) if count), None)
-    if first is None or moved[first] < 2 or not near(failure, first):
-        return None
-    return {
-        "moved": moved[first],
-        "count": failure.inputs["x"].numel(),
-        "steps": steps_at(failure, first),
-    }
+    return None if first is None or moved[first] < 2 else moved_together(failure, first)
 
 
 @rule
 def steps_pile_up(failure, student):
     """A later point has moved in more elements than one."""
-    moved = moves(failure)
-    later = next((k for k, count in enumerate(moved) if count > 1), None)
-    return (
-        None
-        if later is None or not near(failure, later)
-        else {"moved": moved[later], "steps": steps_at(failure, later)}
-    )
+    later = next((k for k, count in enumerate(moves(failure)) if count > 1), None)
+    return None if later is None else moved_together(failure, later)
 
 
 @rule
 def flat_gradient(failure, student):
     """The right numbers, in one dimension."""
     x, got = failure.inputs.get("x"), failure.actual
-    if (
-        not isinstance(x, Tensor)
-        or not isinstance(got, Tensor)
-        or got.shape == x.shape
-        or got.numel() != x.numel()
-        or got.dim() != 1
-    ):
+    if not isinstance(x, Tensor) or not isinstance(got, Tensor):
+        return None
+    if got.shape == x.shape or got.shape != (x.numel(),):
         return None
     # A central difference is right to 1e-9 here; one that looks ahead only errs by more, where it
     # curves at all.
@@ -227,16 +188,15 @@ def step_is_not_h(failure, student):
     if asked is None:
         return None
     f, x, h = asked
-    far = max(
-        (float((p - x).abs().max()) for p in points_like(failure, x) if p.numel()), default=0.0
-    )
+    far = max(map(abs, lengths(failure)), default=0.0)
     if far == 0.0 or abs(far - h) < 0.01 * h:
         return None
+    shown = {"distance": float(f"{far:.6g}")}
     if not float((x + h - x).abs().max()):  # h is lost in rounding, and a larger step was taken
-        return {"distance": float(f"{far:.6g}")}
+        return shown
     low = 0.0 if failure.about == "forward_difference" else -far
-    found = hit(failure, {"": (shifted(f, x, far) - shifted(f, x, low)) / (far - low)})
-    return {"distance": float(f"{far:.6g}")} if found else None
+    found = gap_if_returned(failure, (shifted(f, x, far) - shifted(f, x, low)) / (far - low))
+    return None if found is None else shown
 
 
 @rule
@@ -247,67 +207,50 @@ def one_point_for_both(failure, student):
     return {} if zero and of_x else None
 
 
-def formula(candidates):
-    """A rule that finds the answer among what ``candidates(failure, f, x, h)`` returns, by text."""
+def formula(*texts, unless_at_x=False):
+    """Return a rule that recognizes an answer by a wrong formula, if f was asked at the points that
+    the formula needs. For a small h a slip with f(x) and the same one with f(x - h) give nearly the
+    same number; the points tell them apart.
+    """
 
+    @rule
     def recognize(failure, student):
         asked = question(failure)
-        return hit(failure, candidates(failure, *asked)) if asked else None
+        if asked is None or (unless_at_x and lengths(failure) and went(failure, 0.0)):
+            return None
+        f, x, h = asked
+        run = DEFAULT_STEPS[failure.about]
+        known = {"f": lambda by: shifted(f, x, by), "x": 0.0, "h": h}
+        points = {"f(x + h)": h, "f(x)": 0.0, "f(x - h)": -h}
+        for text in texts:
+            if went(failure, *(by for point, by in points.items() if point in text)):
+                shown = text.format(run=run, twice=2 * run)
+                gap = gap_if_returned(failure, formula_value(shown, **known))
+                if gap is not None:
+                    return {"formula": shown, "gap": gap}
+        return None
 
-    return rule(recognize)
-
-
-@formula
-def divides_by_h(failure, f, x, h):
-    twice = went(failure, h, -h) and not at_x(failure)
-    return {"": (shifted(f, x, h) - shifted(f, x, -h)) / h} if twice else {}
-
-
-def one_side(failure, f, x, h):
-    """The forward and the backward difference, as far as f was asked there."""
-    here, found = shifted(f, x, 0.0), {}
-    if went(failure, h, 0.0):
-        found["(f(x + h) - f(x)) / h"] = (shifted(f, x, h) - here) / h
-    if went(failure, 0.0, -h):
-        found["(f(x) - f(x - h)) / h"] = (here - shifted(f, x, -h)) / h
-    return found
+    return recognize
 
 
-one_sided = formula(one_side)
-
-
-@formula
-def other_points(failure, f, x, h):
-    found = one_side(failure, f, x, h)
-    found.pop("(f(x + h) - f(x)) / h", None)
-    if went(failure, h, -h):
-        found["(f(x + h) - f(x - h)) / (2 * h)"] = (f(x + h) - f(x - h)) / (2 * h)
-    return found
-
-
-@formula
-def wrong_formula(failure, f, x, h):
-    """For a small h a slip with f(x) and the same one with f(x - h) give nearly the same number;
-    where f was asked tells them apart.
-    """
-    up, here, down = (shifted(f, x, by) for by in (h, 0.0, -h))
-    run = 1e-5 if failure.about == "numerical_gradient" else 1e-3
-    ahead = {
-        f"(f(x + h) - f(x)) / {run:g}": (up - here) / run,
-        "(f(x) - f(x + h)) / h": (here - up) / h,
-        "f(x + h) - f(x)": up - here,
-        "f(x + h) - f(x) / h": up - here / h,
-        "(f(x + h) - f(x)) * h": (up - here) * h,
-        "(f(x + h) - f(x)) / (2 * h)": (up - here) / (2 * h),
-    }
-    around = {
-        f"(f(x + h) - f(x - h)) / {2 * run:g}": (up - down) / (2 * run),
-        "(f(x - h) - f(x + h)) / (2 * h)": (down - up) / (2 * h),
-        "f(x + h) - f(x - h)": up - down,
-        "(f(x + h) - f(x - h)) / 2": (up - down) / 2,
-        "(f(x + h) - f(x - h)) / 2 * h": (up - down) / 2 * h,
-        "f(x + h) - f(x - h) / (2 * h)": up - down / (2 * h),
-        "f(x + h) - f(x - h) / 2 * h": up - down / 2 * h,
-        "(f(x + h) - f(x - h)) / h ** 2": (up - down) / h**2,
-    }
-    return (ahead if went(failure, h, 0.0) else {}) | (around if went(failure, h, -h) else {})
+FORWARD, BACKWARD = "(f(x + h) - f(x)) / h", "(f(x) - f(x - h)) / h"
+CENTRAL = "(f(x + h) - f(x - h)) / (2 * h)"
+divides_by_h = formula("(f(x + h) - f(x - h)) / h", unless_at_x=True)
+one_sided = formula(FORWARD, BACKWARD)
+other_points = formula(BACKWARD, CENTRAL)
+wrong_formula = formula(
+    "(f(x + h) - f(x)) / {run:g}",
+    "(f(x) - f(x + h)) / h",
+    "f(x + h) - f(x)",
+    "f(x + h) - f(x) / h",
+    "(f(x + h) - f(x)) * h",
+    "(f(x + h) - f(x)) / (2 * h)",
+    "(f(x + h) - f(x - h)) / {twice:g}",
+    "(f(x - h) - f(x + h)) / (2 * h)",
+    "f(x + h) - f(x - h)",
+    "(f(x + h) - f(x - h)) / 2",
+    "(f(x + h) - f(x - h)) / 2 * h",
+    "f(x + h) - f(x - h) / (2 * h)",
+    "f(x + h) - f(x - h) / 2 * h",
+    "(f(x + h) - f(x - h)) / h ** 2",
+)

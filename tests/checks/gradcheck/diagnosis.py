@@ -4,7 +4,17 @@ it is asked again.
 
 import torch
 
-from grader.authoring import differs, program, raises, rule, same
+from grader.authoring import (
+    differs,
+    formula_value,
+    has_facts,
+    program,
+    raises,
+    rule,
+    same,
+    value_and_gradients,
+    value_rule,
+)
 
 F64 = torch.float64
 SQUARE = program(lambda x: x**2)
@@ -20,11 +30,6 @@ TEXT = "this function stops here"
 def verdict(student, parts, *inputs):
     """What passes_gradcheck says, and what it called the function with."""
     return student.observe("verdict", parts, *inputs)
-
-
-def jacobian(student, f, x, *args):
-    """What numerical_jacobian returns."""
-    return student.observe("measured", f, x, *args)["result"]
 
 
 @rule
@@ -49,12 +54,12 @@ def copies_do_not_require_grad(failure, student):
     return {"x": x, "answer": "False"} if seen["result"] is False and without else None
 
 
-@rule
+@value_rule
 def only_the_first_input(failure, student):
     """Of two inputs one requires grad and the other does not, and that is what the check is about:
     the caller's tensors are as before.
     """
-    if failure.error is not None or "changed" in failure.facts:
+    if "changed" in failure.facts:
         return None
     x, y = torch.tensor([[0.5, 2.0], [1.5, -1.0]], dtype=F64)
     for first in (x, x.clone().requires_grad_()):
@@ -64,10 +69,10 @@ def only_the_first_input(failure, student):
     return None
 
 
-@rule
+@value_rule
 def inputs_stay_float32(failure, student):
     """The function was called in float32."""
-    if failure.error is not None or failure.actual is True or "changed" in failure.facts:
+    if failure.actual is True or "changed" in failure.facts:
         return None
     if failure.about == "passes_gradcheck":
         dtypes = verdict(student, PAIR, torch.tensor([5.0], requires_grad=True))["dtypes"]
@@ -78,12 +83,8 @@ def inputs_stay_float32(failure, student):
         return None
     near = torch.tensor(5.0)
     above = near + 1e-6
-    return {
-        "dtype": "float32",
-        "near": 5.0,
-        "above": f"{float(above):.8f}",
-        "step": f"{float(above - near):.8f}",
-    }
+    shown = {"above": f"{float(above):.8f}", "step": f"{float(above - near):.8f}"}
+    return {"dtype": "float32", "near": 5.0, **shown}
 
 
 @rule
@@ -128,41 +129,30 @@ def keeps_shared_elements(failure, student):
     return {"strides": str(tuple(strides))} if unseen and 0 in strides else None
 
 
-@rule
-def callers_tensor_is_touched(failure, student):
-    """The check has found what has changed."""
-    return {} if "changed" in failure.facts else None
+callers_tensor_is_touched = has_facts("changed")
 
 
-@rule
+@value_rule
 def uses_autograd(failure, student):
     """A derivative of the function was asked for."""
-    if failure.error is not None:
-        return None
     count = student.observe("measured", PAIR, POINT.clone())["derivatives"]
     return {"count": count} if count else None
 
 
-@rule
+@value_rule
 def computed_in_float32(failure, student):
     """fn was called in float32, or float32 came back; a wrong shape does not come from that."""
-    came, right = failure.actual, failure.expected
-    if failure.error is not None or (
-        isinstance(came, torch.Tensor)
-        and isinstance(right, torch.Tensor)
-        and came.shape != right.shape
-    ):
+    values = (failure.actual, failure.expected)
+    if len({value.shape for value in values if isinstance(value, torch.Tensor)}) > 1:
         return None
     x = torch.tensor([5.0])
     seen = student.observe("measured", SQUARE, x)
     got, want = seen["result"], torch.tensor([[10.0]], dtype=F64)
-    if not isinstance(got, torch.Tensor) or ("float32" not in seen["dtypes"] and got.dtype is F64):
+    if not isinstance(got, torch.Tensor):
         return None
-    if "float32" not in seen["dtypes"] and not same(got, want):
-        return None
-    if got.dtype is F64 and same(
-        got, want
-    ):  # fn was called in float32 too, for the size of its result, say
+    called, right = "float32" in seen["dtypes"], same(got, want)
+    # fn may be called in float32 only for the size of its result, say
+    if not ((called and not right) if got.dtype is F64 else (called or right)):
         return None
     return {"x": x, "dtype": (seen["dtypes"] or ["float32"])[0], "got": got, "want": want}
 
@@ -171,16 +161,16 @@ def slopes_of_square(student):
     """What numerical_jacobian makes of x ** 2 at 1 and 2 with eps = 0.25: its diagonal, or None
     where there is more to it.
     """
-    got = jacobian(student, SQUARE, POINT.clone(), EPS)
+    got = student.observe("measured", SQUARE, POINT.clone(), EPS)["result"]
     if not isinstance(got, torch.Tensor) or got.shape != (2, 2):
         return None
     return got.diagonal() if same(got, torch.diag(got.diagonal())) else None
 
 
-@rule
+@value_rule
 def one_sided(failure, student):
     """The slopes are those of the forward, or of the backward difference."""
-    if failure.error is not None or (got := slopes_of_square(student)) is None:
+    if (got := slopes_of_square(student)) is None:
         return None
     want = 2 * POINT
     for formula, slopes in (
@@ -192,10 +182,10 @@ def one_sided(failure, student):
     return None
 
 
-@rule
+@value_rule
 def divided_by_another_step(failure, student):
     """All slopes are off by one positive factor, such as 2, or what missing brackets make."""
-    if failure.error is not None or (got := slopes_of_square(student)) is None:
+    if (got := slopes_of_square(student)) is None:
         return None
     want = 2 * POINT
     factor = float(got[0] / want[0])
@@ -207,9 +197,7 @@ def divided_by_another_step(failure, student):
 def asked(student, x, q):
     """Both gradients of FixedPow for v = 0.7, -1.3."""
     x, q, v = (torch.tensor(numbers, dtype=F64) for numbers in (x, q, (0.7, -1.3)))
-    leaves = x.clone().requires_grad_(), q.clone().requires_grad_()
-    got = torch.autograd.grad(student.FixedPow.apply(*leaves), leaves, v.clone(), allow_unused=True)
-    return x, q, v, got
+    return x, q, v, value_and_gradients(student.FixedPow.apply, [x, q], v)[1]
 
 
 @rule
@@ -231,43 +219,38 @@ def incoming_gradient_left_out(failure, student):
     return None
 
 
-X_FORMULAS = {
-    "v * q * x ** (q - 1).clamp(min=0)": lambda x, q: q * x ** (q - 1).clamp(min=0),
-    "v * q * x ** (q - 1).abs()": lambda x, q: q * x ** (q - 1).abs(),
-    "v * x ** (q - 1)": lambda x, q: x ** (q - 1),
-    "v * q * x ** q": lambda x, q: q * x**q,
-}
-Q_FORMULAS = {
-    "v * x ** q * log(x + 1)": lambda x, q: x**q * torch.log(x + 1),
-    "v * x ** q": lambda x, q: x**q,
-    "v * log(x)": lambda x, q: torch.log(x),
-    "v * x ** q / x": lambda x, q: x**q / x,
-    "v * x ** q * log10(x)": lambda x, q: x**q * torch.log10(x),
-    "v * x ** q * log2(x)": lambda x, q: x**q * torch.log2(x),
-}
+def by_formula(which, *formulas):
+    """Return a rule for a gradient with respect to x or to q that a wrong formula gives."""
+
+    @rule
+    def recognize(failure, student):
+        x, q, v, got = asked(student, (2.0, 5.0), (0.5, 3.0))
+        shown = {"x": x, "q": q, "v": v, "got": got["xq".index(which)]}
+        for formula in formulas:
+            if same(shown["got"], formula_value(formula, x=x, q=q, v=v)):
+                right = "v * q * x ** (q - 1)" if which == "x" else "v * x ** q * log(x)"
+                return {**shown, "formula": formula, "want": formula_value(right, x=x, q=q, v=v)}
+        return None
+
+    return recognize
 
 
-def formula_of(student, which, formulas):
-    """The wrong formula that gives the gradient with respect to x or to q, and its numbers."""
-    x, q, v, got = asked(student, (2.0, 5.0), (0.5, 3.0))
-    gradient = got["xq".index(which)]
-    want = v * q * x ** (q - 1) if which == "x" else v * x**q * torch.log(x)
-    for formula, derivative in formulas.items():
-        if same(gradient, v * derivative(x, q)):
-            return {"formula": formula, "x": x, "q": q, "v": v, "got": gradient, "want": want}
-    return None
-
-
-@rule
-def logarithm_not_mended(failure, student):
-    """The gradient with respect to q has another factor than log(x)."""
-    return formula_of(student, "q", Q_FORMULAS)
-
-
-@rule
-def another_power(failure, student):
-    """The gradient with respect to x has another power of x, or no factor q."""
-    return formula_of(student, "x", X_FORMULAS)
+logarithm_not_mended = by_formula(
+    "q",
+    "v * x ** q * log(x + 1)",
+    "v * x ** q",
+    "v * log(x)",
+    "v * x ** q / x",
+    "v * x ** q * log10(x)",
+    "v * x ** q * log2(x)",
+)
+another_power = by_formula(
+    "x",
+    "v * q * x ** (q - 1).clamp(min=0)",
+    "v * q * x ** (q - 1).abs()",
+    "v * x ** (q - 1)",
+    "v * q * x ** q",
+)
 
 
 @rule

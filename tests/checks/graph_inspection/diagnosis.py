@@ -22,7 +22,9 @@ from grader.authoring import (
     raises,
     rule,
     same,
+    says,
     type_name,
+    value_rule,
 )
 
 KIND = "returned a value of type {type}"
@@ -57,13 +59,6 @@ def listed(failure):
     return entries(failure.actual, failure.about), entries(failure.expected, failure.about)
 
 
-def edges(failure):
-    """Return what came back of inputs_of and what was expected, if both are lists and differ."""
-    rows, want = failure.actual, failure.expected
-    different = isinstance(rows, list) and isinstance(want, list) and want and rows != want
-    return (rows, want) if different else None
-
-
 def wrong_name(failure):
     """Return the first name that came back wrong, and the right one; (None, None) if there is
     none.
@@ -74,16 +69,16 @@ def wrong_name(failure):
     return next((pair for pair in names if pair[0] != pair[1]), (None, None))
 
 
-def asked(student, about, function, draw, *, inputs=2):
-    """Return what the student's ``about`` gives for ``function`` of two leaves, or of one."""
-    leaves = [draw.tensor(2, requires_grad=True) for _ in range(inputs)]
-    return answer(student, about, program(function, inputs=inputs), leaves)
+def asked(failure, student, function, *, inputs=2):
+    """Return what the student's function gives for ``function`` of two leaves, or of one."""
+    leaves = [failure.draw.tensor(2, requires_grad=True) for _ in range(inputs)]
+    return answer(student, failure.about, program(function, inputs=inputs), leaves)
 
 
-def fails(student, about, function, draw, **inputs):
-    """Return whether the student's ``about`` raises for ``function`` of small leaves."""
+def fails(failure, student, function, **inputs):
+    """Return whether the student's function raises for ``function`` of small leaves."""
     try:
-        asked(student, about, function, draw, **inputs)
+        asked(failure, student, function, **inputs)
     except StudentCodeError:
         return True
     return False
@@ -110,14 +105,22 @@ def after(node):
     return [following for following, _ in node.next_functions if following is not None]
 
 
-def preorder(node, depth=0, following=after):
-    """Return (depth, node) pairs, depth-first, each time a node is reached."""
-    found, stack = [], [(depth, node)]
-    while stack:
-        depth, node = stack.pop()
-        found.append((depth, node))
-        stack += [(depth + 1, one) for one in following(node)[::-1]]
-    return found
+def depth_first(following=after, depth=0):
+    """Return a walk: it returns (depth, node) pairs, depth-first, each time a node is reached."""
+
+    def walk(node):
+        found, stack = [], [(depth, node)]
+        while stack:
+            level, node = stack.pop()
+            found.append((level, node))
+            stack += [(level + 1, one) for one in following(node)[::-1]]
+        return found
+
+    return walk
+
+
+preorder = depth_first()
+flipped = depth_first(lambda node: after(node)[::-1])
 
 
 def until_none(node, step=1):
@@ -130,60 +133,30 @@ def different_edges(node):
     return [following for following, _ in dict.fromkeys(node.next_functions) if following]
 
 
-def flipped(node):
-    return preorder(node, following=lambda node: after(node)[::-1])
-
-
 def level_by_level(node):
-    found, queue = [], [(0, node)]
-    while queue:
-        depth, node = queue.pop(0)
-        found.append((depth, node))
-        queue += [(depth + 1, following) for following in after(node)]
-    return found
+    return sorted(preorder(node), key=lambda row: row[0])
 
 
-def down_the_first(node):
-    """Follow the first input of each node and no other."""
-    found = []
-    while node is not None:
-        found.append((len(found), node))
-        node = node.next_functions[0][0] if node.next_functions else None
-    return found
+def entered_once(node):
+    """List a node each time it is reached, but what lies behind it only once."""
+    entered = set()
 
+    def following(node):
+        unknown = node not in entered
+        entered.add(node)
+        return after(node) if unknown else []
 
-def children_first(node, depth=0):
-    below = [row for following in after(node) for row in children_first(following, depth + 1)]
-    return [*below, (depth, node)]
-
-
-def each_node_once(node, relist=False):
-    """Leave out a node that was met before; with ``relist`` only what lies behind it."""
-    found, seen = [], set()
-
-    def visit(node, depth):
-        if node in seen and not relist:
-            return
-        found.append((depth, node))
-        if node not in seen:
-            seen.add(node)
-            for following in after(node):
-                visit(following, depth + 1)
-
-    visit(node, 0)
-    return found
+    return depth_first(following)(node)
 
 
 def with_constants(word):
     """Return a walk that lists ``word`` where an input has no node."""
 
-    def walk(node, depth=0):
-        if node is None:
-            return [(depth, word)]
-        below = (walk(following, depth + 1) for following, _ in node.next_functions)
-        return [(depth, title_of(node)), *(row for rows in below for row in rows)]
+    def following(node):
+        return [one for one, _ in node.next_functions] if node else []
 
-    return walk
+    walk = depth_first(following)
+    return lambda node: [(depth, title_of(one) if one else word) for depth, one in walk(node)]
 
 
 def named(rows):
@@ -249,17 +222,6 @@ def walked(*orders):
 NO_GRAPH = "a tensor without a graph should give"
 
 
-def message(start, kind=None):
-    """Return a rule that recognizes a failure by its message, and by the type that it tells."""
-
-    @rule
-    def recognize(failure, student):
-        typed = kind in (None, failure.facts.get("type"))
-        return {} if typed and failure.message.startswith(start) else None
-
-    return recognize
-
-
 @rule
 def returns_nothing(failure, student):
     nothing = failure.message.startswith(KIND) and failure.facts.get("type") == "NoneType"
@@ -267,7 +229,7 @@ def returns_nothing(failure, student):
     return {} if nothing or no_graph else None
 
 
-yields_without_a_list = message(f"{KIND}, expected a list", "generator")
+yields_without_a_list = says(f"{KIND}, expected a list", type="generator")
 
 
 @rule
@@ -285,12 +247,10 @@ def pairs_are_lists(failure, student):
     return {"entry": entry} if isinstance(entry, list) and rows == failure.expected else None
 
 
-@rule
+@value_rule
 def results_pile_up(failure, student):
     """A global list, or a mutable default."""
-    if failure.error is not None:
-        return None
-    found = [asked(student, failure.about, lambda x, y: x * y, failure.draw) for _ in range(2)]
+    found = [asked(failure, student, lambda x, y: x * y) for _ in range(2)]
     if failure.about == "leaf_tensors":
         found = [one["items"] for one in found]
     if not all(isinstance(one, list | str) for one in found):
@@ -299,7 +259,7 @@ def results_pile_up(failure, student):
     return {"first": first, "second": second} if second > first else None
 
 
-prints = message("format_graph printed")
+prints = says("format_graph printed")
 
 
 # -------------------------------------------------------------------------------- build_loss and 20
@@ -417,30 +377,25 @@ def said(failure):
 @rule
 def no_graph_not_handled(failure, student):
     """An exception for grad_fn None or an empty walk, and not only for None in next_functions."""
-    name, draw = failure.about, failure.draw
     here = "without_a_graph" in failure.check or "root_is_a_leaf" in failure.check
     texts = ["NoneType", *["IndexError", "ValueError", "StopIteration"] * here]
-    if not any(map(failure.raised, texts)) or not fails(student, name, lambda x, y: x, draw):
+    if not any(map(failure.raised, texts)) or not fails(failure, student, lambda x, y: x):
         return None
-    alone = here or not fails(student, name, lambda x, y: x * 2, draw)
+    alone = here or not fails(failure, student, lambda x, y: x * 2)
     return {"error": said(failure)} if alone else None
 
 
 @rule
 def none_not_skipped(failure, student):
     """An exception for None among next_functions."""
-    name, draw = failure.about, failure.draw
     if not failure.raised("AttributeError", "NoneType"):
         return None
-    if not fails(student, name, lambda x, y: x * 2, draw):
+    if not fails(failure, student, lambda x, y: x * 2):
         return None
-    return None if fails(student, name, lambda x, y: x * y, draw) else {"error": said(failure)}
+    return None if fails(failure, student, lambda x, y: x * y) else {"error": said(failure)}
 
 
-none_ends_the_loop = walked(
-    lambda node: preorder(node, following=until_none),
-    lambda node: preorder(node, following=lambda node: until_none(node, -1)),
-)
+none_ends_the_loop = walked(depth_first(until_none), depth_first(lambda node: until_none(node, -1)))
 constants_listed = walked(*(with_constants(word) for word in ("NoneType", "None", "", None)))
 
 
@@ -494,18 +449,16 @@ def depth_counts_visits(failure, student):
     if first == 0 or want[first][0] > want[first - 1][0]:  # no second input of a node begins here
         return None
     # a depth that is kept for each node is right where no node is reached twice
-    tree = asked(student, failure.about, lambda x, y: x.sin() * y, failure.draw)
+    tree = asked(failure, student, lambda x, y: x.sin() * y)
     if entries(tree, failure.about)[-1] == (1, "AccumulateGrad"):
         return None
     return {"found": rows[first], "wanted": want[first]}
 
 
-depth_from_one = walked(lambda node: preorder(node, 1))
+depth_from_one = walked(depth_first(depth=1))
 breadth_first = walked(level_by_level)
 last_input_first = walked(flipped)
-children_before_parent = walked(
-    children_first, lambda node: preorder(node)[::-1], lambda node: flipped(node)[::-1]
-)
+children_before_parent = walked(lambda node: flipped(node)[::-1], lambda node: preorder(node)[::-1])
 
 
 @rule
@@ -517,17 +470,19 @@ def shared_nodes_once(failure, student):
     rows, want = listed(failure)
     again, node = probed(failure, student)
     for mine, start in ((rows, root.grad_fn), (again, node)):
-        once = Counter(name for _, name in named(each_node_once(start)))
-        relisted = mine == named(each_node_once(start, relist=True))
-        if not relisted and Counter(name for _, name in mine) != once:
+        reached = entered_once(start)
+        once = Counter(title_of(one) for one in {one for _, one in reached})
+        if mine != named(reached) and Counter(name for _, name in mine) != once:
             return None
     return {"count": len(rows), "wanted": len(want)} if len(rows) < len(want) else None
 
 
-first_input_only = walked(down_the_first)
-equal_edges_merged = walked(lambda node: preorder(node, following=different_edges))
+first_input_only = walked(depth_first(lambda node: until_none(node)[:1]))
+equal_edges_merged = walked(depth_first(different_edges))
 lookalikes_merged = walked(lambda node: list(dict.fromkeys(named(preorder(node)))))
-root_left_out = walked(lambda node: preorder(node)[1:], lambda node: preorder(node, -1)[1:])
+root_left_out = walked(
+    lambda node: preorder(node)[1:], lambda node: depth_first(depth=-1)(node)[1:]
+)
 leaves_left_out = walked(
     lambda node: [row for row in preorder(node) if not hasattr(row[1], "variable")]
 )
@@ -546,7 +501,7 @@ def stops_at_a_depth(failure, student):
 # ------------------------------------------------------------------------------------------- leaves
 
 
-leaves_in_another_order = message("the leaves are right, but not their order")
+leaves_in_another_order = says("the leaves are right, but not their order")
 
 
 @rule
@@ -569,7 +524,7 @@ def leaves_are_copies(failure, student):
     return None
 
 
-leaf_nodes_returned = message("entry {number} is of type", "AccumulateGrad")
+leaf_nodes_returned = says("entry {number} is of type", type="AccumulateGrad")
 
 
 @rule
@@ -577,7 +532,7 @@ def leaves_compared_by_value(failure, student):
     """`if tensor not in leaves`."""
     if failure.raised("Boolean value of Tensor") or failure.raised("The size of tensor a"):
         # a single leaf is not compared with anything
-        alone = fails(student, "leaf_tensors", lambda x: x.sin(), failure.draw, inputs=1)
+        alone = fails(failure, student, lambda x: x.sin(), inputs=1)
         return None if alone else {"effect": phrase("that raised {error}", error=said(failure))}
     tensors, missing = failure.facts.get("tensors", {}), failure.facts.get("name")
     if failure.message != "{name} is missing" or missing not in tensors:
@@ -616,14 +571,16 @@ def constant_taken_for_leaf(failure, student):
 @rule
 def index_is_a_count(failure, student):
     """enumerate's number."""
-    rows, want = edges(failure) or (None, [])
-    if rows not in [[(row[0], k) for k, row in enumerate(want, start)] for start in (0, 1)]:
+    want = failure.expected or []
+    counted = [[(row[0], k) for k, row in enumerate(want, start)] for start in (0, 1)]
+    if failure.actual == want or failure.actual not in counted:
         return None
-    product = asked(student, "inputs_of", lambda x, y: x * y, failure.draw)
+    product = asked(failure, student, lambda x, y: x * y)
     return {} if [row[1] for row in product] in ([0, 1], [1, 2]) else None
 
 
 @rule
 def pair_turned_round(failure, student):
-    rows, want = edges(failure) or ([], [])
-    return {} if want and rows == [(second, first) for first, second in want] else None
+    want = failure.expected or []
+    turned = [(second, first) for first, second in want]
+    return {} if failure.actual == turned != want else None

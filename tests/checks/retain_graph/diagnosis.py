@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import torch
 
-from grader.authoring import Opaque, differs, import_helpers, program, raises, rule, same
+from grader.authoring import Opaque, differs, has_facts, import_helpers, program, raises, rule, same
 
 helpers = import_helpers(__file__)
 
@@ -18,6 +18,10 @@ SAVING = {"x * 2", "x ** 2", "x.exp()"}
 def agrees(left, *right):
     """Return whether a value is one of others, with a tolerance that float32 stays within."""
     return any(same(left, value, rtol=1e-4, atol=1e-6) for value in right)
+
+
+def not_zero(value):
+    return differs(value, 0 * value)
 
 
 # ---------------------------------------------------------------------------- second_backward_error
@@ -105,13 +109,8 @@ def one_loss_raises(failure, student):
     return {"raised": str(error), "line": str(error.line)} if error else None
 
 
-@rule
-def losses_compared_by_value(failure, student):
-    """The graph is freed too early only for equal losses: the check needs that others work."""
-    equal = failure.check == "test_losses_of_one_value"
-    return {} if equal and failure.raised("RuntimeError", SECOND_TIME) else None
-
-
+# The graph is freed too early only for equal losses: the check needs that others work.
+losses_compared_by_value = raises("RuntimeError", SECOND_TIME, check="test_losses_of_one_value")
 no_retain_graph = raises("RuntimeError", SECOND_TIME)
 
 
@@ -137,10 +136,7 @@ def gradient_is_not_returned(failure, student):
     return {"stored": stored, "returned": returned} if nothing and stored is not None else None
 
 
-@rule
-def retains_every_pass(failure, student):
-    """A further differentiation works."""
-    return {} if "more" in failure.facts else None
+retains_every_pass = has_facts("more")  # a further differentiation works
 
 
 def finds(recognize):
@@ -159,17 +155,14 @@ def finds(recognize):
         result, each = facts["result"], facts.get("each") or [facts["one"]] * 2
         shown = {"one": each[0], "count": len(each)}
         shown["alone"] = sum(each) if "each" in facts else each[0]
-        shown["first"], shown["second"] = result if is_pair(result) else (result, None)
+        is_pair = isinstance(result, tuple) and len(result) == 2
+        shown["first"], shown["second"] = result if is_pair else (result, None)
         held = torch.zeros_like(each[0]) if facts["held"] is None else facts["held"]
         known = {**facts, **shown, "each": each, "held": held, "before": facts["held"]}
         made = recognize(SimpleNamespace(**known, student=student))
         return {**shown, **(made if isinstance(made, dict) else {})} if made else None
 
     return found
-
-
-def is_pair(value):
-    return isinstance(value, tuple) and len(value) == 2
 
 
 # ----------------------------------------------------------------------------------- backward_twice
@@ -179,7 +172,7 @@ def not_stored(case):
     """x.grad is what it was before, and no pass wrote there."""
     if case.stored or not case.passes or not isinstance(case.first, torch.Tensor):
         return False
-    kept = agrees(case.grad, case.before) and differs(case.one, 0 * case.one)
+    kept = agrees(case.grad, case.before) and not_zero(case.one)
     return kept or (case.grad is None and case.before is None)
 
 
@@ -200,9 +193,7 @@ doubles_one_pass = finds(
 )
 only_one_pass = finds(lambda c: c.passes == 1 and agrees(c.first, c.one, c.held + c.one))
 clears_between_the_passes = finds(cleared_between)
-clears_what_came_before = finds(
-    lambda c: differs(c.held, 0 * c.held) and agrees(c.first, 2 * c.one)
-)
+clears_what_came_before = finds(lambda c: not_zero(c.held) and agrees(c.first, 2 * c.one))
 
 
 # --------------------------------------------------------- two_fresh_gradients and sum_of_gradients
@@ -222,24 +213,24 @@ def by_arithmetic(case):
     return finite is not None and agrees(case.first[finite], case.alone[finite])
 
 
-counts_grad_from_before = finds(
-    lambda c: (
-        differs(c.held, 0 * c.held)
-        and agrees(c.first, *(c.alone + (k + 1) * c.held for k in range(c.count)))
-    )
-)
+def with_held(case):
+    """The result has what x.grad held before in it, once or several times."""
+    sums = (case.alone + (k + 1) * case.held for k in range(case.count))
+    return not_zero(case.held) and agrees(case.first, *sums)
+
+
+def cleared_later(case):
+    """A result that is x.grad itself was cleared with it."""
+    results = zip((case.first, case.second), case.shared, strict=False)
+    cleared = any(agrees(result, 0 * case.one) and shared for result, shared in results)
+    return cleared and not_zero(case.one)
+
+
+counts_grad_from_before = finds(with_held)
 clears_by_arithmetic = finds(by_arithmetic)
 subtracts_what_was_there = finds(lambda c: not_finite(c) is not None)
 no_clearing_between = finds(lambda c: agrees(c.second, 2 * c.one) and differs(c.second, c.one))
-results_cleared_away = finds(
-    lambda c: (
-        differs(c.one, 0 * c.one)
-        and any(
-            agrees(result, 0 * c.one) and shared
-            for result, shared in zip((c.first, c.second), c.shared, strict=False)
-        )
-    )
-)
+results_cleared_away = finds(cleared_later)
 copies_one_pass = finds(
     lambda c: c.passes == 1 and agrees(c.first, c.one) and agrees(c.second, c.one)
 )
@@ -256,10 +247,7 @@ def results_are_one_tensor(failure, student):
     return {} if differs(before[2], after[2]) else None
 
 
-@rule
-def result_is_grad_itself(failure, student):
-    """A result shares its memory with x.grad only."""
-    return {} if failure.facts.get("other") == "x.grad" else None
+result_is_grad_itself = has_facts(other="x.grad")  # with which a result shares its memory
 
 
 # --------------------------------------------------------------------------------- sum_of_gradients

@@ -6,7 +6,15 @@ import contextlib
 import math
 import re
 
-from grader.authoring import StudentCodeError, import_helpers, is_number, raises, rule
+from grader.authoring import (
+    StudentCodeError,
+    has_facts,
+    import_helpers,
+    is_number,
+    raises,
+    rule,
+    value_rule,
+)
 
 helpers = import_helpers(__file__)
 
@@ -61,11 +69,9 @@ def gradient_rule(recognize):
     """Return a rule for a wrong gradient of an expression."""
 
     def wrong_gradient(failure, student):
-        facts = failure.facts
-        wrong = failure.error is None and {"got", "lines"} <= set(facts)
-        return recognize(failure, student) if wrong else None
+        return recognize(failure, student) if {"got", "lines"} <= set(failure.facts) else None
 
-    return rule(wrong_gradient)
+    return value_rule(wrong_gradient)
 
 
 def shared_rule(recognize, **fixed):
@@ -78,15 +84,6 @@ def shared_rule(recognize, **fixed):
         return recognize(student, **fixed) if shares else None
 
     return gradient_rule(wrong_where_shared)
-
-
-def has_fact(name, of=None):
-    """Return a rule for the message with this fact, where its type is the one that is given."""
-
-    def found(failure, student):
-        return {} if name in failure.facts and of in (None, failure.facts.get("type")) else None
-
-    return rule(found)
 
 
 @rule
@@ -118,8 +115,8 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
-result_is_no_value = has_fact("step")
-returns_its_input = has_fact("formula")
+result_is_no_value = has_facts("step")
+returns_its_input = has_facts("formula")
 
 
 @gradient_rule
@@ -263,7 +260,7 @@ def reflected_the_wrong_way(failure, student):
     return None
 
 
-grad_becomes_none = has_fact("below", of="NoneType")
+grad_becomes_none = has_facts("below", type="NoneType")
 
 
 def after_zero_grad(failure):
