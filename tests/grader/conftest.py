@@ -4,6 +4,7 @@ course.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 
@@ -22,6 +23,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
 
 from browser import browser  # noqa: F401 - a fixture
+from in_process import Run, grade_here
 
 from grader.core.limits import Limits
 from grader.core.protocol import WorkerOptions
@@ -124,3 +126,9 @@ def host() -> Iterator[ForkServerClient]:
     """Start a fork server for all tests."""
     with ForkServerClient() as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def grade(host: ForkServerClient) -> Callable[..., Run]:
+    """Return ``grade(folder, *words, course=None)``, which runs the command in this process."""
+    return functools.partial(grade_here, host)
