@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import li
 
 from browser import browser  # noqa: F401 - a fixture
 from in_process import Run, grade_here
+from plain_python import PlainPython
 
 from grader.core.limits import Limits
 from grader.core.protocol import WorkerOptions
@@ -132,3 +133,11 @@ def host() -> Iterator[ForkServerClient]:
 def grade(host: ForkServerClient) -> Callable[..., Run]:
     """Return ``grade(folder, *words, course=None)``, which runs the command in this process."""
     return functools.partial(grade_here, host)
+
+
+@pytest.fixture(scope="session")
+def plain_python() -> Iterator[PlainPython]:
+    """Return a Python, without this package's help, in which torch is imported."""
+    python = PlainPython()
+    yield python
+    python.close()
