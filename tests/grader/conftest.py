@@ -23,7 +23,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
 
 from browser import browser  # noqa: F401 - a fixture
-from in_process import Run, grade_here
+from in_process import Run, grade_here, lend
 from plain_python import PlainPython
 
 from grader.core.limits import Limits
@@ -127,6 +127,14 @@ def host() -> Iterator[ForkServerClient]:
     """Start a fork server for all tests."""
     with ForkServerClient() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def lent_host(host: ForkServerClient) -> Iterator[None]:
+    """Make commands in this process use the tests' fork server instead of starting one."""
+    with pytest.MonkeyPatch.context() as patch:
+        lend(host, patch)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -50,6 +50,8 @@ from grader.core.report import (
 from grader.course.course import Course, HeldBack
 from grader.runtime.client import ForkServerClient
 
+pytestmark = pytest.mark.usefixtures("lent_host")
+
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 SQUARED = RIGHT.replace("2 * x", "x * x")
 ONE_TOO_FEW = RIGHT.replace("20.0", "19.0")

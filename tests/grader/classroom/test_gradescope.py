@@ -11,13 +11,11 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from in_process import lend
 
 from grader.classroom.publish.autograder_files import SECONDS
 from grader.classroom.publish.gradescope import make_zip
@@ -28,22 +26,13 @@ from grader.core.errors import UsageError
 from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack
 from grader.course.manifest import find_course, load_course
-from grader.runtime.client import ForkServerClient
 
-pytestmark = pytest.mark.fork
+pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
 CONTAINER_BYTES = 768 * MIB
 LOOK_SECONDS = 0.1
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 GUARANTEES = "Your code ran in a sandbox, which limits its use of: "
-
-
-@pytest.fixture(scope="module", autouse=True)
-def lent_host(host: ForkServerClient) -> Iterator[None]:
-    """Let what is graded in this process use the fork server that the tests share."""
-    with pytest.MonkeyPatch.context() as patch:
-        lend(host, patch)
-        yield
 
 
 @pytest.fixture(scope="module")

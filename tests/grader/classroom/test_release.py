@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ import jsonschema
 import polib
 import pytest
 import yaml
-from in_process import Run, lend
+from in_process import Run
 
 from grader.classroom.publish.filter import (
     check_names,
@@ -42,9 +42,8 @@ from grader.classroom.publish.release import (
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack
 from grader.course.manifest import find_course, load_course
-from grader.runtime.client import ForkServerClient
 
-pytestmark = pytest.mark.fork
+pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 VISIBLE = '''
@@ -78,14 +77,6 @@ msgstr "double은 x의 두 배입니다"
 msgid "the gradient of double is twice the incoming one"
 msgstr "double의 gradient"
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def lent_host(host: ForkServerClient) -> Iterator[None]:
-    """Let references be graded by the fork server that the tests share."""
-    with pytest.MonkeyPatch.context() as patch:
-        lend(host, patch)
-        yield
 
 
 @pytest.fixture(scope="module")
