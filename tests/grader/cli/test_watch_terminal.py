@@ -61,7 +61,7 @@ class Terminal:
             env=environment(lang),
             dimensions=size,
             encoding="utf-8",
-            timeout=30,
+            timeout=120,
         )
         self.before = self.modes()
         self.seen = pyte.Screen(COLUMNS, LINES)
