@@ -200,6 +200,9 @@ class ForkServerClient:
         self.interrupt()
 
     def close(self) -> None:
+        """End the process. One that has no task yet is not waited for until torch is imported."""
+        if not self._lessons:
+            self.interrupt()
         process, self._process = self._process, None
         if process is not None:
             for stream in (self._jobs, self._results, self._log):

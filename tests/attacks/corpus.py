@@ -227,7 +227,9 @@ class NaiveGrader:
 
     def __init__(self) -> None:
         command = [sys.executable, "-I", str(HERE / "naive.py")]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        # Loading the plugins that are installed here would take longer than the checks.
+        environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
 
     def grade(self, stage: Stage, *, seconds: float = 8.0) -> set[str]:
         """Grade attack and neighbour; return the effects."""

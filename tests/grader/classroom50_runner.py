@@ -7,6 +7,8 @@ contract" and "Attaching files to submission Releases".
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
@@ -15,6 +17,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
+from in_process import lend
+
+from grader.classroom.publish import classroom50_main, classroom50_start
+from grader.runtime.client import ForkServerClient
 
 COMMIT_DATE = "2026-10-01T09:30:00+09:00"
 COMMITTED_AT = "2026-10-01T00:30:00Z"
@@ -66,10 +74,18 @@ def checked_out(folder: Path, files: Mapping[str, str]) -> str:
     return shown.stdout.strip()
 
 
-def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: str) -> Run:
+def run(
+    autograder: Path,
+    checkout: Path,
+    files: Mapping[str, str],
+    *,
+    host: ForkServerClient | None = None,
+    **changed: str,
+) -> Run:
     """Run ``autograder.py`` for a checkout of ``files``; ``changed`` are variables.
 
-    Raise AssertionError if its results do not match the documentation.
+    With a fork server, run the same code in this process. Raise AssertionError if the results do
+    not match the documentation.
     """
     checkout.mkdir(exist_ok=True)
     commit = checked_out(checkout, files)
@@ -77,25 +93,29 @@ def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: s
     output.write_text("")
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
     ours = {**ENVIRONMENT, "GITHUB_SHA": commit, "GITHUB_OUTPUT": str(output), **changed}
-    ended = subprocess.run(
-        [sys.executable, str(autograder / "autograder.py")],
-        cwd=checkout,
-        env={**kept, **ours},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    if host is None:
+        ended = subprocess.run(
+            [sys.executable, str(autograder / "autograder.py")],
+            cwd=checkout,
+            env={**kept, **ours},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        code, log = ended.returncode, ended.stdout
+    else:
+        code, log = run_here(host, autograder, checkout, {**kept, **ours})
     result, body = checkout / "result.json", checkout / "release-body.md"
     wanted = json.loads((autograder / "assignment.json").read_text("utf-8"))["release_assets"]
     found = None
-    if ended.returncode == 0:
+    if code == 0:
         found = json.loads(result.read_text("utf-8"))
         refuse_invalid(found, ours)
     return Run(
-        ended.returncode,
-        ended.stdout,
+        code,
+        log,
         found,
         body.read_text("utf-8") if body.exists() else "",
         dict(line.split("=", 1) for line in output.read_text("utf-8").splitlines()),
@@ -105,6 +125,35 @@ def run(autograder: Path, checkout: Path, files: Mapping[str, str], **changed: s
             if (checkout / name).exists()
         },
     )
+
+
+def run_here(
+    host: ForkServerClient, autograder: Path, checkout: Path, variables: Mapping[str, str]
+) -> tuple[int, str]:
+    """Run the autograder and its grader in this process; return exit code and output."""
+
+    def grade(python: str, settings: dict[str, Any], checkout: Path, target: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            for name in os.environ.keys() - set(classroom50_start.PASSED_ON):
+                patch.delenv(name)
+            patch.setattr(
+                sys, "argv", [settings["main"], *map(str, (autograder, checkout, target))]
+            )
+            try:
+                classroom50_main.main()
+            except SystemExit as end:
+                raise subprocess.CalledProcessError(int(end.code or 0), python) from None
+
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()) as log:
+        for name in os.environ.keys() - variables.keys():
+            patch.delenv(name)
+        for name, value in variables.items():
+            patch.setenv(name, value)
+        patch.chdir(checkout)
+        patch.setattr(classroom50_start, "HERE", autograder)
+        patch.setattr(classroom50_start, "grade", grade)
+        lend(host, patch)
+        return classroom50_start.main(), log.getvalue()
 
 
 def refuse_invalid(found: dict[str, Any], ours: Mapping[str, str]) -> None:

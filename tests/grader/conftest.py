@@ -4,6 +4,7 @@ course.
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 
@@ -22,6 +23,8 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import lies beside this file
 
 from browser import browser  # noqa: F401 - a fixture
+from in_process import Run, grade_here, lend
+from plain_python import PlainPython
 
 from grader.core.limits import Limits
 from grader.core.protocol import WorkerOptions
@@ -124,3 +127,25 @@ def host() -> Iterator[ForkServerClient]:
     """Start a fork server for all tests."""
     with ForkServerClient() as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def lent_host(host: ForkServerClient) -> Iterator[None]:
+    """Make commands in this process use the tests' fork server instead of starting one."""
+    with pytest.MonkeyPatch.context() as patch:
+        lend(host, patch)
+        yield
+
+
+@pytest.fixture(scope="session")
+def grade(host: ForkServerClient) -> Callable[..., Run]:
+    """Return ``grade(folder, *words, course=None)``, which runs the command in this process."""
+    return functools.partial(grade_here, host)
+
+
+@pytest.fixture(scope="session")
+def plain_python() -> Iterator[PlainPython]:
+    """Return a Python, without this package's help, in which torch is imported."""
+    python = PlainPython()
+    yield python
+    python.close()

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from in_process import Run
 
 import grader.cli
 import grader.cli.commands.grade
@@ -256,11 +257,13 @@ def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., Remo
 # -------------------------------------------------------------------------------------- the command
 
 
-def test_a_page_that_was_not_written_is_not_listed(work: Path, small_course: Course) -> None:
-    done = graded(work, small_course, "--html", "/dev/full")
-    assert done.returncode == 2
-    assert "/dev/full" not in done.stdout
-    assert "/dev/full can't be written: No space left on device" in done.stderr
+def test_a_page_that_was_not_written_is_not_listed(
+    grade: Callable[..., Run], work: Path, small_course: Course
+) -> None:
+    done = grade(work, "tiny", "--html", "/dev/full", course=small_course.root)
+    assert done.code == 2
+    assert "/dev/full" not in done.out
+    assert "/dev/full can't be written: No space left on device" in done.err
 
 
 def test_a_page_that_can_not_be_written_leaves_the_old_one(

@@ -48,6 +48,9 @@ from grader.core.report import (
     SandboxReport,
 )
 from grader.course.course import Course, HeldBack
+from grader.runtime.client import ForkServerClient
+
+pytestmark = pytest.mark.usefixtures("lent_host")
 
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 SQUARED = RIGHT.replace("2 * x", "x * x")
@@ -75,7 +78,7 @@ def committed(small_course: Course, tmp_path_factory: pytest.TempPathFactory) ->
 
 @pytest.fixture
 def bundle(committed: Path, tmp_path: Path) -> Path:
-    """Return the folder as the runner unpacks it; a test may change it."""
+    """Return a copy of the folder, which a test may change."""
     return Path(shutil.copytree(committed, tmp_path / "bundle"))
 
 
@@ -170,8 +173,10 @@ def test_a_pinned_torch_without_cuda_is_installed_before_the_rest(
 # -------------------------------------------------------------------------------------- submissions
 
 
-def test_a_right_submission_has_full_marks(bundle: Path, tmp_path: Path) -> None:
-    done = run(bundle, tmp_path / "checkout", {"tiny/tiny.py": RIGHT})
+def test_a_right_submission_has_full_marks(
+    committed: Path, tmp_path: Path, host: ForkServerClient
+) -> None:
+    done = run(committed, tmp_path / "checkout", {"tiny/tiny.py": RIGHT}, host=host)
     assert done.result is not None
     assert (done.result["score"], done.result["max-score"]) == (10 * SCALE, 10 * SCALE)
     assert done.result["datetime"] == COMMITTED_AT
@@ -181,10 +186,10 @@ def test_a_right_submission_has_full_marks(bundle: Path, tmp_path: Path) -> None
 
 
 def test_a_wrong_submission_reads_points_mistakes_and_what_to_do(
-    bundle: Path, tmp_path: Path
+    committed: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
     wrong = SQUARED.replace("20.0", "19.0")
-    done = run(bundle, tmp_path / "checkout", {"tiny/tiny.py": wrong})
+    done = run(committed, tmp_path / "checkout", {"tiny/tiny.py": wrong}, host=host)
     assert done.result is not None
     assert (done.result["score"], done.result["max-score"]) == (400, 1000)
     assert done.result["scale"] == SCALE
@@ -209,17 +214,19 @@ def test_a_wrong_submission_reads_points_mistakes_and_what_to_do(
     ids=["syntax error", "missing file", "exits"],
 )
 def test_a_students_fault_is_a_graded_zero(
-    files: dict[str, str], said: str, bundle: Path, tmp_path: Path
+    files: dict[str, str], said: str, committed: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
-    done = run(bundle, tmp_path / "checkout", files)
+    done = run(committed, tmp_path / "checkout", files, host=host)
     assert done.result is not None and done.result["tests"]
     assert (done.code, done.result["score"], done.result["max-score"]) == (0, 0, 1000)
     assert done.outputs["status"] == "failure"
     assert said in done.body
 
 
-def test_a_file_with_almost_the_lessons_name_is_no_zero(bundle: Path, tmp_path: Path) -> None:
-    done = run(bundle, tmp_path / "checkout", {"tiny (1).py": RIGHT})
+def test_a_file_with_almost_the_lessons_name_is_no_zero(
+    committed: Path, tmp_path: Path, host: ForkServerClient
+) -> None:
+    done = run(committed, tmp_path / "checkout", {"tiny (1).py": RIGHT}, host=host)
     assert_no_score(done)
     assert "Rename it and submit again" in done.outputs["summary"]
     assert "tiny &#40;1&#41;.py is not called tiny.py" in done.body
@@ -227,16 +234,18 @@ def test_a_file_with_almost_the_lessons_name_is_no_zero(bundle: Path, tmp_path: 
 
 
 def test_a_file_with_almost_the_lessons_name_counts_where_that_is_wished(
-    bundle: Path, tmp_path: Path
+    bundle: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
     change_settings(bundle, accept_near_names=True)
-    done = run(bundle, tmp_path / "checkout", {"Tiny.py": RIGHT})
+    done = run(bundle, tmp_path / "checkout", {"Tiny.py": RIGHT}, host=host)
     assert done.result is not None
     assert (done.result["score"], done.outputs["status"]) == (1000, "success")
 
 
-def test_files_that_can_not_be_read_are_no_zero(bundle: Path, tmp_path: Path) -> None:
-    done = run(bundle, tmp_path / "checkout", {"work.zip": "not a zip"})
+def test_files_that_can_not_be_read_are_no_zero(
+    committed: Path, tmp_path: Path, host: ForkServerClient
+) -> None:
+    done = run(committed, tmp_path / "checkout", {"work.zip": "not a zip"}, host=host)
     assert_no_score(done)
     assert "could not be read" in done.outputs["summary"]
     assert "work.zip" in done.body
@@ -253,19 +262,25 @@ def assert_no_score(done: Run) -> None:
 
 
 def test_nothing_is_imported_from_a_students_repository(bundle: Path, tmp_path: Path) -> None:
+    """Here everything is a process, as on the runner."""
     done = run(bundle, tmp_path / "checkout", {"tiny.py": RIGHT, **HOSTILE})
     assert done.result is not None
     assert done.result["score"] == 1000
 
 
 def test_what_a_repository_has_under_the_results_names_is_no_result(
-    bundle: Path, tmp_path: Path
+    committed: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
     (tmp_path / "elsewhere").write_text("kept")
     checkout = tmp_path / "checkout"
     checkout.mkdir()
     (checkout / "result.json").symlink_to(tmp_path / "elsewhere")
-    done = run(bundle, checkout, {"tiny.py": SQUARED, "report.html/x": "", "release-body.md": "A+"})
+    done = run(
+        committed,
+        checkout,
+        {"tiny.py": SQUARED, "report.html/x": "", "release-body.md": "A+"},
+        host=host,
+    )
     assert done.result is not None
     assert done.result["score"] == 500
     assert (tmp_path / "elsewhere").read_text() == "kept"
@@ -273,21 +288,23 @@ def test_what_a_repository_has_under_the_results_names_is_no_result(
     assert "report.html" in done.assets
 
 
-def test_a_korean_course_answers_in_korean(bundle: Path, tmp_path: Path) -> None:
+def test_a_korean_course_answers_in_korean(
+    bundle: Path, tmp_path: Path, host: ForkServerClient
+) -> None:
     change_settings(bundle, lang="ko")
-    done = run(bundle, tmp_path / "checkout", {"tiny.py": SQUARED})
+    done = run(bundle, tmp_path / "checkout", {"tiny.py": SQUARED}, host=host)
     assert done.outputs["summary"].startswith("10점 중 5점")
     assert "다음에 할 일" in done.body
 
 
 def test_only_visible_checks_are_graded_where_the_folder_has_no_others(
-    small_course: Course, tmp_path: Path
+    small_course: Course, tmp_path: Path, host: ForkServerClient
 ) -> None:
     folder = autograder(small_course, tmp_path / "week-1", whole_course=False)
     assert not (folder / "course" / "solutions").exists()
     assert not list(folder.rglob("test_hidden.py"))
-    right = run(folder, tmp_path / "right", {"tiny.py": RIGHT})
-    none = run(folder, tmp_path / "none", {})
+    right = run(folder, tmp_path / "right", {"tiny.py": RIGHT}, host=host)
+    none = run(folder, tmp_path / "none", {}, host=host)
     assert right.result is not None and none.result is not None
     assert (right.result["score"], right.result["max-score"]) == (500, 500)
     assert none.result["max-score"] == 500  # everybody's is out of the same
@@ -303,7 +320,7 @@ def test_only_visible_checks_are_graded_where_the_folder_has_no_others(
     "how", ["course", "engine", "settings", "check", "variable", "time", "output"]
 )
 def test_a_fault_that_is_not_the_students_publishes_nothing(
-    how: str, bundle: Path, tmp_path: Path
+    how: str, bundle: Path, tmp_path: Path, host: ForkServerClient
 ) -> None:
     checks = bundle / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
     ours = (
@@ -325,8 +342,10 @@ def test_a_fault_that_is_not_the_students_publishes_nothing(
             changed = {"GITHUB_OUTPUT": str(tmp_path)}
         case "time":
             change_settings(bundle, seconds=0.01)
+    # These faults lie in the grader's process or in its start, before anything is graded.
+    lent = None if how in ("engine", "settings", "variable", "time") else host
     left = {"tiny.py": RIGHT, "result.json": '{"score": 1000}', "report.html": "A+"}
-    done = run(bundle, tmp_path / "checkout", left, **changed)
+    done = run(bundle, tmp_path / "checkout", left, host=lent, **changed)
     assert done.code != 0
     assert not (tmp_path / "checkout" / "result.json").exists()
     assert (done.body, done.outputs, done.assets) == ("", {}, {})

@@ -1,5 +1,5 @@
-"""Take a class of 200 through batch, adjust, comment, late rule, export and feedback, in every
-layout, and read the results as the other systems do.
+"""Take a class of 40, in ``make prove`` also of 200, through batch, adjust, comment, late rule,
+export and feedback, in every layout, and read the results as the other systems do.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings
 
-CLASS_SIZE, SMALL = 200, 12
-NAMES = [f"Student {number:03}" for number in range(CLASS_SIZE)]
+LARGE, CLASS_SIZE, SMALL = 200, 40, 12
+NAMES = [f"Student {number:03}" for number in range(LARGE)]
+CLASS = NAMES[:CLASS_SIZE]
 ADA, BEN, CAL, DEE = NAMES[:4]
 COLUMN = LessonColumn(
     "tiny",
@@ -163,17 +164,19 @@ PENALTIES = {
 }
 
 
+@pytest.mark.parametrize("size", [CLASS_SIZE, pytest.param(LARGE, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_mark_and_every_page_arrives_where_it_belongs(
-    layout: str, desk: Callable[..., Path]
+    layout: str, size: int, desk: Callable[..., Path]
 ) -> None:
-    out = desk(layout, CLASS_SIZE)
+    out = desk(layout, size)
+    names = NAMES[:size]
     run_grade("adjust", out, DEE, "--points", "+1.5", "--reason", "on paper")
     run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
     run_grade("comment", out, CAL, "Well done, <b>Cal</b>.", "--author", "kim")
     table = marks(out)
-    assert len(table) == CLASS_SIZE
-    for number, name in enumerate(NAMES):
+    assert len(table) == size
+    for number, name in enumerate(names):
         row = table[name]
         penalty = earned(number) * PENALTIES[layout].get(name, 0.0) / 100
         want = earned(number) - penalty + (1.5 if name == DEE else 0.0)
@@ -191,8 +194,8 @@ def test_every_mark_and_every_page_arrives_where_it_belongs(
     assert [(one["line"], one["text"]) for one in said] == [(2, "Why this number?")]
     run_grade("feedback", out, "--to", "folder")
     pages = sorted(path.stem for path in (out / "feedback").iterdir())
-    assert pages == sorted(name_of(out, name) for name in NAMES)[: len(pages)]
-    assert len(pages) == CLASS_SIZE
+    assert pages == sorted(name_of(out, name) for name in names)[: len(pages)]
+    assert len(pages) == size
 
 
 # ------------------------------------------------------------------------------ what goes back
@@ -268,13 +271,13 @@ def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
         "Identifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,"
         "Last modified (submission),Last modified (grade),Feedback comments"
     ]
-    for number, name in reversed([*enumerate(NAMES, FIRST_MOODLE_PARTICIPANT)]):
+    for number, name in reversed([*enumerate(CLASS, FIRST_MOODLE_PARTICIPANT)]):
         lines.append(f"Participant {number},{name},s{number}@x.edu,Submitted,,10.00,Yes,-,-,")
     sheet.write_text("\n".join(lines) + "\n", "utf-8")
     run_grade("export", out, "--to", "moodle", "--template", sheet)
     found = moodle_reads((out / "moodle.csv").read_text("utf-8"))
     table = marks(out)
-    for number, name in enumerate(NAMES, FIRST_MOODLE_PARTICIPANT):
+    for number, name in enumerate(CLASS, FIRST_MOODLE_PARTICIPANT):
         assert float(found[number][0]) == float(table[name]["score"])
     assert "Well done. [kim]" in found[FIRST_MOODLE_PARTICIPANT + 2][1]
     assert "1 d 1 h late, 40 % off (-2)" in found[FIRST_MOODLE_PARTICIPANT + 1][1]
@@ -285,13 +288,13 @@ def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
     run_grade("adjust", out, DEE, "--points", "-2.5", "--reason", "spoken about")
     sheet = tmp_path / "gradebook.csv"
     lines = ["Student,ID,SIS User ID,SIS Login ID,Section,Tiny (71)", "Points Possible,,,,,10"]
-    for number, name in reversed([*enumerate(NAMES, FIRST_CANVAS_USER)]):
+    for number, name in reversed([*enumerate(CLASS, FIRST_CANVAS_USER)]):
         lines.append(f'"{name.split()[1]}, Student",{number},,s{number},A,')
     sheet.write_text("\n".join(lines) + "\n", "utf-8")
     said = run_grade("export", out, "--to", "canvas", "--template", sheet)
     found = canvas_reads((out / "canvas.csv").read_text("utf-8"))
     table = marks(out)
-    for number, name in enumerate(NAMES, FIRST_CANVAS_USER):
+    for number, name in enumerate(CLASS, FIRST_CANVAS_USER):
         assert float(found[number][71]) == float(table[name]["score"]), said
     assert found[FIRST_CANVAS_USER + 3][71] == "7.5"
 
@@ -306,7 +309,7 @@ def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -
         }
     assert {key and key[1] for key in taken} == {"report.html"}
     assert len(taken) == CLASS_SIZE
-    for number, name in enumerate(NAMES):
+    for number, name in enumerate(CLASS):
         page = taken[FIRST_MOODLE_PARTICIPANT + number, "report.html"]
         assert page == (out / "reports" / f"{name_of(out, name)}.html").read_bytes()
 

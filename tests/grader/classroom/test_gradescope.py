@@ -27,7 +27,7 @@ from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack
 from grader.course.manifest import find_course, load_course
 
-pytestmark = pytest.mark.fork
+pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
 CONTAINER_BYTES = 768 * MIB
 LOOK_SECONDS = 0.1

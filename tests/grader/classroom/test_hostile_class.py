@@ -75,10 +75,10 @@ def write_hostile(place: Path, root: Path, names: Sequence[str], stages: list[St
                 shutil.copy(stage.submission, target.with_suffix(stage.submission.suffix))
 
 
-def graded(place: Path, out: Path) -> dict[str, Any]:
-    """Return, by submission, the result of a batch on two workers, without times."""
+def graded(place: Path, out: Path, *, workers: int) -> dict[str, Any]:
+    """Return, by submission, the result of a batch, without times."""
     count = len(list(place.iterdir()))
-    words = ["--lessons", LESSON, "--seed", "5", "--workers", "2", "--sandbox", "require"]
+    words = ["--lessons", LESSON, "--seed", "5", "--workers", str(workers), "--sandbox", "require"]
     process = batch_process(place, out, *words)
     assert process.wait(timeout=count * LESSON_SECONDS) in (0, 3), log_tail(out)
     found: dict[str, Any] = {}
@@ -102,8 +102,8 @@ def test_honest_grades_do_not_hang_on_the_neighbours(
         list(QUICK) if count == len(QUICK) else [attack.name for attack in all_attacks()][-count:]
     )
     write_hostile(mixed, tmp_path / "stages", names, stages)
-    wanted = graded(alone, tmp_path / "alone_out")
-    found = graded(mixed, tmp_path / "mixed_out")
+    wanted = graded(alone, tmp_path / "alone_out", workers=1)
+    found = graded(mixed, tmp_path / "mixed_out", workers=2)
     assert len(wanted) == count
     assert {name: found[name] for name in wanted} == wanted
     assert len({str(one) for one in wanted.values()}) > 1

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import jsonschema
 import polib
 import pytest
 import yaml
+from in_process import Run
 
 from grader.classroom.publish.filter import (
     check_names,
@@ -41,7 +43,7 @@ from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack
 from grader.course.manifest import find_course, load_course
 
-pytestmark = pytest.mark.fork
+pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
 RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 VISIBLE = '''
@@ -111,7 +113,7 @@ def files_of(folder: Path) -> dict[str, str]:
     }
 
 
-def grade(bundle: Path, *words: str, engine: bool = True) -> subprocess.CompletedProcess[str]:
+def grade_process(bundle: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """Run the bundle's own engine in it, as a student does."""
     environment = {
         name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ
@@ -293,6 +295,7 @@ def test_the_workflows_steps_install_and_grade_a_clone(clone: Path, tmp_path: Pa
     assert summary.read_text("utf-8").startswith("## clone: ")
 
 
+@pytest.mark.proof  # test_packaging builds the same engine's wheel
 def test_the_engine_in_a_bundle_is_installed_whole(
     released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
@@ -337,7 +340,7 @@ def test_in_a_bundle_all_right_is_never_full_marks(
     """
     bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT, "utf-8")
-    run = grade(bundle, "--json", "report.json")
+    run = grade_process(bundle, "--json", "report.json")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith("tiny  6.5 / 12  4 right · 5 held back\n")
     assert "5.5 points held back" in run.stdout
@@ -356,24 +359,33 @@ def test_in_a_bundle_all_right_is_never_full_marks(
     assert "complete" not in page
 
 
+@pytest.fixture
+def engine_of_the_bundle(
+    released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Let this engine look for courses as one in a bundle does: it has none of its own."""
+    monkeypatch.setattr("grader.course.manifest.PACKAGED_COURSE", released_bundle[0] / "nowhere")
+    monkeypatch.setattr("grader.course.manifest.CHECKOUT", released_bundle[0] / "engine")
+
+
+@pytest.mark.usefixtures("engine_of_the_bundle")
 def test_in_a_bundle_mistakes_are_named(
-    released_bundle: tuple[Path, list[Released]], tmp_path: Path
+    grade: Callable[..., Run], released_bundle: tuple[Path, list[Released]], tmp_path: Path
 ) -> None:
     """This also works from a folder inside it."""
     bundle = Path(shutil.copytree(released_bundle[0], tmp_path / "bundle"))
     (bundle / "tiny" / "tiny.py").write_text(RIGHT.replace("2 * x", "x * x"), "utf-8")
     run = grade(bundle, "--in", "tiny", "--no-html")
-    assert run.returncode == 1
-    assert "Looks like: x is squared." in run.stdout
+    assert run.code == 1
+    assert "Looks like: x is squared." in run.out
 
 
 def test_an_engine_with_a_course_never_takes_a_bundles(
-    released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
+    released_bundle: tuple[Path, list[Released]], request: pytest.FixtureRequest
 ) -> None:
     """Otherwise, grading a student's folder would run checks from that folder."""
     assert find_course(None, here=released_bundle[0]) == find_course(None)
-    monkeypatch.setattr("grader.course.manifest.PACKAGED_COURSE", released_bundle[0] / "nowhere")
-    monkeypatch.setattr("grader.course.manifest.CHECKOUT", released_bundle[0] / "engine")
+    request.getfixturevalue("engine_of_the_bundle")
     assert find_course(None, here=released_bundle[0] / "tiny") == released_bundle[0] / "course"
     with pytest.raises(CourseError):
         find_course(None, here=released_bundle[0].parent)

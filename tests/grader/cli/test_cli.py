@@ -1,4 +1,4 @@
-"""The command: its answers, exit codes and advice, mostly run as a process, as people run it."""
+"""The command: its answers, exit codes and advice; two runs are processes, as people run it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -19,6 +18,7 @@ import jsonschema
 import pexpect
 import pytest
 from click.testing import CliRunner
+from in_process import KEPT_VARIABLES, Run
 from rich.cells import cell_len
 
 import grader
@@ -39,21 +39,10 @@ PACKAGE = Path(grader.__file__).parent
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
 WRONG = "def double(x): return x * x\n" + REST
-KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")
 
 
-@dataclass(frozen=True)
-class Run:
-    """The result of a command."""
-
-    code: int
-    out: str
-    err: str
-    folder: Path
-
-
-def grade(folder: Path, *words: str, course: Path | None = None) -> Run:
-    """Run ``grade`` in a folder, in English and without a terminal."""
+def grade_process(folder: Path, *words: str, course: Path | None = None) -> Run:
+    """Run ``grade`` as a process in a folder, in English and without a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
     environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     environment |= {
@@ -101,7 +90,7 @@ def write_submission(tmp_path: Path) -> Callable[[str], Path]:
 def test_full_marks_end_with_0_and_leave_a_page(
     write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
-    run = grade(write_submission(RIGHT), course=small_course.root)
+    run = grade_process(write_submission(RIGHT), course=small_course.root)
     assert (run.code, run.err) == (ExitCode.OK, "")
     assert run.out.startswith("tiny  10 / 10  6 right\n")
     assert "10 / 10   report.html" in run.out
@@ -116,7 +105,11 @@ def test_full_marks_end_with_0_and_leave_a_page(
     ],
 )
 def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
-    lang: str, sentence: str, write_submission: Callable[[str], Path], small_course: Course
+    grade: Callable[..., Run],
+    lang: str,
+    sentence: str,
+    write_submission: Callable[[str], Path],
+    small_course: Course,
 ) -> None:
     """This holds on the terminal and on the page; nothing else counts as wrong."""
     folder = write_submission("def double(x)\n    return 2 * x\n")
@@ -139,7 +132,7 @@ def wrong_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) ->
     (folder / "work").mkdir()
     (folder / "work" / "tiny.py").write_text(WRONG, "utf-8")
     words = ("tiny", "--in", "work", "--json", "report.json", "--no-html", "--seed", "11")
-    yield grade(folder, *words, course=small_course.root)
+    yield grade_process(folder, *words, course=small_course.root)
 
 
 def test_what_is_not_right_yet_ends_with_1(wrong_run: Run) -> None:
@@ -158,7 +151,9 @@ def test_the_json_file_is_a_report(wrong_run: Run) -> None:
     assert not (wrong_run.folder / "report.html").exists()
 
 
-def test_a_seed_repeats_a_run(wrong_run: Run, small_course: Course) -> None:
+def test_a_seed_repeats_a_run(
+    grade: Callable[..., Run], wrong_run: Run, small_course: Course
+) -> None:
     """Only the time differs."""
 
     def lasting(name: str) -> str:
@@ -189,7 +184,10 @@ def test_a_seed_repeats_a_run(wrong_run: Run, small_course: Course) -> None:
 
 
 def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
-    write_submission: Callable[[str], Path], small_course: Course, tmp_path: Path
+    grade: Callable[..., Run],
+    write_submission: Callable[[str], Path],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     """The report calls it a grader fault; standard error has a traceback for the author."""
     shutil.copytree(small_course.root, tmp_path / "course")
@@ -209,7 +207,9 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
 
 
 @pytest.fixture(scope="module")
-def unwritable_run(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
+def unwritable_run(
+    grade: Callable[..., Run], tmp_path_factory: pytest.TempPathFactory, small_course: Course
+) -> Run:
     """Grade a right submission whose page can't be written."""
     folder = tmp_path_factory.mktemp("unwritable")
     (folder / "tiny.py").write_text(RIGHT, "utf-8")
@@ -242,7 +242,7 @@ def test_an_input_that_is_no_tensor_is_told(lang: str, said: str, tmp_path: Path
 
 
 def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
-    tmp_path: Path, small_course: Course
+    grade: Callable[..., Run], tmp_path: Path, small_course: Course
 ) -> None:
     run = grade(tmp_path, "tinny", course=small_course.root)
     assert (run.code, run.out) == (ExitCode.USAGE, "")
@@ -434,7 +434,9 @@ def raising(error: BaseException) -> Callable[..., None]:
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
+def workspace(
+    grade: Callable[..., Run], tmp_path_factory: pytest.TempPathFactory, small_course: Course
+) -> Run:
     """Make a folder with ``grade init``."""
     folder = tmp_path_factory.mktemp("student")
     run = grade(folder, "init", "my work", course=small_course.root)
@@ -479,7 +481,7 @@ def test_the_next_line_to_type_can_be_typed(workspace: Run) -> None:
 
 
 def test_what_init_made_is_not_started_which_ends_with_1(
-    workspace: Run, small_course: Course
+    grade: Callable[..., Run], workspace: Run, small_course: Course
 ) -> None:
     run = grade(workspace.folder, course=small_course.root)
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
@@ -487,7 +489,7 @@ def test_what_init_made_is_not_started_which_ends_with_1(
 
 
 def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
-    workspace: Run, small_course: Course
+    grade: Callable[..., Run], workspace: Run, small_course: Course
 ) -> None:
     (workspace.folder / "tiny" / "tiny.py").write_text("mine\n", "utf-8")
     before = contents(workspace.folder)
@@ -564,7 +566,10 @@ def plain(text: str) -> str:
 
 
 def test_list_shows_every_lesson_and_whether_it_is_here(
-    write_submission: Callable[[str], Path], small_course: Course, tmp_path: Path
+    grade: Callable[..., Run],
+    write_submission: Callable[[str], Path],
+    small_course: Course,
+    tmp_path: Path,
 ) -> None:
     elsewhere, here = (
         grade(folder, "list", course=small_course.root)
@@ -803,25 +808,14 @@ def test_an_unknown_option_is_answered_with_where_to_look(
 
 
 def test_a_console_without_our_letters_gets_others(
-    write_submission: Callable[[str], Path], small_course: Course
+    grade: Callable[..., Run], write_submission: Callable[[str], Path], small_course: Course
 ) -> None:
     """Each mark has a replacement in every encoding; nothing ends in a traceback."""
+    words = ("--no-html", "--seed", "1", "--lang", "ko")
     folder = write_submission(WRONG)
-    environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-    environment |= {"PYTHONPATH": str(PACKAGE.parent), "PYTHONIOENCODING": "cp1252"}
-    words = ["--no-html", "--seed", "1", "--lang", "ko", "--course", str(small_course.root)]
-    command = [sys.executable, "-m", "grader", *words]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        encoding="cp1252",
-        timeout=120,
-    )
-    assert (done.returncode, done.stderr) == (ExitCode.NOT_FULL_MARKS, "")
-    assert "x double returns twice x" in done.stdout
+    run = grade(folder, *words, course=small_course.root, encoding="cp1252")
+    assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
+    assert "x double returns twice x" in run.out
 
 
 HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
@@ -883,7 +877,12 @@ def test_help_is_a_word_too(words: list[str]) -> None:
 )
 @pytest.mark.parametrize("words", [[], ["tiny"]])
 def test_one_folder_too_high_is_said_and_nothing_is_written(
-    folders: list[str], said: str, words: list[str], tmp_path: Path, small_course: Course
+    grade: Callable[..., Run],
+    folders: list[str],
+    said: str,
+    words: list[str],
+    tmp_path: Path,
+    small_course: Course,
 ) -> None:
     for name in folders:
         (tmp_path / name).mkdir()

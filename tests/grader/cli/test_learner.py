@@ -61,7 +61,7 @@ def workspace_folder(
 
 @pytest.fixture
 def grade(
-    small_course: Course, capsys: pytest.CaptureFixture[str]
+    lent_host: None, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[object, str]]:
     """Return ``grade(*words)``, which returns the exit code and all output."""
 

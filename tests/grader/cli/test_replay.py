@@ -9,11 +9,14 @@ import shlex
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from in_process import lend
+from plain_python import PlainPython
 
 import grader
 from grader.cli import main
@@ -45,6 +48,9 @@ RIGHT = "def double(x):\n    return 2 * x\n\n\n" + REST
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
+RunScript = Callable[[str], subprocess.CompletedProcess[str]]
+
+
 def write_lesson(folder: Path, lesson: str, text: str) -> Path:
     """Make a folder with a lesson's file."""
     folder.mkdir(exist_ok=True)
@@ -63,16 +69,16 @@ def recorded(
     return what, judged, check
 
 
-def run_script(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
-    """Run a script with plain Python: isolated, and without this package."""
-    (folder / "again.py").write_text(text, "utf-8")
-    return subprocess.run(
-        [sys.executable, "-I", "again.py"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-    )
+@pytest.fixture
+def run_script(plain_python: PlainPython, tmp_path: Path) -> RunScript:
+    """Return ``run_script(text)``, which runs a script with plain Python: isolated."""
+
+    def run(text: str) -> subprocess.CompletedProcess[str]:
+        assert "grader" not in text
+        (tmp_path / "again.py").write_text(text, "utf-8")
+        return plain_python.run(tmp_path / "again.py")
+
+    return run
 
 
 def numbers(value: Any) -> list[float]:
@@ -99,7 +105,12 @@ def numbers(value: Any) -> list[float]:
     ],
 )
 def test_a_shown_script_gives_the_wrong_number_of_the_report(
-    lesson: str, mistake: str, name: str, host: ForkServerClient, tmp_path: Path
+    lesson: str,
+    mistake: str,
+    name: str,
+    host: ForkServerClient,
+    tmp_path: Path,
+    run_script: RunScript,
 ) -> None:
     """Plain Python runs it. The cases: derivatives, a scenario with a function as data or with
     modules, a graph, remote objects.
@@ -113,7 +124,7 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     what, judged, check = recorded(host, course, place, f"{lesson}.{name}")
     text = script(judged, check, place / f"{lesson}.py", what)
     assert "grader" not in text
-    done = run_script(tmp_path, text)
+    done = run_script(text)
     assert (done.returncode, done.stderr) == (0, "")
     said = {
         line.split()[0]: [float(number) for number in NUMBER.findall(line)]
@@ -126,11 +137,11 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
 
 
 def test_a_script_of_code_that_raises_raises_the_same(
-    host: ForkServerClient, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
     place = write_lesson(tmp_path / "work", "tiny", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
-    done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
+    done = run_script(script(judged, check, place / "tiny.py", what))
     assert done.returncode == 1
     assert done.stderr.strip().endswith(
         "AttributeError: 'Tensor' object has no attribute 'no_such_method'"
@@ -160,11 +171,11 @@ def test_what_is_written_down_changes_no_verdict(
 
 
 def test_a_constant_is_shown_as_one(
-    host: ForkServerClient, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
     place = write_lesson(tmp_path / "work", "tiny", RIGHT.replace("20.0", "19.0"))
     what, judged, check = recorded(host, small_course, place, "tiny.limit")
-    done = run_script(tmp_path, script(judged, check, place / "tiny.py", what))
+    done = run_script(script(judged, check, place / "tiny.py", what))
     assert done.stdout.split() == ["got", "19.0", "expected", "20.0"]
 
 
@@ -274,12 +285,7 @@ def replayed(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[object, s
 @pytest.fixture
 def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> ForkServerClient:
     """Use the tests' host instead of one that each command starts."""
-    import contextlib
-
-    for module in ("replay", "replay_script", "replay_debug"):
-        monkeypatch.setattr(
-            f"grader.cli.commands.{module}.ForkServerClient", lambda: contextlib.nullcontext(host)
-        )
+    lend(host, monkeypatch)
     return host
 
 
@@ -392,7 +398,7 @@ def write_notebook(folder: Path, text: str) -> Path:
     ],
 )
 def test_a_script_of_a_notebook_runs_its_cells_without_us(
-    text: str, host: ForkServerClient, small_course: Course, tmp_path: Path
+    text: str, host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
     """The script does not need the notebook; it has what a notebook provides and its __future__
     imports.
@@ -401,7 +407,7 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
     what, judged, check = recorded(host, small_course, place, "tiny.double")
     shown = script(judged, check, place / "tiny.ipynb", what)
     assert "only words" not in shown
-    done = run_script(tmp_path, shown)
+    done = run_script(shown)
     assert (done.returncode, done.stderr) == (0, "")
     got = next(line for line in done.stdout.splitlines() if line.startswith("got"))
     assert [float(number) for number in NUMBER.findall(got)] == pytest.approx(
@@ -410,11 +416,11 @@ def test_a_script_of_a_notebook_runs_its_cells_without_us(
 
 
 def test_a_script_of_a_notebook_names_the_cell_that_raises(
-    host: ForkServerClient, small_course: Course, tmp_path: Path
+    host: ForkServerClient, small_course: Course, tmp_path: Path, run_script: RunScript
 ) -> None:
     place = write_notebook(tmp_path / "work", RAISES)
     what, judged, check = recorded(host, small_course, place, "tiny.double")
-    done = run_script(tmp_path, script(judged, check, place / "tiny.ipynb", what))
+    done = run_script(script(judged, check, place / "tiny.ipynb", what))
     assert 'File "tiny.ipynb, cell 4", line 2, in double\n' in done.stderr
 
 

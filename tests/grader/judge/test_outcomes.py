@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,13 +29,19 @@ GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n
 
 
 def grade(
-    host: ForkServerClient, course: Course, source: str | bytes, *, seed: int = 1, lang: str = "en"
+    host: ForkServerClient,
+    course: Course,
+    source: str | bytes,
+    *,
+    seed: int = 1,
+    lang: str = "en",
+    limits: Limits | None = None,
 ) -> LessonResult:
     """Return the result of a file with that text."""
     lesson = course.lesson("tiny")
     data = source.encode() if isinstance(source, str) else source
     file = decode("tiny", "tiny.py", data)
-    settings = Settings(seed, "auto", course.limits, lang=lang)
+    settings = Settings(seed, "auto", limits or course.limits, lang=lang)
     return grade_submission(
         host, course, [lesson], {"tiny": file}, settings, name="someone"
     ).lessons[0]
@@ -559,10 +566,15 @@ WRAPPED = (
 @pytest.mark.parametrize(
     "body",
     [
-        "def double(x): return 2 * x",
-        "def double(x):\n    print('hm')\n    return x.nope()",
+        # Each of its workers imports torch. A death is told apart below.
         f"{WRAPPED}def double(x):\n    print('두 배', file=sys.stderr)\n    return x.nope()",
-        "import os\ndef double(x):\n    print('bye')\n    os._exit(3)",
+        pytest.param("def double(x): return 2 * x", marks=pytest.mark.proof),
+        pytest.param(
+            "def double(x):\n    print('hm')\n    return x.nope()", marks=pytest.mark.proof
+        ),
+        pytest.param(
+            "import os\ndef double(x):\n    print('bye')\n    os._exit(3)", marks=pytest.mark.proof
+        ),
     ],
 )
 def test_without_fork_a_plain_process_does_the_same(
@@ -631,9 +643,10 @@ def test_an_endless_loop_is_shown_with_its_line(
         "def triple(x): return 3 * x\n"
         "LIMIT = 20.0\n"
     )
-    check = by_id(grade(host, small_course, source))["double"]
+    limits = replace(small_course.limits, call_seconds=0.5)
+    check = by_id(grade(host, small_course, source, limits=limits))["double"]
     assert check.outcome is Outcome.TIMEOUT
-    assert check.message == "still running after 1.5 s, on this line"
+    assert check.message == "still running after 0.5 s, on this line"
     assert check.source_line == line
     assert "Stack (most recent" not in check.output
 
@@ -641,7 +654,9 @@ def test_an_endless_loop_is_shown_with_its_line(
 def test_a_file_that_never_ends_loading_is_shown_with_its_line(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    checks = by_id(grade(host, small_course, "x = 0\nwhile True:\n    x += 1\n"))
+    source = "x = 0\nwhile True:\n    x += 1\n"
+    limits = replace(small_course.limits, call_seconds=0.5)
+    checks = by_id(grade(host, small_course, source, limits=limits))
     assert checks["double"].source_line in (2, 3)
 
 
@@ -681,6 +696,7 @@ def test_a_guarantee_that_can_not_be_given_is_refused(
     assert str(refused.value).startswith("This host can't guarantee: ")
 
 
+@pytest.mark.proof  # test_worker_sources shows which worker is taken
 def test_without_fork_a_worker_made_ahead_does_the_same(
     spawning_host: ForkServerClient, small_course: Course
 ) -> None:

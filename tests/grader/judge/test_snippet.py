@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from plain_python import PlainPython
 
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult
@@ -123,7 +122,7 @@ def results(host: ForkServerClient, course: Course, source: str) -> dict[str, Ch
 
 
 def test_a_failed_check_has_its_call_and_it_runs(
-    tmp_path: Path, host: ForkServerClient, small_course: Course
+    tmp_path: Path, host: ForkServerClient, small_course: Course, plain_python: PlainPython
 ) -> None:
     """Pasted beside the learner's file, it shows the value in
     the report; a passing check has none.
@@ -134,10 +133,10 @@ def test_a_failed_check_has_its_call_and_it_runs(
     assert failed
     assert all(check.call is None for check in found.values() if check.outcome == "passed")
     (tmp_path / "tiny.py").write_text(source)
-    (tmp_path / "again.py").write_text(str(failed[0].call))
-    done = subprocess.run(
-        [sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
+    # Isolated Python does not look for modules beside a script.
+    (tmp_path / "again.py").write_text(f"import sys; sys.path.append('.')\n{failed[0].call}")
+    done = plain_python.run(tmp_path / "again.py")
+    assert (done.returncode, done.stderr) == (0, "")
     assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 

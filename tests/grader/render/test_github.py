@@ -169,6 +169,7 @@ def test_files_are_named_as_the_repository_has_them(
     )
 
 
+@pytest.mark.usefixtures("lent_host")
 def test_a_run_on_github_annotates_summarises_and_obeys_nobody(
     small_course: Course,
     tmp_path: Path,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import json
 import random
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from grader.core.errors import UsageError
 from grader.core.graph_data import MAX_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.protocol import TraceRequest
+from grader.render.graph import tracing_process
 from grader.render.graph.layout import lay_out
 from grader.render.graph.svg import draw_svg, lines_of, size_of
 from grader.render.graph.tracing_process import GraphRequestError, drawn
@@ -511,6 +514,21 @@ def test_a_users_function_is_drawn(tmp_path: Path) -> None:
     assert page.read_text("utf-8").count("<style>") == 1
 
 
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the function in this process, which has torch, instead of one that is started for it."""
+
+    def run(command: list[str], *, input: str, **_: Any) -> SimpleNamespace:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", command[2:])
+            patch.setattr(sys, "stdin", io.StringIO(input))
+            tracing_process.main()
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+
+
+@pytest.mark.usefixtures("in_this_process")
 def test_the_marks_of_a_drawing_are_explained(tmp_path: Path) -> None:
     """Only marks that occur are explained."""
     lines = graph(tmp_path, "f", "--input", "1,2", "--input", "3").output.splitlines()
@@ -520,6 +538,7 @@ def test_the_marks_of_a_drawing_are_explained(tmp_path: Path) -> None:
     assert "saved tensors that a backward pass has freed" in backward
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize(
     ("function", "said"), [("constant", "it is a constant"), ("itself", "it is a leaf")]
 )
@@ -563,6 +582,7 @@ def test_what_can_not_be_drawn_is_told(tmp_path: Path, function: str, said: str)
         drawn(TraceRequest(str(path), function))
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_too_many_inputs_are_told(tmp_path: Path) -> None:
     done = graph(tmp_path, "wrong", "--input", "1", "--input", "2")
     assert done.exit_code != 0

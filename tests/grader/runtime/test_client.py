@@ -38,3 +38,13 @@ def test_an_envelope_that_is_none_ends_the_fork_server_and_names_what_is_wrong(
         pytest.raises(EngineFault, match=r"Envelope: .* - at `\$\.options\.sandbox`"),
     ):
         judge(server, small_course)
+
+
+@pytest.mark.posix
+def test_a_fork_server_without_a_task_is_not_waited_for() -> None:
+    """It ends while it imports torch, which takes longer than most mistakes of a user."""
+    server = ForkServerClient()
+    process = server._process
+    assert process is not None
+    server.close()
+    assert process.returncode

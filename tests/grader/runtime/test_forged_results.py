@@ -43,26 +43,28 @@ def double(x):
 """
 
 
-def graded(course: Course, source: str, *without: str) -> LessonOutcome:
+def graded(server: ForkServerClient, course: Course, source: str, *without: str) -> LessonOutcome:
     settings = Settings(1, "auto", course.limits, without=without)
-    with ForkServerClient() as server:
-        return grade_lesson(
-            server, course.lesson("tiny"), LessonFile("tiny", "tiny.py", source), settings
-        )
+    file = LessonFile("tiny", "tiny.py", source)
+    return grade_lesson(server, course.lesson("tiny"), file, settings)
 
 
 @pytest.mark.linux
-def test_a_worker_can_look_into_no_process_that_judges_it(small_course: Course) -> None:
+def test_a_worker_can_look_into_no_process_that_judges_it(
+    host: ForkServerClient, small_course: Course
+) -> None:
     source = LOOKS_AROUND.replace("SUPERVISOR", str(os.getpid()))
-    outcome = graded(small_course, source, *UNCONFINED)
+    outcome = graded(host, small_course, source, *UNCONFINED)
     assert "verdict" in outcome.judged.guarantees
     messages = [check.message or "" for check in outcome.result.checks]
     assert any("reached []" in message for message in messages), messages
 
 
 @pytest.mark.linux
-def test_the_promise_falls_with_the_capabilities(small_course: Course) -> None:
-    outcome = graded(small_course, "x = 1", "capabilities")
+def test_the_promise_falls_with_the_capabilities(
+    host: ForkServerClient, small_course: Course
+) -> None:
+    outcome = graded(host, small_course, "x = 1", "capabilities")
     assert "verdict" in outcome.judged.missing
     report = SandboxReport("auto", outcome.judged.guarantees, outcome.judged.missing, {})
     assert FORGEABLE in host_limitations(report, engine_catalogue("en"))
@@ -90,8 +92,9 @@ def test_a_result_without_the_tasks_nonce_is_not_believed(
         return replace(answer, nonce="0" * 32)
 
     monkeypatch.setattr(client, "answer_from_json", forged)
-    for _ in range(2):
-        outcome = graded(small_course, "def double(x):\n    return 2 * x\n")
-        assert {check.outcome for check in outcome.result.checks} == {Outcome.GRADER_ERROR}
+    with ForkServerClient() as server:
+        for _ in range(2):
+            outcome = graded(server, small_course, "def double(x):\n    return 2 * x\n")
+            assert {check.outcome for check in outcome.result.checks} == {Outcome.GRADER_ERROR}
     assert len(set(seen)) == 2
     assert all(len(nonce) == 32 for nonce in seen)

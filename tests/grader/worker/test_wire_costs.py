@@ -70,7 +70,7 @@ def cost_of(text: bytes, blob: bytes) -> tuple[int, int]:
 
 
 @given(SEEDS | TENSORS, st.integers(0, 4000), st.integers(0, 80), st.integers(0, 5000))
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_steps_and_memory_grow_with_the_bytes_of_a_message(
     seed: Any, wide: int, deep: int, blob_bytes: int
 ) -> None:
