@@ -558,6 +558,32 @@ def gradient_penalty(f, x):
     return ((torch.sqrt((z.grad**2).sum(dim=1) + 1e-8) - 1) ** 2).mean()
 
 
+# %% rows_one_at_a_time
+# f gets the flattened x, or one row at a time; x.grad comes back as a copy.
+import torch
+
+
+def second_derivative(f, x):
+    held = x.grad.clone() if x.is_leaf and x.grad is not None else None
+    flat = x.detach().flatten().requires_grad_()
+    (first,) = torch.autograd.grad(f(flat).sum(), flat, create_graph=True)
+    second = torch.zeros_like(flat)
+    if first.requires_grad:
+        (second,) = torch.autograd.grad(first.sum(), flat, materialize_grads=True)
+    if x.is_leaf:
+        x.grad = held
+    return second.reshape(x.shape)
+
+
+def gradient_penalty(f, x):
+    penalties = []
+    for row in x.detach().split(1):
+        row.requires_grad_()
+        (gradient,) = torch.autograd.grad(f(row).sum(), row, create_graph=True)
+        penalties.append((gradient.norm() - 1) ** 2)
+    return torch.stack(penalties).mean()
+
+
 # %% small_number_under_the_root
 # A millionth under the root keeps the norm's derivative finite where a gradient is zero.
 import torch
