@@ -412,6 +412,15 @@ def half_at_zero(failure: Failure, student: Student) -> Facts | None:
 
 
 @rule
+def none_for_zeros(failure: Failure, student: Student) -> Facts | None:
+    """No gradient where no element passes one; a gradient for other x."""
+    want = failure.expected
+    if failure.error or failure.actual is not None or not isinstance(want, Tensor) or want.any():
+        return None
+    return None if ask(student, failure.about, *questions(failure))[1] is None else {}
+
+
+@rule
 def wrong_at_the_borders(failure: Failure, student: Student) -> Facts | None:
     """Right elsewhere, and wrong at -1, 1 or a little beyond."""
     if failure.error or not holds(
