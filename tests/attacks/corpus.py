@@ -4,16 +4,16 @@ detect its effects.
 An attack's folder has ``attack.toml`` and ``submission/`` (or ``archive.py``, which makes one file
 that is the submission)::
 
-    category = "hunting"                  # one of CATEGORIES
-    most = 0                              # the most points, of custom_sigmoid's 10, that it honestly deserves
-    effects = ["points"]                  # what success looks like: see EFFECTS; each is seen against the naive grader
-    layer = "landlock"                    # only where one layer of the sandbox, and no other, stops it
-    limits = { call_seconds = 1 }         # where the course's limits would only make it slow
+    category = "hunting"           # one of CATEGORIES
+    most = 0                       # the most points, of custom_sigmoid's 10, that it deserves
+    effects = ["points"]           # of EFFECTS: each is seen against the naive grader
+    layer = "landlock"             # only if exactly one layer of the sandbox stops it
+    limits = { call_seconds = 1 }  # only if the course's limits would make it slow
 
-In its files ``@MARK@`` stands for a folder in which nothing may appear, ``@SECRET@`` for a file
-whose content may not be seen, ``@CLAIM@`` for that content, ``@LINK@`` for a symbolic link to a file
-of that name, ``@PORT@`` for a port on which somebody listens, ``@COURSE@`` for the course's root and
-``@NEIGHBOUR@`` for the neighbour's folder.
+In its files, placeholders stand for paths and values: ``@MARK@`` for a folder in which nothing may
+appear, ``@SECRET@`` for a file whose content may not be seen, ``@CLAIM@`` for that content,
+``@LINK@`` for a symbolic link to a file of that name, ``@PORT@`` for a port on which somebody
+listens, ``@COURSE@`` for the course's root, and ``@NEIGHBOUR@`` for the neighbour's folder.
 """
 
 from __future__ import annotations
@@ -94,14 +94,19 @@ def read_attack(folder: Path) -> Attack:
 def all_attacks() -> list[Attack]:
     """Return every attack, by category."""
     attacks = [read_attack(path.parent) for path in HERE.glob("*/attack.toml")]
-    return sorted(attacks, key=lambda attack: (list(CATEGORIES).index(attack.category), attack.name))
+    return sorted(
+        attacks, key=lambda attack: (list(CATEGORIES).index(attack.category), attack.name)
+    )
 
 
 def table(attacks: list[Attack]) -> str:
     """Return the table of attacks in Markdown: what each does, its effects, the layer that stops
     it.
     """
-    rows = ["| attack | what it does | success would be | stopped by one layer alone |", "|---|---|---|---|"]
+    rows = [
+        "| attack | what it does | success would be | stopped by one layer alone |",
+        "|---|---|---|---|",
+    ]
     category = None
     for attack in attacks:
         if attack.category != category:
@@ -111,9 +116,9 @@ def table(attacks: list[Attack]) -> str:
         for name in ("archive.py", "submission/custom_sigmoid.py"):
             source = attack.folder / name if (attack.folder / name).exists() else source
         does = ast.get_docstring(ast.parse(re.sub(rb"@\w+@", b"0", source.read_bytes()))) or ""
-        rows.append(
-            f"| {attack.name} | {' '.join(does.split())} | {'; '.join(EFFECTS[effect] for effect in attack.effects)} | {attack.layer or ''} |"
-        )
+        success = "; ".join(EFFECTS[effect] for effect in attack.effects)
+        cells = attack.name, " ".join(does.split()), success, attack.layer or ""
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 
 
@@ -139,7 +144,11 @@ class Stage:
         self.listeners = self.listen()
         shutil.copy(COURSE / "solutions" / "custom_sigmoid.py", self.neighbour)
         self.submission = self.mallory
-        for path in sorted((attack.folder / "submission").rglob("*")) if (attack.folder / "submission").exists() else ():
+        for path in (
+            sorted((attack.folder / "submission").rglob("*"))
+            if (attack.folder / "submission").exists()
+            else ()
+        ):
             if path.is_file():
                 target = self.mallory / path.relative_to(attack.folder / "submission")
                 target.parent.mkdir(parents=True, exist_ok=True)
@@ -151,9 +160,14 @@ class Stage:
     def filled(self, text: bytes) -> bytes:
         """Return a file's content with the placeholders filled."""
         values = {
-            b"@MARK@": self.mark, b"@SECRET@": self.secret, b"@LINK@": self.link, b"@CLAIM@": self.claim, b"@COURSE@": COURSE, b"@NEIGHBOUR@": self.neighbour,
+            b"@MARK@": self.mark,
+            b"@SECRET@": self.secret,
+            b"@LINK@": self.link,
+            b"@CLAIM@": self.claim,
+            b"@COURSE@": COURSE,
+            b"@NEIGHBOUR@": self.neighbour,
             b"@PORT@": self.listeners[0].getsockname()[1],
-        }  # fmt: skip
+        }
         for name, value in values.items():
             text = text.replace(name, str(value).encode())
         return text
@@ -170,7 +184,9 @@ class Stage:
         unix.listen()
         return [tcp, udp, unix]
 
-    def effects(self, *, score: float, neighbour: bool, said: str, page: str, terminal: str) -> set[str]:
+    def effects(
+        self, *, score: float, neighbour: bool, said: str, page: str, terminal: str
+    ) -> set[str]:
         """Return the effects that can be seen.
 
         ``neighbour`` says whether the neighbour's grades are right; the rest is what people would
@@ -229,7 +245,9 @@ class NaiveGrader:
         command = [sys.executable, "-I", str(HERE / "naive.py")]
         # Loading the plugins that are installed here would take longer than the checks.
         environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
 
     def grade(self, stage: Stage, *, seconds: float = 8.0) -> set[str]:
         """Grade attack and neighbour; return the effects."""
@@ -244,14 +262,22 @@ class NaiveGrader:
         self.process.stdin.flush()
         json.loads(self.process.stdout.readline())
         printed = (stage.out / "printed.txt").read_text("utf-8", "replace")
-        page = (stage.out / "report.html").read_text("utf-8", "replace") if (stage.out / "report.html").exists() else ""
+        page = (
+            (stage.out / "report.html").read_text("utf-8", "replace")
+            if (stage.out / "report.html").exists()
+            else ""
+        )
         results: dict[str, float] = {}
         # the best counts, as on systems where people may hand in several times
         for one in self.results(printed):
             results[one["submission"]] = max(one["score"], results.get(one["submission"], 0.0))
         time.sleep(0.05)  # effects of what it left behind take a moment to show
         return stage.effects(
-            score=results.get("mallory", 0.0), neighbour=results.get("neighbour") == 10.0, said=printed, page=page, terminal=printed
+            score=results.get("mallory", 0.0),
+            neighbour=results.get("neighbour") == 10.0,
+            said=printed,
+            page=page,
+            terminal=printed,
         )
 
     @staticmethod

@@ -80,13 +80,27 @@ def grade(folder: Path) -> dict[str, Any]:
     try:
         recorder = Recorder()
         importlib.import_module("pytest").main(
-            [str(folder / "test_sigmoid.py"), "-q", "-p", "no:cacheprovider", "--capture=no", "--rootdir", str(folder), "-c", os.devnull],
+            [
+                str(folder / "test_sigmoid.py"),
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                "--capture=no",
+                "--rootdir",
+                str(folder),
+                "-c",
+                os.devnull,
+            ],
             plugins=[recorder],
         )
     finally:
         sys.path.remove(str(folder))
     failed = [one for one in recorder.outcomes if one[1] == "failed"]
-    return {"submission": folder.name, "score": 0.0 if recorder.broken else 10.0 - 2.5 * len(failed), "failed": failed}
+    return {
+        "submission": folder.name,
+        "score": 0.0 if recorder.broken else 10.0 - 2.5 * len(failed),
+        "failed": failed,
+    }
 
 
 def unpack(path: Path, folder: Path) -> None:

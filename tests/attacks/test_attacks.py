@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from grader.course.course import Course
-from grader.course.manifest import load_course
 from grader.core.errors import SubmissionError
-from grader.runtime.grading import Settings, grade_submission
-from grader.runtime.client import ForkServerClient
+from grader.core.limits import Limits
 from grader.core.report import Report, SandboxReport
+from grader.course.course import Course
+from grader.course.lesson_file import LessonFile
+from grader.course.manifest import load_course
+from grader.course.submission import read_submission
 from grader.render.html import render_page
 from grader.render.terminal import show_report
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
 from grader.worker.sandbox import LAYERS, landlock, seccomp
-from grader.core.limits import Limits
-from grader.course.submission import read_submission
-from grader.course.lesson_file import LessonFile
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -32,7 +32,8 @@ sys.path.insert(0, str(HERE))
 from corpus import CATEGORIES, COURSE, Attack, NaiveGrader, Stage, all_attacks, table  # noqa: E402 - it stands beside this file
 
 pytestmark = pytest.mark.skipif(
-    not landlock.abi() or not seccomp.available(), reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64"
+    not landlock.abi() or not seccomp.available(),
+    reason="the layers that are tested are Linux's, with Landlock, on x86_64 or aarch64",
 )
 ATTACKS = all_attacks()
 SWITCHABLE = [layer for layer in LAYERS if layer != "descriptors"]
@@ -45,7 +46,13 @@ def sampled(attacks: list[Attack]) -> list[Any]:
     taken, chosen = dict.fromkeys(CATEGORIES, 0), []
     for attack in attacks:
         taken[attack.category] += 1
-        chosen.append(pytest.param(attack, id=attack.name, marks=[pytest.mark.proof] if taken[attack.category] > 1 else []))
+        chosen.append(
+            pytest.param(
+                attack,
+                id=attack.name,
+                marks=[pytest.mark.proof] if taken[attack.category] > 1 else [],
+            )
+        )
     return chosen
 
 
@@ -81,16 +88,24 @@ class OurGrader:
         self.host = host
         self.course = course
         # Before the first attack.
-        self.untouched = comparable(self.report(host, COURSE / "solutions", Limits.from_dict(LIMITS)))
+        self.untouched = comparable(
+            self.report(host, COURSE / "solutions", Limits.from_dict(LIMITS))
+        )
 
-    def report(self, host: ForkServerClient, place: Path, limits: Limits, without: tuple[str, ...] = ()) -> Report:
+    def report(
+        self, host: ForkServerClient, place: Path, limits: Limits, without: tuple[str, ...] = ()
+    ) -> Report:
         """Return a submission's report."""
-        settings = Settings(seed=7, sandbox="auto" if without else "require", limits=limits, without=without)
+        settings = Settings(
+            seed=7, sandbox="auto" if without else "require", limits=limits, without=without
+        )
         try:
             files = read_submission(place, [LESSON])
         except SubmissionError as error:
             files = {LESSON: LessonFile(LESSON, place.name, problem=str(error))}
-        return grade_submission(host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name)
+        return grade_submission(
+            host, self.course, [self.course.lesson(LESSON)], files, settings, name=place.name
+        )
 
     def grade(self, stage: Stage, *, without: tuple[str, ...] = ()) -> tuple[Report, set[str]]:
         """Grade the attack, then the neighbour; return the attack's report and its effects."""
@@ -112,10 +127,17 @@ class OurGrader:
 def comparable(report: Report) -> Report:
     """Return what must be the same each time: a report without times, place and sandbox."""
     lessons = tuple(
-        dataclasses.replace(lesson, seconds=0.0, file="", checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks))
+        dataclasses.replace(
+            lesson,
+            seconds=0.0,
+            file="",
+            checks=tuple(dataclasses.replace(check, seconds=0.0) for check in lesson.checks),
+        )
         for lesson in report.lessons
     )
-    return dataclasses.replace(report, submission="", seconds=0.0, lessons=lessons, sandbox=SandboxReport("", (), ()))
+    return dataclasses.replace(
+        report, submission="", seconds=0.0, lessons=lessons, sandbox=SandboxReport("", (), ())
+    )
 
 
 @pytest.fixture(scope="module")
@@ -125,17 +147,23 @@ def ours(course: Course) -> Iterator[OurGrader]:
 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
-def test_it_succeeds_against_a_naive_grader(attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]) -> None:
+def test_it_succeeds_against_a_naive_grader(
+    attack: Attack, naive: NaiveGrader, stage: Callable[[Attack], Stage]
+) -> None:
     """The attack has every effect that its description names; otherwise the test below proves
     nothing.
     """
     wanted = set(attack.effects)
     # a busy machine may need longer
-    assert naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted
+    assert (
+        naive.grade(stage(attack)) >= wanted or naive.grade(stage(attack), seconds=60.0) >= wanted
+    )
 
 
 @pytest.mark.parametrize("attack", sampled(ATTACKS))
-def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
+def test_it_gains_nothing_here(
+    attack: Attack, ours: OurGrader, stage: Callable[[Attack], Stage]
+) -> None:
     """Under ``require`` there is no undeserved point, no
     effect of any kind, and no grader fault.
     """
@@ -147,7 +175,9 @@ def test_it_gains_nothing_here(attack: Attack, ours: OurGrader, stage: Callable[
 @pytest.mark.proof
 @pytest.mark.parametrize("layer", SWITCHABLE)
 @pytest.mark.parametrize("attack", [pytest.param(attack, id=attack.name) for attack in ATTACKS])
-def test_what_a_layer_alone_stops(attack: Attack, layer: str, ours: OurGrader, stage: Callable[[Attack], Stage]) -> None:
+def test_what_a_layer_alone_stops(
+    attack: Attack, layer: str, ours: OurGrader, stage: Callable[[Attack], Stage]
+) -> None:
     """An attack succeeds if the layer in its description is off, and fails if any other is off."""
     _, effects = ours.grade(stage(attack), without=(layer,))
     assert bool(effects) is (attack.layer == layer), effects

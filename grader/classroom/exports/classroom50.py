@@ -25,7 +25,7 @@ from grader.render.locations import place
 
 SCHEMA = "classroom50/result/v1"
 SCALE = 100
-"""How many of Classroom 50's points one of ours is worth, the same for every course."""
+"""How many points of Classroom 50 one point of a course is worth; the same for all courses."""
 MAX_BODY = 100_000
 """GitHub accepts 125,000 characters for a release's text."""
 MAX_SUMMARY = 130
