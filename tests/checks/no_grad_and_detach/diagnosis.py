@@ -101,7 +101,10 @@ def recording_depends_on_x(failure, student):
     x, facts = failure.inputs.get("x"), failure.facts
     if not isinstance(x, torch.Tensor) or x.requires_grad or not facts.get("built"):
         return None
-    return {} if all(seen["nodes_inside"] == [None] for seen in probes(student)) else None
+    if any(seen["nodes_inside"] != [None] for seen in probes(student)):
+        return None
+    asked = student.source.names_used("predict").get(".requires_grad")
+    return {"line": asked} if asked else {}
 
 
 def built_here(failure, otherwise):

@@ -16,16 +16,18 @@ def both_gradients(first, second, x):
     return at_x, at_w
 
 
-def without_graph(graph, name):
-    """A graph of the student's beside none: a tensor that nothing leads on from."""
-    alone = torch.zeros(())
+def without_graph(graph, name, value):
+    """A graph of the student's beside the value alone, which has none."""
+    alone = value.detach()
     return graphs_figure(graph, trace(alone, {name: alone}))
 
 
 def predicted(student, f, x, through=None, *, inside=False):
     """The graph behind a prediction, where there should be none."""
     return without_graph(
-        student.observe("behind_prediction", f, x, through, inside), "f(x)" if inside else "result"
+        student.observe("behind_prediction", f, x, through, inside),
+        "f(x)" if inside else "result",
+        f(x if through is None else through(x)),
     )
 
 
@@ -33,9 +35,11 @@ def cut_off(student, f, x, after=None):
     """The graph behind what cut returned, or what is computed after it, where there should be
     none.
     """
+    y = x if f is None else f(x)
     return without_graph(
         student.observe("around_cut", f, x, after, "after" if after else "result"),
         "z" if after else "cut(y)",
+        after(y) if after else y,
     )
 
 
