@@ -72,9 +72,7 @@ def flags_in(source: Source, tr: Catalogue) -> list[str]:
     for node in source.nodes:
         for flag in _flags_of(node, source):
             found.setdefault(flag, getattr(node, "lineno", 0))
-    return [
-        f"{source.place(line)} {tr(reason)} ({name})" for (reason, name), line in found.items()
-    ]
+    return [f"{source.place(line)} {tr(reason)} ({name})" for (reason, name), line in found.items()]
 
 
 def _flags_of(node: ast.AST, source: Source) -> list[tuple[str, str]]:
