@@ -96,8 +96,9 @@ class Task(Record):
 
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging. A
     check's seed is in ``seeds``, or else derived from ``seed``. ``recorded`` is the id of the check
-    whose script was requested. ``unnamed`` has, by function, the ids of failed checks without a
-    name. If it is set, the checks have been judged already, and only repairs are searched. A repair
+    whose script was requested. ``unlocated`` has, by function, the ids of failed checks whose
+    mistake has no place. If it is set, the checks have been judged already, and only repairs are
+    searched. A repair
     may not break any check in ``passed``. ``unnamed_by`` leaves out ways to name a mistake
     (``NAMING``). With ``signed``, failures without a name get a signature. The result repeats the
     ``nonce``, which no worker can know.
@@ -111,7 +112,7 @@ class Task(Record):
     problem: FileProblem | None = None
     seeds: dict[str, int] = field(default_factory=dict)
     recorded: str | None = None
-    unnamed: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    unlocated: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
     unnamed_by: tuple[str, ...] = ()
     signed: bool = False

@@ -167,13 +167,17 @@ class Course:
     limits: Limits = field(default_factory=Limits)
 
     def lesson(self, lesson_id: str) -> Lesson:
-        """Return a lesson by id; raise UsageError that suggests the nearest name."""
+        """Return a lesson by id; raise UsageError that suggests the nearest name, or for a number
+        the lesson at that place of the course.
+        """
         wanted = lesson_id.removesuffix(".py").removesuffix(".ipynb").rstrip("/").rsplit("/", 1)[-1]
         for lesson in self.lessons:
             if lesson.id == wanted:
                 return lesson
         ids = [lesson.id for lesson in self.lessons]
         near = difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.5)
+        if wanted.isdecimal():
+            near = ids[int(wanted) - 1 : int(wanted)]
         if near:
             raise UsageError(MEANT, name=repr(lesson_id), near=near[0], command="grade list")
         raise UsageError(

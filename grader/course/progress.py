@@ -46,7 +46,7 @@ class LessonProgress:
 
     ``stuck_on`` is the function that the last run was about; ``wrong`` has the checks that failed
     in it, each with its seed. ``repairs`` has what to write instead of a function's wrong
-    expression, which only the last hint shows.
+    expression, which only the last hint shows; ``named`` has the name of its mistake in that run.
     """
 
     attempts: Annotated[int, COUNT] = 0
@@ -61,6 +61,7 @@ class LessonProgress:
     mistakes: dict[str, MistakeRecord] = field(default_factory=dict)
     history: tuple[ScorePoint, ...] = ()
     repairs: dict[str, str] = field(default_factory=dict)
+    named: dict[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -91,6 +92,11 @@ class LessonProgress:
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
             repairs={},
+            named={
+                check.function: check.diagnosis_title
+                for check in reversed(result.checks)
+                if check.diagnosis_title
+            },
         )
 
 

@@ -73,9 +73,9 @@ class Judge:
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
         """Run the collected checks on a submission and return all results.
 
-        If the task has ``unnamed`` failures, it was judged before: only search for repairs.
+        If the task has ``unlocated`` failures, it was judged before: only search for repairs.
         """
-        if task.unnamed:
+        if task.unlocated:
             trials = Trials(self.spec, self.plugin, checks.items, task, workers)
             return JudgeResult((), repairs=tuple(trials.repairs()), nonce=task.nonce)
         with contextlib.closing(self.session_for(task, workers)) as session:

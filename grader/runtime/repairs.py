@@ -1,4 +1,4 @@
-"""Request repairs for failed checks that nothing explains, after the verdict is known."""
+"""Request repairs for failed checks whose mistake has no place, after the verdict is known."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission, options_for, spec_for, task_for
 
-UNNAMED = (None, "engine")
+UNLOCATED = (None, "engine", "example")
 
 
-def unnamed(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
-    """Return the failed checks that no mistake of the lesson explains: their ids, by the function
-    they are about. A mistake that the engine recognizes from a value does not count, because it
-    does not show which expression is wrong.
+def unlocated(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
+    """Return the failed checks that no rule of the lesson explains: their ids, by the function they
+    are about. A mistake that the engine or an example recognizes from a value does not count,
+    because that does not show which expression is wrong. Functions with a failure that has no name
+    at all come first, because the time for the search is limited.
     """
-    found: dict[str, tuple[str, ...]] = {}
+    found: dict[str, list[CheckResult]] = {}
     if lesson.status is LessonStatus.INVALID:
-        return found
+        return {}
     for check in lesson.checks:
-        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by in UNNAMED:
-            found[check.function] = (*found.get(check.function, ()), check.id)
-    return found
+        if check.outcome in (Outcome.FAILED, Outcome.ERROR) and check.diagnosed_by in UNLOCATED:
+            found.setdefault(check.function, []).append(check)
+    named_last = sorted(found, key=lambda name: all(one.diagnosed_by for one in found[name]))
+    return {name: tuple(one.id for one in found[name]) for name in named_last}
 
 
 def find_repairs(
@@ -41,7 +43,7 @@ def find_repairs(
     the verdict is known already.
     """
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
-    task = replace(task_for(file, settings), unnamed=unnamed(result), passed=passed)
+    task = replace(task_for(file, settings), unlocated=unlocated(result), passed=passed)
     try:
         return client.judge(options_for(settings), spec_for(lesson, settings), task).repairs
     except EngineFault:
@@ -49,7 +51,7 @@ def find_repairs(
 
 
 def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResult:
-    """Return the result with the wrong expression in each failed check that is ``unnamed``."""
+    """Return the result with the wrong expression in each failed check that is ``unlocated``."""
     places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
 
     def told(check: CheckResult, failed: Sequence[str]) -> CheckResult:
@@ -58,7 +60,7 @@ def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResul
         place = places[check.function]
         return replace(check, diagnosed_by=check.diagnosed_by or "repair", wrong_expression=place)
 
-    failing = unnamed(lesson)
+    failing = unlocated(lesson)
     return replace(
         lesson,
         checks=tuple(told(check, failing.get(check.function, ())) for check in lesson.checks),
@@ -81,7 +83,7 @@ def repaired(
     results = []
     for result in report.lessons:
         file = files.get(result.id)
-        if unnamed(result) and file is not None and not file.problem and result.id in by_id:
+        if unlocated(result) and file is not None and not file.problem and result.id in by_id:
             found[result.id] = find_repairs(client, by_id[result.id], file, settings, result)
             result = with_repairs(result, found[result.id])
         results.append(result)

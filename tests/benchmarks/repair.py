@@ -26,7 +26,7 @@ from grader.course.manifest import find_course, load_course
 from grader.course.stubs import compose, without_markers
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
-from grader.runtime.repairs import find_repairs, unnamed
+from grader.runtime.repairs import find_repairs, unlocated
 
 KNOWN_LINES = 2
 
@@ -99,7 +99,7 @@ def measure(
     text = compose(solution, cell.source, name=str(cell.path))
     file = LessonFile(lesson.id, lesson.filename, text)
     result = nameless(grade_lesson(client, lesson, file, settings).result)
-    if unnamed(result):
+    if unlocated(result):
         repairs = find_repairs(client, lesson, file, settings, result)
         print(
             f"{lesson.id} {cell.label}: {tally.add(repairs, true_lines(text, solution))}",

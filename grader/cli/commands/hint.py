@@ -55,6 +55,9 @@ def show_hint(
         chosen = "" if lesson_id else f"{lesson.id}  "
         told = f"  {which}" if name else ""
         console.print(Text.assemble((chosen, "dim"), (key, "bold"), (told, "dim")))
+        if mistake := progress.of(lesson.id).named.get(key):
+            found = tr("Your mistake in the last run: {title}", title=clean(mistake))
+            console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
         console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
         if step >= LAST_STEP and key in progress.of(lesson.id).repairs:
             edit = tr("Write instead: {code}", code=progress.of(lesson.id).repairs[key])

@@ -55,9 +55,9 @@ class Trials:
     workers: WorkerSource
 
     def repairs(self) -> Iterator[Repair]:
-        """Search each function with unnamed failures, while there is time; yield the results."""
+        """Search each function that has such failures, while there is time; yield the results."""
         seconds = SECONDS
-        for function in self.task.unnamed:
+        for function in self.task.unlocated:
             if seconds <= 0:
                 return
             repair = self._repair(function, seconds)
@@ -67,7 +67,7 @@ class Trials:
     def _repair(self, function: str, seconds: float) -> Repair:
         source = Source(self.task.source, self.task.filename, self.task.cells)
         began = time.monotonic()
-        failed = set(self.task.unnamed[function])
+        failed = set(self.task.unlocated[function])
         mine = [item for item in self.checks if spec_of(item).about == function]
         first = [item for item in mine if self.plugin.id_of(item) in failed]
         rest = [item for item in mine if item not in first]

@@ -854,6 +854,9 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
         ("watchh", "Did you mean grade watch?"),
         ("helpp", "Did you mean grade help?"),
         ("hook", "Did you mean hooks?"),
+        ("2", "There is no lesson '2'. Did you mean tensor_state?"),
+        ("15", "There is no lesson '15'. Lessons: finite_difference, "),
+        ("0", "There is no lesson '0'. Lessons: finite_difference, "),
         ("quantum", "There is no lesson 'quantum'"),
     ],
 )

@@ -427,6 +427,20 @@ def test_a_hint_without_a_lesson_says_which_one_it_is_about(
     assert grade("hint", "tiny")[1].startswith("double  hint 2 of 3\n")
 
 
+def test_a_hint_begins_with_the_mistake_that_the_last_run_named(
+    workspace_folder: Path, grade: Callable[..., tuple[object, str]]
+) -> None:
+    file = workspace_folder / "tiny" / "tiny.py"
+    file.write_text("def double(x): return x * x\n")
+    grade("run", "tiny")
+    named = "\n  Your mistake in the last run: x is squared\n"
+    assert named in grade("hint", "tiny", "double")[1]
+    assert "Your mistake" not in grade("hint", "tiny", "triple")[1]
+    file.write_text("def double(x): return 17.0\n")
+    grade("run", "tiny")
+    assert "Your mistake" not in grade("hint", "tiny", "double")[1]
+
+
 def test_a_repair_follows_the_verdict_and_its_edit_is_the_last_hint(
     workspace_folder: Path, grade: Callable[..., tuple[object, str]], small_course: Course
 ) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from factories.gradebook import make_check, make_lesson
 
+from grader.classroom.gradebook.records import CheckColumn, LessonColumn
 from grader.core.i18n import engine_catalogue
 from grader.core.paths import PACKAGE
-from grader.core.report import CheckResult, Report, WrongExpression
+from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.render.html import render_page
@@ -19,7 +21,7 @@ from grader.render.repairs import repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
-from grader.runtime.repairs import grade_and_repair
+from grader.runtime.repairs import grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 
@@ -70,6 +72,21 @@ def test_a_mistake_with_a_name_keeps_it(host: ForkServerClient, small_course: Co
     assert told(report) == {}
     named = next(check for check in report.lessons[0].checks if check.diagnosis)
     assert (named.diagnosis, named.diagnosed_by) == ("squares", "rule")
+
+
+def test_what_has_no_place_is_searched_and_what_has_no_name_comes_first() -> None:
+    ways = [("a", "example"), ("b", "rule"), ("c", None), ("a", "engine"), ("d", "example")]
+    columns = [CheckColumn(f"t.{n}", "", 1.0, False, False) for n in range(len(ways))]
+    checks = [
+        replace(make_check(column, Outcome.FAILED, diagnosed_by=way), function=function)
+        for column, (function, way) in zip(columns, ways, strict=True)
+    ]
+    lesson = make_lesson(LessonColumn("t", "T", 5.0, 0.0, tuple(columns)), checks)
+    assert list(unlocated(lesson).items()) == [
+        ("c", ("t.2",)),
+        ("a", ("t.0", "t.3")),
+        ("d", ("t.4",)),
+    ]
 
 
 def test_a_repair_may_break_nothing(host: ForkServerClient, small_course: Course) -> None:
