@@ -144,13 +144,13 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     type=PATH,
     help="For canvas and moodle: the file that you downloaded there, to be filled in.",
 )
-@click.option("--output", type=PATH, help="Where to write it; by default beside the gradebook.")
+@click.option("--output", type=PATH, help="Where to write it; by default into OUT.")
 @click.option(
     "--column",
     "columns",
     multiple=True,
     metavar="TITLE",
-    help="The total's column, or LESSON=TITLE for a lesson's; repeatable.",
+    help="The title of the column for the total, or LESSON=TITLE for a lesson; repeatable.",
 )
 @click.option(
     "--scale",
@@ -202,9 +202,7 @@ def export(
 @click.option(
     "--template", type=PATH, help="For moodle: its grading worksheet, to match students exactly."
 )
-@click.option(
-    "--output", "target", type=PATH, help="Where to write it; by default beside the gradebook."
-)
+@click.option("--output", "target", type=PATH, help="Where to write it; by default into OUT.")
 def feedback(out: Path, system: str, template: Path | None, target: Path | None) -> None:
     """Give students their pages: a zip that Moodle or Canvas takes back, or a folder.
 

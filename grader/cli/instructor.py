@@ -50,7 +50,7 @@ from grader.core.errors import UsageError
 @click.option(
     "--seed",
     type=click.IntRange(0, 2**32 - 1),
-    help="Derive the class's secret from a number, so that the run can be repeated.",
+    help="Derive all random inputs from this number, so that another gradebook can repeat the run.",
 )
 @click.option(
     "--from",
@@ -82,7 +82,11 @@ from grader.core.errors import UsageError
     is_flag=True,
     help="If no mistake is recognized, search for the wrong expression: up to 5 s for each lesson.",
 )
-@click.option("--check", metavar="ID", help="With --regrade: grade only this check again.")
+@click.option(
+    "--check",
+    metavar="ID",
+    help="With --regrade: grade only this check again. The first line of grades.csv has all ids.",
+)
 @click.option("--reveal", is_flag=True, help="Show the inputs of hidden checks on students' pages.")
 @near_names_option
 @click.option(

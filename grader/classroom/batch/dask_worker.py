@@ -1,6 +1,6 @@
 """Grade one submission on a worker of a cluster and render its page. Task and answer are JSON text.
 
-The worker loads the course that is installed there, and refuses if course, engine or torch differ.
+The worker loads the course that is installed there, and refuses if course, engine or torch differ
 from the client's. It keeps a warm fork server for each of its threads.
 """
 
