@@ -74,12 +74,24 @@ class EngineFault(GraderError):
     """A grader fault: reported as such, never a zero for the student."""
 
 
+class HostBusy(EngineFault):
+    """The host gave the code and the grader too little processor time to tell a slow answer from a
+    right one. ``line`` is where in the student's file the code was, if known.
+    """
+
+    def __init__(self, template: str, *, line: int | None = None, **facts: str) -> None:
+        super().__init__(template.format(**facts))
+        self.template = template
+        self.facts = facts
+        self.line = line
+
+
 class StudentCodeError(Exception):
     """The student's code raised.
 
     ``type_name`` is the exception's class, ``ancestors`` its bases, ``message`` its text (cut),
-    ``line`` the innermost line of the student's file in the traceback (or None), ``bare`` whether
-    that is the stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``.
+    ``line`` the innermost line of the student's file in the traceback (or None), ``raised_here``
+    whether that is the stub's ``raise NotImplementedError``. ``figures``: as in ``CheckFailure``.
     ``wanted`` is the class of another exception that a check expects in its place.
     """
 

@@ -12,7 +12,14 @@ from typing import Any
 
 from torch.autograd.gradcheck import GradcheckError
 
-from grader.core.errors import CheckFailure, EngineFault, MissingName, StudentCodeError, WorkerLost
+from grader.core.errors import (
+    CheckFailure,
+    EngineFault,
+    HostBusy,
+    MissingName,
+    StudentCodeError,
+    WorkerLost,
+)
 from grader.core.limits import MIB, Limits
 from grader.core.report import Outcome
 from grader.course.analysis.source import Source
@@ -103,6 +110,8 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
             return CheckVerdict(
                 Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]}
             )
+        case HostBusy():
+            return CheckVerdict(Outcome.GRADER_ERROR, error.template, error.facts, line=error.line)
         case EngineFault():
             return CheckVerdict(
                 Outcome.GRADER_ERROR,

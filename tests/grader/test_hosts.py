@@ -19,12 +19,14 @@ from in_process import Run
 
 import grader.cli
 import grader.cli.commands.grade
-from grader.core.errors import EngineFault, WorkerLost
+from grader.core.errors import EngineFault, HostBusy, WorkerLost
 from grader.core.limits import MAX_STARVED, Limits
 from grader.core.protocol import WorkerOptions
 from grader.core.report import Outcome
+from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
+from grader.judge.exception_verdicts import verdict_of
 from grader.judge.remote import deadline as deadline_module
 from grader.judge.remote import rpc
 from grader.judge.remote.channel import SocketChannel
@@ -250,8 +252,12 @@ def test_a_host_that_is_too_busy_is_the_graders_fault(remote: Callable[..., Remo
     assert isinstance(student._session, StudentSession)
     student._session.load()
     student._session.starvation.total = MAX_STARVED
-    with pytest.raises(EngineFault, match="the host was too busy"):
+    with pytest.raises(HostBusy, match=r"the computer was too busy.* on this line again") as raised:
         student.f()
+    assert raised.value.line == 2
+    verdict = verdict_of(raised.value, Source("", "f.py"), Limits())
+    assert verdict is not None
+    assert (verdict.outcome, verdict.line, verdict.note) == (Outcome.GRADER_ERROR, 2, None)
 
 
 # -------------------------------------------------------------------------------------- the command

@@ -69,7 +69,7 @@ def grade_folder(
             host, course, lessons, files, terms, name="submission", progress=replace_host
         )
     for check in report.grader_faults:
-        print(f"{check.id}\n{check.note}")
+        print(f"{check.id}\n{check.note or check.message}")
     return GradebookEntry("submission", (), report)
 
 

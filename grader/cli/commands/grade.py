@@ -129,10 +129,11 @@ def show(
 
 
 def exit_code(report: Report) -> ExitCode:
-    """Return the exit code; print faults of the grader to standard error."""
+    """Return the exit code; print the tracebacks of the grader's faults to standard error."""
     if report.grader_faults:
         for check in report.grader_faults:
-            print(f"\n{check.id}\n{check.note}", file=sys.stderr)
+            if check.note is not None:
+                print(f"\n{check.id}\n{check.note}", file=sys.stderr)
         return ExitCode.ENGINE_FAULT
     return ExitCode.OK if report.right_so_far else ExitCode.NOT_FULL_MARKS
 

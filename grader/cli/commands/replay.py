@@ -112,7 +112,7 @@ def replay(course: Course, asked: ReplayRequest) -> ExitCode:
     show_whole(make_console(), judged.result, shown, seed=what.settings.seed, tr=what.tr)
     for check in shown:
         if check.outcome is Outcome.GRADER_ERROR:
-            click.echo(f"\n{check.id}\n{check.note}", err=True)
+            click.echo(f"\n{check.id}\n{check.note or check.message}", err=True)
             return ExitCode.ENGINE_FAULT
     right = judged.result.status is not LessonStatus.INVALID and all(
         check.outcome is Outcome.PASSED for check in shown

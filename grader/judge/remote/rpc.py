@@ -13,7 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
+from grader.core.errors import (
+    EngineFault,
+    HostBusy,
+    MissingName,
+    StudentCodeError,
+    WorkerGone,
+    WorkerLost,
+)
 from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
@@ -29,9 +36,13 @@ from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
 BUSY = (
-    "the host was too busy: the student's code, and the grader that waited for it, got no processor"
-    " for {seconds} s. Stop other programs or grade fewer submissions at once (--workers), and"
-    " grade again"
+    "the computer was too busy: your code and the grader waited {seconds} s for a processor. Stop"
+    " other programs, or grade fewer submissions at once (--workers), and grade again"
+)
+BUSY_HERE = (
+    "the computer was too busy: your code and the grader waited {seconds} s for a processor. Stop"
+    " other programs, or grade fewer submissions at once (--workers), and grade again. If your"
+    " code is on this line again, look for a loop that does not end"
 )
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
@@ -216,7 +227,7 @@ class RpcClient:
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
 
-        If the host ran out of memory or was too busy, the error is an EngineFault.
+        If the host ran out of memory or was too busy, the error is an EngineFault or HostBusy.
         """
         line, self._line = self._line, None
         assert line is not None
@@ -227,7 +238,8 @@ class RpcClient:
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
             if self.starvation.extreme:
-                return EngineFault(BUSY.format(seconds=round(self.starvation.total)))
+                template = BUSY_HERE if where else BUSY
+                return HostBusy(template, line=where, seconds=f"{self.starvation.total:.0f}")
             if time.monotonic() >= self._lesson_deadline:
                 template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
             else:
