@@ -18,9 +18,13 @@ MISSING = (
     "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"
     " {command}"
 )
-ABOVE = "Your work is one folder further down. Go there: cd {folder}"
+ABOVE = "Your work is in another folder. Go there: cd {folder}"
 COURSE = (
     "This folder is a course. To grade its stubs: {grade}. To make a folder of your own: {init}"
+)
+BESIDE = (
+    "{folder} is a course, not your work. To grade its stubs: {grade}. To make a folder of your"
+    " own: {init}"
 )
 ELSEWHERE = "{lesson} is not in this folder. {file} is in {work}. Go there: cd {folder}"
 SEVERAL = "Several work folders are here: {folders}. Go to the one you mean: cd {folder}"
@@ -94,19 +98,31 @@ def refuse_wrong_folder(place: Path) -> None:
 
 
 def wrong_folder(place: Path) -> UsageError | None:
-    """Return an error if the user probably means a work folder below ``place``, or if ``place`` is
-    a course, whose solutions are not the user's work; else None.
+    """Return an error if the user probably means a work folder below ``place``, or if a course is
+    there, whose solutions are not the user's work; else None.
     """
     if not place.is_dir() or find_workspace(place) is not None:
         return None
-    if (place / "exercises" / "course.toml").is_file() and (place / "solutions").is_dir():
-        return UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
-    below = sorted(path.parent.name for path in place.glob(f"*/{FILE}"))
+    courses = [folder for folder in (place, *sorted(place.glob("*/"))) if is_course(folder)]
+    above = [place, *courses]
+    found = {path.parent.relative_to(place) for one in above for path in one.glob(f"*/{FILE}")}
+    below = sorted(folder.as_posix() for folder in found)
     if len(below) == 1:
         return UsageError(ABOVE, folder=shlex.quote(below[0]))
     if below:
         return UsageError(SEVERAL, folders=", ".join(below), folder=shlex.quote(below[0]))
-    return None
+    if not courses:
+        return None
+    if courses[0] == place:
+        return UsageError(COURSE, grade="grade --in exercises", init="grade init ../my-work")
+    stubs = shlex.quote(f"{courses[0].name}/exercises")
+    return UsageError(
+        BESIDE, folder=courses[0].name, grade=f"grade --in {stubs}", init="grade init my-work"
+    )
+
+
+def is_course(folder: Path) -> bool:
+    return (folder / "exercises" / "course.toml").is_file() and (folder / "solutions").is_dir()
 
 
 def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:

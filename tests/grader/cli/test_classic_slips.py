@@ -186,7 +186,7 @@ def test_a_wrong_file_name_comes_with_the_command_that_renames_it(
 @pytest.mark.parametrize(
     ("place", "told"),
     [
-        ("..", "Your work is one folder further down. Go there: cd work"),
+        ("..", "Your work is in another folder. Go there: cd work"),
         ("other", "hooks is not in this folder. hooks.py is in work. Go there: cd .."),
     ],
 )

@@ -876,7 +876,10 @@ def test_help_is_a_word_too(words: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("folders", "said"),
-    [(["mine"], "one folder further down. Go there: cd mine"), (["a b", "c"], "here: a b, c.")],
+    [
+        (["mine"], "Your work is in another folder. Go there: cd mine"),
+        (["a b", "c"], "here: a b, c."),
+    ],
 )
 @pytest.mark.parametrize("words", [[], ["tiny"]])
 def test_one_folder_too_high_is_said_and_nothing_is_written(
@@ -897,3 +900,28 @@ def test_one_folder_too_high_is_said_and_nothing_is_written(
     assert said in run.err.replace("\n", " ")
     assert run.err.count("\n") == 1
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("words", [[], ["tiny"], ["next"]])
+def test_a_course_in_or_below_the_folder_is_not_the_users_work(
+    grade: Callable[..., Run], words: list[str], inside: bool, tmp_path: Path, small_course: Course
+) -> None:
+    without = shutil.ignore_patterns("__pycache__")
+    course = Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=without))
+    place = course if inside else tmp_path
+    before = contents(tmp_path)
+    run = grade(place, *words, course=small_course.root)
+    assert run.code == ExitCode.USAGE
+    assert run.err.startswith(
+        "grade: This folder is a course. To grade its stubs: grade --in exercises. "
+        if inside
+        else "grade: course is a course, not your work. To grade its stubs: grade --in"
+        " course/exercises. "
+    )
+    assert contents(tmp_path) == before
+    (course / "my-work").mkdir()
+    (course / "my-work" / ".gradlings.json").write_text("{}")
+    place_of_work = "my-work" if inside else "course/my-work"
+    run = grade(place, *words, course=small_course.root)
+    assert run.err == f"grade: Your work is in another folder. Go there: cd {place_of_work}\n"
