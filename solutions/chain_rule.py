@@ -64,7 +64,7 @@ def shopping(
         result = price * tax
 
     The arguments are ints or floats, and may be equal. n_apple and n_tangerine, the numbers of
-    pieces, may be 0; the others are greater than 0. The result is a dictionary with the nine keys
+    fruits, may be 0; the others are greater than 0. The result is a dictionary with the nine keys
     "apple", "tangerine", "num_apple" (for n_apple), "num_tangerine" (for n_tangerine), "ctax" (for
     tax), "apple_price", "tangerine_price", "price" and "result"; further keys are ignored. Each
     gradient is a float or an int, not a tensor. The precision of float32 is enough. Earlier calls

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    """Return the slope of the line through f at x and f at x + h.
+    """Return the slope of the line through the points of f at x and at x + h.
 
     x is a 0-d tensor, float32 or float64, and h is a positive number. f takes a 0-d tensor and
     returns a 0-d tensor of the same dtype, which may be its argument or a view of it. Step by h and
@@ -21,7 +21,7 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
 
 
 def central_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
-    """Return the slope of the line through f at x - h and f at x + h.
+    """Return the slope of the line through the points of f at x - h and at x + h.
 
     f, x, h, the step and the result are as for forward_difference. x is never written to, not even
     for a moment.

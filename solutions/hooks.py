@@ -51,9 +51,10 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
 
     Return a handle whose `remove()` ends the clipping and keeps other hooks on y. y is the result
     of an operation, a float32 or float64 tensor of any shape. The elements of its gradient are
-    between -1e15 and 1e15. The norm is that of the whole gradient at y, over all elements. A longer
-    gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A shorter one, zeros
-    included, passes unchanged. The tensor that arrives as the gradient is not written to.
+    between -1e15 and 1e15. The 2-norm is the square root of the sum of the squares of all its
+    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A
+    shorter one, zeros included, passes unchanged. The tensor that arrives as the gradient is not
+    written to.
     """
 
     # solution

@@ -12,10 +12,11 @@ from torch import Tensor
 def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return the value of f(x), and record nothing while f computes it.
 
-    This holds even if x or a tensor inside f requires grad. f takes one tensor and returns one. x
-    has any shape, is float32 or float64, and stays unchanged: its values, graph, requires_grad and
-    .grad. After the call, grad mode is what it was before, on or off, even if f raises. An
-    exception of f reaches the caller unchanged, whatever its type.
+    This holds even if x or a tensor inside f requires grad. f takes one tensor, does not change it
+    in place, and returns one tensor. x has any shape and is float32 or float64. The call leaves x's
+    values, graph, requires_grad and .grad unchanged. After the call, grad mode is what it was
+    before, on or off, even if f raises. An exception of f reaches the caller unchanged, whatever
+    its type.
     """
     # solution
     with torch.no_grad():
@@ -26,9 +27,9 @@ def predict(f: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 def cut(y: Tensor) -> Tensor:
     """Return a tensor with y's values, shape and dtype that has no graph and does not require grad.
 
-    y is float32 or float64, a leaf or not, and has any shape. It keeps its values, its place in its
+    y is float32 or float64, a leaf or not, and has any shape. y keeps its values, its place in its
     graph, and its requires_grad. The result can be a factor in another graph, where it counts as a
-    constant. It may share memory with y.
+    constant. The result may share memory with y.
     """
     # solution
     return y.detach()
@@ -40,11 +41,12 @@ def split_backward(
 ) -> tuple[Tensor, Tensor]:
     """Compute y = first(x) and z = second(w), and go backward in two stages.
 
-    w is y cut from its graph: a leaf with y's values that requires grad. x is a leaf that requires
-    grad, y has any shape, and z is 0-d. y may be float64 although x is float32. Return a tuple of
-    the gradient of z at x and the gradient of z at w, each with the shape and dtype of its tensor.
-    x.grad may hold numbers from -100 to 100 before the call. The result does not contain them; you
-    may subtract them. x keeps its values and still requires grad.
+    w is y cut from its graph: a leaf with y's values that requires grad. x is a float32 or float64
+    leaf that requires grad, y has any shape, and z is 0-d. y may be float64 although x is float32.
+    Return a tuple of the gradient of z at x and the gradient of z at w, each with the shape and
+    dtype of its tensor. x.grad may hold numbers from -100 to 100 before the call. The result does
+    not contain them; you may subtract them from the new x.grad. The results may share memory with
+    x.grad or with each other. x keeps its values and still requires grad.
     """
     # solution
     y = first(x)
@@ -60,10 +62,10 @@ def split_backward(
 def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
     """Return the mean of (online - target)² as a 0-d tensor of their dtype.
 
-    Both tensors have the same dtype and the same shape, which may be 0-d. Neither is empty. The
-    gradient at online is that of the mean with target as a constant. No gradient flows through
-    target, even if it is a leaf, or if both come from one graph. Both tensors keep their values,
-    their place in their graphs, and their requires_grad.
+    Both tensors have the same dtype, float32 or float64, and the same shape, which may be 0-d.
+    Neither is empty. The gradient at online is that of the mean with target as a constant. No
+    gradient flows through target, even if it is a leaf, or if both come from one graph. Both
+    tensors keep their values, their place in their graphs, and their requires_grad.
     """
     # solution
     return ((online - target.detach()) ** 2).mean()

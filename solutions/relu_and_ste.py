@@ -10,10 +10,11 @@ from torch import Tensor
 class MyReLU(torch.autograd.Function):
     """The rectifier max(x, 0), element by element.
 
-    x is a float32 or float64 tensor of any shape. The elements of x and grad_output are between
-    -1e30 and 1e30. Calls do not affect each other, and backward can run again on a retained graph.
-    The caller changes neither x nor the result between forward and backward. You may split forward
-    into forward(x) and setup_context(ctx, inputs, output).
+    x is a float32 or float64 tensor of any shape. The elements of x and grad_output are 0 or have
+    an absolute value from 1e-30 to 1e30. Calls must not affect each other, and backward must be
+    able to run again on a retained graph. The caller changes neither x nor the result between
+    forward and backward. You may split forward into forward(x) and
+    setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -28,8 +29,8 @@ class MyReLU(torch.autograd.Function):
     def backward(ctx, grad_output: Tensor) -> Tensor:
         """Return the gradient with respect to x.
 
-        grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, use 0 or 1 as
-        the slope, as you like. Leave grad_output as it was.
+        grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, the slope may
+        be 0 or 1. Leave grad_output as it was.
         """
         # solution
         (x,) = ctx.saved_tensors

@@ -19,7 +19,7 @@ class Add(Function):
     single number (0-d), an empty tensor and a transposed one. The result and the gradients have the
     dtype of x.
 
-    x, y and grad_output belong to the caller: do not write into them. Calls do not affect each
+    x, y and grad_output belong to the caller: do not write into them. Calls must not affect each
     other, even if x is changed in place between two calls. You may split forward into forward(x, y)
     and setup_context(ctx, inputs, output). For an input that does not require grad, backward may
     return None.

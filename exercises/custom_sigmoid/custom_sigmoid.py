@@ -11,9 +11,9 @@ class Sigmoid(torch.autograd.Function):
     """The logistic function s(x) = 1 / (1 + exp(-x)), element by element.
 
     x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
-    grad_output is finite. Values may be off by up to 1e-8 in float64 and 1e-6 in float32, because
-    of rounding; gradients by up to that times the size of grad_output. No built-in sigmoid is used;
-    logsigmoid, softmax, silu and glu count as one. Calls of Sigmoid.apply and of sigmoid do not
+    grad_output is finite. Rounding may change values by up to 1e-8 in float64 and 1e-6 in float32.
+    It may change gradients by up to that times the size of grad_output. Use no built-in sigmoid;
+    logsigmoid, softmax, silu and glu count as one. Calls of Sigmoid.apply and of sigmoid must not
     affect each other. You may split forward into forward(x) and setup_context(ctx, inputs, output).
     """
 
@@ -32,7 +32,7 @@ class Sigmoid(torch.autograd.Function):
         """Return the gradient with respect to x; grad_output is the gradient with respect to s(x).
 
         Use a formula, not differences of values of forward: for x between -2 and 2 in float64, the
-        gradient is right to 12 digits. Leave grad_output as it was.
+        gradient must be right to 12 digits. Leave grad_output as it was.
         """
         raise NotImplementedError
 

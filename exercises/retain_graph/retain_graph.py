@@ -20,8 +20,8 @@ def second_backward_error(x: Tensor) -> str:
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     """Run two backward passes through the graph of loss, and return what x.grad holds afterwards.
 
-    loss is a 0-d tensor, and x is a leaf of its graph, of any shape, float32 or float64. x.grad is
-    not cleared: what it held before is part of the result. The result has x's shape and dtype. The
+    loss is a 0-d tensor, and x is a leaf of its graph, of any shape, float32 or float64. Do not
+    clear x.grad: what it held before is part of the result. The result has x's shape and dtype. The
     graph is freed afterwards, so a third pass raises if a node saves a tensor.
     """
     raise NotImplementedError

@@ -16,8 +16,8 @@ from torch import Tensor
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, with the shape and dtype of x.
 
-    f works elementwise, on tensors of any shape, not only that of x: each element of f(x) depends
-    on the same element of x alone. x has any shape, including 0-d and empty. If f is linear, the
+    f works elementwise: each element of f(x) depends only on the same element of x. f takes tensors
+    of any shape, not only that of x. x has any shape, including 0-d and empty. If f is linear, the
     result is zeros, even if the slope of f is a tensor that requires grad.
     """
     raise NotImplementedError

@@ -16,8 +16,8 @@ def tensor_state(t: Tensor) -> dict:
     copy.
 
     t is any dense tensor, of any shape and dtype (bfloat16 and complex, too), before or after a
-    backward. t may be an intermediate result that does not retain its gradient: no warning is
-    raised then. t stays as it was, and t.grad stays the same tensor.
+    backward. Raise no warning, even if t is an intermediate result that does not retain its
+    gradient. t stays as it was, and t.grad stays the same tensor.
     """
     raise NotImplementedError
 

@@ -94,7 +94,8 @@ class Value:
         are 2**40 paths after x = x + x has run forty times.
 
         backward runs once for each result, before any data changes. If it runs on two results,
-        their graphs share only leaves. Only your code sets the grad of a result or of the root.
+        their graphs share only leaves. Before backward, the caller sets no grad of a result or of
+        the root.
         """
         raise NotImplementedError
 
