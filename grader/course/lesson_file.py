@@ -15,7 +15,7 @@ NOTHING: Mapping[str, str] = {}
 class LessonFile(Record):
     """One lesson's file: its path, and its text or the problem with it and the problem's line.
 
-    ``problem`` is ``template`` filled with ``facts``; ``others`` are paths it mentions. A
+    ``problem`` is ``template`` filled with ``facts``; ``others`` are paths of the same name. A
     notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the
     lesson's file name if this file has almost that name; unless it is accepted, it is ``ignored``.
     """

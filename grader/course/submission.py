@@ -40,6 +40,8 @@ NOT_CALLED = "{path} is not called {name}, so it was not graded. Hand it in unde
 RENAME = "{path} is not called {name}, so it was not graded. Rename it:\n{command}"
 COPY = re.compile(r"^copy of |[ _-]*(\(\d+\)|copy( \d+)?|복사본)$")
 """What a copy's name has in addition to the file's, in lower case."""
+MOST_OTHERS = 4
+"""How many files of one name a note mentions."""
 NEARLY_ALIKE = 0.9
 """From this ratio of difflib's comparison on, a name counts as a mistyped one."""
 
@@ -192,10 +194,10 @@ def meant_name(name: str, names: Container[str]) -> str | None:
 
 def digest(files: dict[str, LessonFile]) -> str:
     """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
-    location.
+    location; files that were not graded, and that a note mentions, count with their paths.
     """
     lessons = [
-        [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file)]
+        [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file), *_not_graded(file)]
         for lesson, file in sorted(files.items())
     ]
     return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
@@ -204,6 +206,10 @@ def digest(files: dict[str, LessonFile]) -> str:
 def _of_a_notebook(file: LessonFile) -> list[object]:
     """Return what a notebook's report depends on besides its text; nothing for a ``.py``."""
     return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
+
+
+def _not_graded(file: LessonFile) -> tuple[str, ...]:
+    return () if file.problem else file.others
 
 
 def _pathless(file: LessonFile) -> str | None:
@@ -233,7 +239,8 @@ def _choose(lesson: str, leaves: list[FileEntry]) -> LessonFile:
             " grade batch"
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
-    return _read(lesson, first, first.name)
+    others = tuple(writable(leaf.path) for leaf in leaves[1:MOST_OTHERS])
+    return replace(_read(lesson, first, first.name), others=others)
 
 
 def _read(lesson: str, leaf: FileEntry, name: str) -> LessonFile:

@@ -165,7 +165,12 @@ def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOut
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """Yield notes for the reader: the file's other name, what was left out of a notebook."""
+    """Yield notes for the reader: files of the same name that were not graded, the file's other
+    name, what was left out of a notebook.
+    """
+    if file.others and not file.problem:
+        others = ", ".join(file.others)
+        yield tr("{path} was graded, not {others}", path=file.path, others=others)
     if file.meant:
         yield tr("{path} was graded as {name}", path=file.path, name=file.meant)
     for one in file.left_out[:MAX_NOTES]:

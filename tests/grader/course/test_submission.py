@@ -11,6 +11,7 @@ import shlex
 import tracemalloc
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,13 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.core.errors import SubmissionError
-from grader.core.i18n import engine_catalogue
+from grader.core.i18n import Catalogue, engine_catalogue
 from grader.course.lesson_file import LessonFile
 from grader.course.notebook.reader import LeftOut
-from grader.course.submission import read_submission
+from grader.course.submission import digest, read_submission
 from grader.course.text_encoding import MAX_FILE_BYTES, decode
 from grader.course.zips import MAX_MEMBERS
-from grader.runtime.grading import Settings, task_for
+from grader.runtime.grading import Settings, notes_on, task_for
 from grader.worker.sandbox.scratch import clear_folder
 
 LESSONS = ("tiny", "small")
@@ -115,7 +116,14 @@ def test_a_file_with_almost_the_name_is_ignored_and_comes_with_the_command_that_
 
 def test_almost_the_name_of_a_lesson_that_is_there_means_nothing(tmp_path: Path) -> None:
     files = {"tiny.py": "mine\n", "tiny (1).py": "old\n"}
-    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+    found = read_submission(write_folder(tmp_path, files), LESSONS)
+    assert texts(found) == {"tiny": "mine\n"}
+    assert found["tiny"].others == ("a/tiny.py", "old/backup/tiny.py")
+    assert list(notes_on(found["tiny"], Catalogue())) == [
+        "tiny.py was graded, not a/tiny.py, old/backup/tiny.py"
+    ]
+    alone = {"tiny": replace(found["tiny"], others=())}
+    assert digest(found) != digest(alone)
 
 
 @pytest.mark.parametrize(
