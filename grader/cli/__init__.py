@@ -85,7 +85,8 @@ class Commands(TranslatedCommand, DefaultGroup):  # type: ignore[misc]
             # Two swapped letters are the likelier slip: hnit means hint, not init.
             near.sort(key=lambda name: sorted(name) != sorted(word))
             lessons = lesson_names(ctx, None, "")
-            if near and not difflib.get_close_matches(word, lessons, n=1, cutoff=NEAR_COMMAND):
+            lesson = difflib.get_close_matches(word, lessons, n=1, cutoff=NEAR_COMMAND)
+            if near and not lesson and not any(name.startswith(word) for name in lessons):
                 raise UsageError(MISTYPED, word=repr(word), command=f"grade {near[0]}")
         found: tuple[str | None, click.Command | None, list[str]] = super().resolve_command(
             ctx, args

@@ -152,6 +152,7 @@ class Lesson:
         return data
 
 
+NO_FILE = "{path} does not exist. Name a file that is there, or a lesson; all lessons: {command}"
 MEANT = "There is no lesson {name}. Did you mean {near}? All lessons: {command}"
 
 
@@ -175,7 +176,11 @@ class Course:
             if lesson.id == wanted:
                 return lesson
         ids = [lesson.id for lesson in self.lessons]
-        near = difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.5)
+        near = [one for one in ids if wanted and one.startswith(wanted.lower())]
+        is_file = lesson_id.endswith((".py", ".ipynb"))
+        near += difflib.get_close_matches(wanted.lower(), ids, n=1, cutoff=0.75 if is_file else 0.5)
+        if is_file and not near:
+            raise UsageError(NO_FILE, path=lesson_id, command="grade list")
         if wanted.isdecimal():
             near = ids[int(wanted) - 1 : int(wanted)]
         if near:

@@ -55,9 +55,8 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         )
         return LessonFile.wrong(lesson, path, message, {"megabytes": str(limit >> 20)})
     if not data.removeprefix(codecs.BOM_UTF8).strip():
-        return LessonFile.wrong(
-            lesson, path, "{path} is empty. `grade init` elsewhere gives a fresh stub to start from"
-        )
+        message = "{path} is empty. To start again from the stub: {command}"
+        return LessonFile.wrong(lesson, path, message, {"command": f"grade reset {lesson}"})
     if notebook:
         return _from_notebook(
             lesson, path, lambda: read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)

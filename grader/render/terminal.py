@@ -84,7 +84,7 @@ def show_whole(
     """Show some checks in full, or why the lesson could not be judged."""
     lines = Lines(console, tr, whole=True)
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-        console.print(Padding(lines.why_not(lesson), (0, 0, 1, INDENT), expand=False))
+        lines.show_why_not(lesson, below=1)
         return
     for check in checks:
         lines.show_check(check)
@@ -176,7 +176,7 @@ class Page(Lines):
         )
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            self.console.print(Padding(self.why_not(lesson), (0, 0, 0, INDENT), expand=False))
+            self.show_why_not(lesson)
             self.show_notes(lesson)
             return
         wrong = [c for c in lesson.checks if c.outcome not in (Outcome.PASSED, Outcome.NOT_STARTED)]

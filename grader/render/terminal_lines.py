@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -29,6 +30,8 @@ COLOURS = {
     Outcome.GRADER_ERROR: "magenta",
 }
 INDENT = 4
+GAP = " " * 4
+"""Between a place and its line of code."""
 PRINTED_LINES, PRINTED_COLUMNS = 3, 200
 
 
@@ -36,16 +39,44 @@ def points(value: float) -> str:
     return f"{value:g}"
 
 
-def wrong_expression_text(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> Text:
-    """Return what is wrong according to a repair, and the line with the expression underlined."""
+def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
+    """Return a place and its line of code, with carets below the ``marked`` columns (from 0).
+
+    If place and code do not fit side by side, the code is on a line of its own, cut to the width,
+    so that the carets stay below what they mark.
+    """
+    begin, end = marked or (0, 0)
+    code = code.rstrip().expandtabs(1)
+    if cell_len(where) + len(GAP) + cell_len(code) <= width:
+        before, start = Text(where + GAP, "dim"), where + GAP
+    else:
+        before, start = Text(where + "\n  ", "dim"), "  "
+        cut = len(code) - len(code.lstrip())
+        while cell_len(code[cut : max(end, begin + 1)]) > width - len(start) - 2 and cut < begin:
+            cut += 1
+        if code[:cut].strip():
+            cut, start = cut + 1, start + "…"
+            before.append("…")
+        code, begin, end = code[cut:], max(0, begin - cut), max(0, end - cut)
+        if cell_len(start) + cell_len(code) > width:
+            code = set_cell_size(code, width - cell_len(start) - 1) + "…"
+    said = before.append(code, style="not dim")
+    if marked is None:
+        return said
+    under = " " * (cell_len(start) + cell_len(code[:begin]))
+    return said.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
+
+
+def wrong_expression_text(
+    check: CheckResult, lesson: LessonResult, tr: Catalogue, width: int
+) -> Text:
+    """Return what is wrong according to a repair, and the line with carets below the expression."""
     assert check.wrong_expression is not None
-    said = Text(clean(repair_message(check, tr)), style="bold")
-    where = clean(f"{place_of(lesson, check.wrong_expression, tr)}    ")
     before, expression, after = map(clean, repaired_line(check.wrong_expression))
-    indentation = " " * (cell_len(where) + cell_len(before))
-    said.append(f"\n{where}", style="not bold dim").append(before, style="not bold")
-    said.append(expression, style="underline").append(after, style="not bold")
-    return said.append(f"\n{indentation}{'^' * max(1, cell_len(expression))}", style="red")
+    marked = len(before), len(before) + len(expression)
+    where = clean(place_of(lesson, check.wrong_expression, tr))
+    said = Text(clean(repair_message(check, tr)), style="bold")
+    return Text("\n").join([said, located(where, before + expression + after, width, marked)])
 
 
 class Lines:
@@ -56,18 +87,32 @@ class Lines:
         self.tr = tr
         self.whole = whole
 
+    @property
+    def width(self) -> int:
+        """How many columns the text below a check may have."""
+        return self.console.width - INDENT
+
     def why_not(self, lesson: LessonResult) -> Text:
         """Return why a lesson is missing or could not be loaded, with the line if there is one."""
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
-        if line is not None and line.source_line:
-            where = clean(f"{place(lesson, line, self.tr)}    ")
-            code = clean(line.source_text or "")
-            why.append(f"\n{where}", style="dim").append(code, style="default")
-            if line.source_column:
-                before = cell_len(where) + cell_len(code[: line.source_column - 1])
-                why.append(f"\n{' ' * before}^", style="bold red")
-        return why
+        if line is None or not line.source_line:
+            return why
+        at = line.source_column
+        marked = (at - 1, at) if at else None
+        where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
+        return Text("\n").join([why, located(where, code, self.width, marked)])
+
+    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
+        """Print that, with empty lines ``below``; a command in its last line is not wrapped."""
+        why = self.why_not(lesson)
+        *_, command = why.plain.split("\n")
+        if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
+            said = Text(why.plain.removesuffix(f"\n{command}"), style="red")
+            self.console.print(Padding(said, (0, 0, 0, INDENT), expand=False))
+            self.console.print(Text(command + "\n" * below, "red"), soft_wrap=True)
+            return
+        self.console.print(Padding(why, (0, 0, below, INDENT), expand=False))
 
     def show_check(self, check: CheckResult) -> None:
         bonus = " " + self.tr("bonus") if check.bonus else ""
@@ -97,11 +142,10 @@ class Lines:
         elif check.message:
             yield message
         if check.wrong_expression:
-            yield wrong_expression_text(check, lesson, tr)
+            yield wrong_expression_text(check, lesson, tr, self.width)
         elif check.source_line:
-            yield Text.assemble(
-                (clean(f"{place(lesson, check, tr)}    "), "dim"), clean(check.source_text or "")
-            )
+            where = clean(place(lesson, check, tr))
+            yield located(where, clean(check.source_text or ""), self.width)
         if check.evidence and check.message:
             yield message
         if check.expected is None and check.actual is not None:
@@ -115,7 +159,7 @@ class Lines:
             given = (f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
             yield Text.assemble((tr("called with") + "  ", "dim"), "   ".join(given))
         for figure in check.figures:
-            yield from figure_lines(figure, tr, self.console.width - INDENT, whole=self.whole)
+            yield from figure_lines(figure, tr, self.width, whole=self.whole)
         if check.output:
             nothing = check.expected is not None and text(check.actual) == "None"
             label = tr("It printed, which returns nothing") if nothing else tr("It printed")

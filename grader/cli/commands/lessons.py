@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from rich.console import Console
+from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
@@ -70,7 +71,7 @@ def show_next(
         return
     if file is not None and not (taught_in / "README.md").exists():
         taught_in = (learner.folder / file.path).parent
-    introduction = Text(first_lines(lesson, taught_in, tr.lang))
+    introduction = Markdown(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
     if file is None:
         message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
@@ -96,7 +97,7 @@ def show_next(
 
 
 def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
-    """Return the first paragraphs of a README after its title, with their code."""
+    """Return the first paragraphs of a README after its title, with their code, as Markdown."""
     path = folder / readme_name(folder, lang)
     text = path.read_text("utf-8") if path.exists() else lesson.summary
     paragraphs = [
@@ -106,8 +107,7 @@ def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
     for part in paragraphs:
         if part.startswith(("#", "|")) or sum(map(len, shown)) > README_CHARACTERS:
             break
-        code = part.startswith("```")
-        shown.append(part.strip("`\n") if code else " ".join(part.splitlines()))
+        shown.append(part)
     whole = "\n\n".join(shown)
     # A colon at the end would announce something that is only in the README.
     return whole.removesuffix(":") + " …" if whole.endswith(":") else whole

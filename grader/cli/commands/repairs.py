@@ -51,7 +51,7 @@ def show_repairs(
         for check in lesson.checks:
             if check.wrong_expression and check.function not in shown:
                 shown.add(check.function)
-                text = wrong_expression_text(check, lesson, tr)
+                text = wrong_expression_text(check, lesson, tr, console.width - INDENT)
                 console.print(Padding(text, (1, 0, 0, INDENT), expand=False))
     if place == Path() and are_own(place, chosen.files):
         keep_repairs(Learner.at(course, place, settings.lang), found)

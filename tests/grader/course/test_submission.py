@@ -118,12 +118,6 @@ def test_almost_the_name_of_a_lesson_that_is_there_means_nothing(tmp_path: Path)
     files = {"tiny.py": "mine\n", "tiny (1).py": "old\n"}
     found = read_submission(write_folder(tmp_path, files), LESSONS)
     assert texts(found) == {"tiny": "mine\n"}
-    assert found["tiny"].others == ("a/tiny.py", "old/backup/tiny.py")
-    assert list(notes_on(found["tiny"], Catalogue())) == [
-        "tiny.py was graded, not a/tiny.py, old/backup/tiny.py"
-    ]
-    alone = {"tiny": replace(found["tiny"], others=())}
-    assert digest(found) != digest(alone)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +140,14 @@ def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
 
 def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
     files = {"a/tiny.py": "deep\n", "old/backup/tiny.py": "deeper\n", "tiny.py": "mine\n"}
-    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
+    found = read_submission(write_folder(tmp_path, files), LESSONS)
+    assert texts(found) == {"tiny": "mine\n"}
+    assert found["tiny"].others == ("a/tiny.py", "old/backup/tiny.py")
+    assert list(notes_on(found["tiny"], Catalogue())) == [
+        "tiny.py was graded, not a/tiny.py, old/backup/tiny.py"
+    ]
+    alone = {"tiny": replace(found["tiny"], others=())}
+    assert digest(found) != digest(alone)
 
 
 def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
@@ -462,7 +463,7 @@ def test_python_in_any_encoding_that_python_takes_is_accepted(name: str) -> None
 
 UNREADABLE = {
     "nothing": (None, "tiny.py can't be read: check its permissions", None),
-    "empty": (b"", "tiny.py is empty. `grade init` elsewhere gives a fresh stub", None),
+    "empty": (b"", "tiny.py is empty. To start again from the stub: grade reset tiny", None),
     "blank": (b" \n\t\r\n", "tiny.py is empty", None),
     "Latin-1 that doesn't say so": (b"x = 1\n# caf\xe9\n", "tiny.py:2 is not UTF-8 text", 2),
     "UTF-16": ("x = 1\n".encode("utf-16"), "tiny.py is UTF-16 text", 1),
