@@ -130,7 +130,8 @@ class Batch:
         """Return the job for a submission; None if it was reused or could not be read."""
         owner = owner_of(one, self.students.get(one.name, one.students))
         try:
-            files = one.read(self.plan.ids)
+            ids = self._lessons_of(owner.name)
+            files = one.read(ids)
             if not files:
                 raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
         except (SubmissionError, OSError) as error:
@@ -140,7 +141,7 @@ class Batch:
             self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         found = digest(files)
-        key = self._key(found, self.book.seed_for(found), self.plan.course.hash)
+        key = self._key(found, self.book.seed_for(found), self.plan.course.hash, ids)
         attempt = self._graded_already(owner.name, key)
         if attempt is None:
             personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
@@ -171,7 +172,18 @@ class Batch:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
 
-    def _key(self, found: str, seed: int, course_hash: str) -> AttemptKey:
+    def _lessons_of(self, name: str) -> tuple[str, ...]:
+        """Return the lessons of a submission: as planned, but if one check is graded again, also
+        those of the earlier report, so that their points stay.
+        """
+        if not self.plan.check or self.book.digest_of(name) is None:
+            return self.plan.ids
+        report = self.book.entry(name).report
+        kept = {lesson.id for lesson in report.lessons} if report else set(self.plan.ids)
+        kept.add(lesson_of(self.plan.check))
+        return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
+
+    def _key(self, found: str, seed: int, course_hash: str, lessons: tuple[str, ...]) -> AttemptKey:
         settings = self.plan.settings
         return AttemptKey(
             found,
@@ -182,7 +194,7 @@ class Batch:
             seed,
             settings.sandbox,
             settings.lang,
-            ",".join(self.plan.ids),
+            ",".join(lessons),
         )
 
     def _job(
@@ -254,8 +266,9 @@ class Batch:
         plan, name = self.plan, job.owner.name
         settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:
+            lessons = [plan.course.lesson(id) for id in job.key.lessons.split(",")]
             return self.grading(
-                host, plan.course, plan.lessons, job.files, settings, name=name, page=page
+                host, plan.course, lessons, job.files, settings, name=name, page=page
             )
         lesson = plan.course.lesson(lesson_of(plan.check))
         graded = self.grading(

@@ -532,6 +532,36 @@ def test_one_check_graded_again_replaces_its_result_and_no_other(
     ]
 
 
+def with_two_lessons(course: Course, folder: Path) -> Course:
+    """Return a copy of the course with its lesson twice, the second time as ``other``."""
+    root = Path(shutil.copytree(course.root, folder))
+    for place in ("exercises", "tests/checks"):
+        shutil.copytree(root / place / "tiny", root / place / "other")
+    shutil.move(root / "exercises/other/tiny.py", root / "exercises/other/other.py")
+    shutil.copy(root / "solutions/tiny.py", root / "solutions/other.py")
+    text = (root / "exercises/course.toml").read_text("utf-8")
+    lesson = text[text.index("[[lesson]]") :].replace("tiny", "other")
+    (root / "exercises/course.toml").write_text(f"{text}\n{lesson}", "utf-8")
+    return load_course(root)
+
+
+@pytest.mark.parametrize("first", [("other",), ("tiny", "other")])
+def test_one_check_graded_again_keeps_the_points_of_lessons_not_named_again(
+    tmp_path: Path, batch: Callable[..., ExitCode], small_course: Course, first: tuple[str, ...]
+) -> None:
+    """--lessons may be left out or differ from the first time."""
+    course = with_two_lessons(small_course, tmp_path / "course")
+    (tmp_path / "class" / "bob" / "other.py").write_text(RIGHT)
+    batch(course=course, lessons=first)
+    before = results_by_name(tmp_path / "out")["bob"]
+    batch(course=course, lessons=("tiny",), regrade=True, check="tiny.double")
+    after = results_by_name(tmp_path / "out")["bob"]
+    assert [lesson["id"] for lesson in after["lessons"]] == ["tiny", "other"]
+    scores = [{one["id"]: one["score"] for one in run["lessons"]} for run in (before, after)]
+    assert scores[1].items() >= scores[0].items()
+    assert scores[0]["other"] == 10.0
+
+
 def columns(out: Path) -> Any:
     with Gradebook.open(out) as book:
         return book.columns()
