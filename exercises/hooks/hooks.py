@@ -22,26 +22,26 @@ def double_gradient(y: Tensor) -> RemovableHandle:
 def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], list[RemovableHandle]]:
     """Record the gradients at tensors by name; return `(records, handles)`.
 
-    Each tensor requires grad and is a leaf or the result of an operation. `records` is a dictionary
-    that holds no gradient yet: it is empty, or its values are None. Every later backward stores
-    there, under each tensor's name, a copy of the gradient that reaches that tensor, in the
+    Each tensor requires grad and is a leaf or the result of an operation. `records` is a new
+    dictionary that holds no gradient yet: it is empty, or its values are None. Every later backward
+    stores there, under each tensor's name, a copy of the gradient that reaches that tensor, in the
     gradient's shape and dtype. The copy replaces the one from the backward before. Nothing else
-    changes: all gradients are the same as without recording, and the result of an operation gets no
-    `.grad`. `handles` is a list or a tuple. After `remove()` of each handle nothing more is
-    recorded.
+    changes: all gradients are the same as without recording, with create_graph=True too, and the
+    result of an operation gets no `.grad`. `handles` is a list or a tuple. After `remove()` of each
+    handle nothing more is recorded.
     """
     raise NotImplementedError
 
 
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
-    """Limit the 2-norm of the gradient that flows through y to max_norm, which is 0.001 or more.
+    """Limit the 2-norm of the gradient that flows through y to max_norm, from 0.001 to 1e15.
 
     Return a handle whose `remove()` ends the clipping and keeps other hooks on y. y is the result
     of an operation, a float32 or float64 tensor of any shape. The elements of its gradient are
     between -1e15 and 1e15. The 2-norm is the square root of the sum of the squares of all its
-    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. A
-    shorter one, zeros included, passes unchanged. The tensor that arrives as the gradient is not
-    written to.
+    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. One
+    that is at least 0.1 % shorter, zeros included, passes unchanged. The tensor that arrives as the
+    gradient is not written to.
     """
 
     raise NotImplementedError
@@ -50,11 +50,12 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
 def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> None:
     """Run backward once from the scalar loss, with the gradient at y multiplied by factor.
 
-    y is the result of an operation and may be loss itself. Only what flows through y is scaled.
-    factor is any finite float or 64-bit int, 0 and negative ones included. Gradients accumulate in
-    `.grad` of the leaves as in any backward. Afterwards y is as it was before, and a later backward
-    is not scaled. If backward raises, this function raises too, and a later backward is not scaled
-    then either.
+    y is a float32 or float64 tensor, the result of an operation that loss depends on, and may be
+    loss itself. Only what flows through y is scaled. factor is a float or an int: 0, or positive or
+    negative with an absolute value from 0.001 to 1e6. Gradients accumulate in `.grad` of the leaves
+    as in any backward, and `.grad` does not require grad. Afterwards y is as it was before, and a
+    later backward is not scaled. If backward raises, this function raises too, and a later backward
+    is not scaled then either.
     """
     raise NotImplementedError
 
@@ -64,12 +65,13 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
 
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps each leaf module's name in named_modules() to the 2-norm of the
-    module's grad_output, the gradient with respect to what it returns. Each value is a float. x has
-    a floating dtype; x and each parameter may require grad or not. Every leaf module runs once,
-    does not change its input in place, and returns one new tensor, which requires grad and is not
-    written to later. Afterwards no hook of yours is left, and those of others are still there.
-    `.grad` and `requires_grad` of each parameter and `training` of each module are what they were
-    before. x keeps its values and its grad_fn; the backward may free the graph of x. If the run
-    raises, this function raises too, and then also leaves hooks and `.grad` as they were.
+    module's grad_output, the gradient with respect to what it returns, with elements between -1e15
+    and 1e15. Each value is a float. x is float32 or float64; x and each parameter may require grad
+    or not. Every leaf module runs once, does not change its input in place, and returns one new
+    tensor, which requires grad, is part of the result's graph and is not written to later.
+    Afterwards no hook of yours is left, and those of others are still there. `.grad` and
+    `requires_grad` of each parameter and `training` of each module are what they were before. x
+    keeps its values and its grad_fn; the backward may free the graph of x. If the run raises, this
+    function raises too, and then also leaves hooks and `.grad` as they were.
     """
     raise NotImplementedError

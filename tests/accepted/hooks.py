@@ -813,3 +813,47 @@ def gradient_norms(module, x):
         for name, p in module.named_parameters():
             p.grad = old[name]
     return norms
+
+
+# %% records_written_over
+# Writes each gradient into the tensor of the backward before, and takes norms by their squares.
+import torch
+
+
+def record_gradients(tensors):
+    records = {}
+
+    def hook_for(name):
+        def hook(grad):
+            if name in records:
+                records[name].copy_(grad.detach())
+            else:
+                records[name] = grad.detach().clone()
+
+        return hook
+
+    return records, [tensor.register_hook(hook_for(name)) for name, tensor in tensors.items()]
+
+
+def clip_gradient(y, max_norm):
+    def clip(grad):
+        squares = grad.square().sum().item()
+        return grad * (max_norm / squares**0.5) if squares > max_norm**2 else None
+
+    return y.register_hook(clip)
+
+
+def gradient_norms(module, x):
+    outputs = {}
+    handles = [
+        part.register_forward_hook(lambda m, i, output, name=name: outputs.update({name: output}))
+        for name, part in module.named_modules()
+        if not list(part.children())
+    ]
+    try:
+        total = module(x).sum()
+    finally:
+        for handle in handles:
+            handle.remove()
+    grads = torch.autograd.grad(total, list(outputs.values()))
+    return {name: grad.pow(2).sum().sqrt().item() for name, grad in zip(outputs, grads)}

@@ -140,7 +140,7 @@ def clip_gradient(y, max_norm):
     return y.register_hook(lambda grad: grad.renorm(2, 0, max_norm))
 
 
-# %% common_constant_factor
+# %% guard_too_large
 # Adds 1e-5 to the norm, which shows where the norm is small.
 def clip_gradient(y, max_norm):
     def hook(grad):
@@ -1652,4 +1652,136 @@ def gradient_norms(module, x):
             handle.remove()
         for p, grad in kept:
             p.grad = grad
+    return norms
+
+
+# %% records_shared_by_calls
+# A default argument, made once.
+def record_gradients(tensors, records={}):
+    handles = []
+    for name, tensor in tensors.items():
+        handles.append(
+            tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()}))
+        )
+    return records, handles
+
+
+# %% records_shared_by_calls
+# A global dictionary, emptied in every call: the caller of the call before loses its records.
+RECORDS = {}
+
+
+def record_gradients(tensors):
+    RECORDS.clear()
+
+    def hook_for(name):
+        def hook(grad):
+            RECORDS[name] = grad.clone()
+
+        return hook
+
+    return RECORDS, [tensor.register_hook(hook_for(name)) for name, tensor in tensors.items()]
+
+
+# %% handles_shared_by_calls
+# The list of handles is a default argument: it also has those of earlier calls.
+def record_gradients(tensors, handles=[]):
+    records = {}
+    for name, tensor in tensors.items():
+        handles.append(
+            tensor.register_hook(lambda grad, name=name: records.update({name: grad.clone()}))
+        )
+    return records, handles
+
+
+# %% guard_too_large
+# Adds 1e-5 without a condition: a norm of 0.000998 is over 0.001 then.
+def clip_gradient(y, max_norm):
+    return y.register_hook(lambda grad: grad * (max_norm / (grad.norm() + 1e-5)).clamp(max=1.0))
+
+
+# %% tiny_gradients_become_zero
+# A norm below 1e-12 counts as 0.
+import torch
+
+
+def clip_gradient(y, max_norm):
+    def hook(grad):
+        norm = grad.norm()
+        if norm < 1e-12:
+            return torch.zeros_like(grad)
+        return grad * (max_norm / norm).clamp(max=1.0)
+
+    return y.register_hook(hook)
+
+
+# %% factor_rounded
+# The factor is made a tensor, without a dtype.
+import torch
+
+
+def backward_with_scaled_gradient(loss, y, factor):
+    factor = torch.tensor([float(factor)])
+    with y.register_hook(lambda grad: (grad * factor.to(grad.dtype)).reshape(grad.shape)):
+        loss.backward()
+
+
+# %% grad_carries_a_graph
+# create_graph=True, to be able to run another backward.
+def backward_with_scaled_gradient(loss, y, factor):
+    with y.register_hook(lambda grad: grad * factor):
+        loss.backward(create_graph=True)
+
+
+# %% norms_of_earlier_calls
+# The dictionary is a default argument.
+def gradient_norms(module, x, norms={}):
+    kept = [(p, p.grad) for p in module.parameters()]
+    handles = []
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for p, _ in kept:
+            p.grad = None
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% frozen_grads_lost
+# Gives .grad back only to those that require grad.
+def gradient_norms(module, x):
+    norms, handles = {}, []
+    kept = [(p, p.grad) for p in module.parameters()]
+    module.zero_grad()
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = grad_output[0].norm().item()
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                handles.append(part.register_full_backward_hook(hook_for(name)))
+        module(x).sum().backward()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for p, grad in kept:
+            if p.requires_grad:
+                p.grad = grad
     return norms

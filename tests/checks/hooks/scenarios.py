@@ -172,6 +172,23 @@ def differentiated(student, graph, leaves, names):
     return taken(leaves)
 
 
+def apart(student, graph, leaves, names, v):
+    """The records of two calls, for the first and for the second named output, after a backward
+    before which the handles of the second call were removed.
+    """
+    first, second, z = graph(*leaves)
+    found, one = opened(student, {names[0]: first})
+    _, two = opened(student, {names[1]: second})
+    seen = {"type": found, "pair": one is not None and two is not None}
+    if not seen["pair"]:
+        return seen
+    for handle in two[1] if isinstance(two[1], (list, tuple)) else ():
+        if removable(handle):
+            handle.remove()
+    z.backward(v)
+    return {**seen, "first": shown(one[0]), "second": shown(two[0])}
+
+
 def is_one(left, right):
     """Whether two tensors are one object."""
     return left is right
@@ -264,7 +281,8 @@ def scaled(student, factor, graph, leaves, before=()):
     for leaf, grad in zip(leaves, before, strict=False):
         leaf.grad = grad
     student.backward_with_scaled_gradient(loss, y, factor)
-    return {"grads": [held(leaf) for leaf in leaves], "y": held(y)}
+    attached = [leaf.grad is not None and leaf.grad.requires_grad for leaf in leaves]
+    return {"grads": [held(leaf) for leaf in leaves], "y": held(y), "attached": attached}
 
 
 def state(tensor):

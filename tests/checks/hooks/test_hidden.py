@@ -631,10 +631,10 @@ def test_scale_by_zero_and_by_negatives(student, draw):
         same_leaves(got["grads"], want, message, "pq", inputs=inputs, figures=figures)
     graph, p = program(lambda p: then((p * a).sum(), lambda y: y)), p.detach().double()
     p.requires_grad_()
-    for scale in (factor, 1e100):
+    for scale in (factor, 0.1, -0.001, 1e6):
         got, want = helpers.scaled(student, scale, graph, [p]), [torch.full_like(p, scale * a)]
         inputs = {"graph": f"y = loss = sum({a} p)", "factor": scale, "p": p}
-        same_leaves(got["grads"], want, message, "p", inputs=inputs)
+        same_leaves(got["grads"], want, message, "p", rtol=2e-9, atol=1e-12, inputs=inputs)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -661,6 +661,10 @@ def test_scale_adds_to_what_grad_held(student, draw):
     same_leaves(
         got["grads"], want, message, "pq", inputs=inputs, figures=drawn.figures(got["grads"], want)
     )
+    got = student.observe("scaled", factor, graph, [p, q], before)
+    for leaf, attached in zip("pq", got["attached"], strict=True):
+        message, facts = "{leaf}.grad requires grad after the call", {"leaf": leaf}
+        assert_that(not attached, message, inputs=inputs, facts=facts)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs="test_scale_what_flows_through_y")
@@ -793,6 +797,9 @@ def test_norms_of_other_networks(student, reference, draw):
             atol=1e-7,
             figure=figure,
         )
+        others = sorted({"stem", "gate", "head"} & set(got)) if build is lone else []
+        message = "the result for a linear layer alone also has modules of an earlier call"
+        assert_that(not others, message, expected=[], actual=others, inputs=inputs)
 
 
 @check(points=0.25, about="gradient_norms", needs="test_values_are_the_norms_of_grad_output")

@@ -173,8 +173,9 @@ def same_records(got, want, drawn, *, inputs):
 
 @check(points=0.25, about="record_gradients", needs=test_records_hold_each_gradient)
 def test_records_start_without_gradients(student, draw):
-    """records holds no gradient before the first backward"""
+    """records is new and holds no gradient before a backward"""
     leaves, v = [draw.tensor(2, requires_grad=True)], draw.tensor(2)
+    two_calls(student, leaves, v)
     graph = program(lambda p: then(p.sin(), lambda y: y * p))
     got = student.observe("recorded", graph, leaves, ["y"], [v])
     inputs = {"graph": "y = sin(p), z = p y", "p": leaves[0]}
@@ -187,6 +188,33 @@ def test_records_start_without_gradients(student, draw):
         actual=got["start"],
         inputs=inputs,
     )
+
+
+def two_calls(student, leaves, v):
+    """Neither the records nor the handles of two calls may be the same."""
+
+    def form(p):
+        y = p * 2.0
+        h = y * 3.0
+        return y, h, h * 1.5
+
+    got = student.observe("apart", program(form), leaves, ["y", "h"], v)
+    inputs = {
+        "graph": "y = 2 p, h = 3 y, z = 1.5 h",
+        "first call": "{'y': y}",
+        "second call": "{'h': h}, then remove() of its handles",
+        "v": v,
+    }
+    is_pair(got, inputs)
+    message = "after two calls, the records of the second also hold what the first one records"
+    kept, shared = (
+        {key: value for key, value in got[call].items() if key == "y"}
+        for call in ("first", "second")
+    )
+    assert_that(not shared, message, expected={}, actual=shared, inputs=inputs)
+    message = "after remove() of a second call's handles, the first call no longer records"
+    there = kept.get("y") is not None
+    assert_that(there, message, expected={"y": 4.5 * v}, actual=kept, inputs=inputs)
 
 
 # ------------------------------------------------------------------------------------ clip_gradient
@@ -246,13 +274,12 @@ def test_short_gradient_is_unchanged(student, draw):
     assert_gradient(
         got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures
     )
-    for size in (1e-8, 1e-30):
-        tiny = size * v
-        ((got, _),) = helpers.passes(student, "clip_gradient", [1.0], graph, [p, r], [tiny])
-        inputs = {"graph": "y = p.clone(), z = y + r", "v": tiny, "max_norm": 1.0}
-        assert_gradient(
-            got, tiny, message, rtol=1e-6, inputs=inputs, facts={"norm": float(tiny.norm())}
-        )
+    cases = [(1e-8 * v, 1.0), (1e-30 * v, 1.0), (v * (0.000998 / float(v.norm())), 0.001)]
+    for short, limit in cases:
+        ((got, _),) = helpers.passes(student, "clip_gradient", [limit], graph, [p, r], [short])
+        inputs = {"graph": "y = p.clone(), z = y + r", "v": short, "max_norm": limit}
+        facts = {"norm": float(short.norm())}
+        assert_gradient(got, short, message, rtol=1e-6, atol=0.0, inputs=inputs, facts=facts)
 
 
 # -------------------------------------------------------------------- backward_with_scaled_gradient
