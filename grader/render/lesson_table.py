@@ -64,7 +64,8 @@ def lesson_table(
     for lesson in course.lessons:
         stands, mine = standing(lesson, progress), progress.of(lesson.id)
         scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
-        notes = Text("\n").join([Text(name, "dim") for name in needs(lesson, progress)])
+        first, more = needs(lesson, progress)[:1], len(needs(lesson, progress)) - 1
+        notes = Text("".join(first) + (f" +{more}" if more > 0 else ""), "dim")
         style = STANDING_STYLES[stands]
         state = Text(STANDING_MARKS[stands], style)
         if lesson.id not in here:

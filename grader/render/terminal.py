@@ -157,7 +157,14 @@ class Page(Lines):
         )
         if html and others:
             self.console.print(
-                Text(tr("{count} more wrong: details in {page}", count=others, page=html), "dim")
+                Text(
+                    tr(
+                        "{count} wrong checks are shown in full in {page}",
+                        count=others + 1,
+                        page=html,
+                    ),
+                    "dim",
+                )
             )
         if report.held_checks:
             held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))

@@ -292,7 +292,7 @@ def test_a_lesson_links_to_its_readme_and_to_the_next_lesson(
     assert text.locator("img").evaluate("(one) => one.complete && one.naturalWidth") == 9
     links = text.locator("a").evaluate_all("(all) => all.map((one) => one.getAttribute('href'))")
     assert links == ["https://example.org/"]
-    tab.get_by_text("Next lesson: Later").click()
+    tab.get_by_text("Next on this page: Later").click()
     assert tab.locator("#later").is_visible()
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)

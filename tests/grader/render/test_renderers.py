@@ -461,7 +461,9 @@ def test_many_lessons_that_nobody_has_begun_are_one_line(
 def test_only_the_first_failure_is_told_in_full(shown: Shown) -> None:
     """If there are others and a page, the report says where they are."""
     assert shown(REPORTS["wrong"]).count("expected  ") == 1
-    assert "2 more wrong: details in report.html" in shown(REPORTS["wrong"], html="report.html")
+    assert "3 wrong checks are shown in full in report.html" in shown(
+        REPORTS["wrong"], html="report.html"
+    )
     assert "details" not in shown(REPORTS["wrong"])
     assert "details" not in shown(report(lesson(RIGHT, NAMED)), html="report.html")
 
