@@ -147,11 +147,12 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
     """Return the line to show: where the code raised; the header of a definition that could not be
-    called; else its last return.
+    called; the entry of a dictionary that the facts name; else the last return.
     """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
-    return source.anchor(spec.at, header=verdict.error is not None)
+    named = [value for value in verdict.facts.values() if isinstance(value, str)]
+    return source.entry(spec.at, named) or source.anchor(spec.at, header=verdict.error is not None)
 
 
 def column_of(line: int | None, source: Source) -> int | None:

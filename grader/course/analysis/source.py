@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import bisect
 import functools
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from grader.course.analysis.definitions import Definition, defined_names, is_docstring, same_tree
@@ -135,6 +136,18 @@ class Source:
         whole = header or isinstance(node, ast.ClassDef)
         returns = [] if whole else [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)]
         return max(returns, default=getattr(node, "lineno", None))
+
+    def entry(self, name: str, keys: Collection[object]) -> int | None:
+        """Return the line of the only entry of a dictionary that has one of these keys, if any."""
+        match self.definitions.get(name):
+            case (
+                ast.Assign(value=ast.Dict(keys=written))
+                | ast.AnnAssign(value=ast.Dict(keys=written))
+            ):
+                constants = [key for key in written if isinstance(key, ast.Constant)]
+                lines = {key.lineno for key in constants if key.value in keys}
+                return lines.pop() if len(lines) == 1 else None
+        return None
 
     @functools.cached_property
     def _references(self) -> References:

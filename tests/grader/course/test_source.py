@@ -569,3 +569,13 @@ def test_a_definition_that_python_compiles_can_be_compared(name: str) -> None:
     file = source(text)
     assert not file.same_definition(source(STUB), "f")
     assert file.unreadable or "g" in file.names_used("f")
+
+
+def test_an_entry_of_a_dictionary_is_found_by_its_key() -> None:
+    text = 'A: dict[str, bool] = {\n    "a": True,\n    "b": False,\n}\nB = {"a": 1}\nC = 2\n'
+    source = Source(text, "a.py")
+    assert source.entry("A", ["b", "nothing"]) == 3
+    assert source.entry("B", ["a"]) == 5
+    assert source.entry("A", ["a", "b"]) is None
+    assert source.entry("A", ["c"]) is None
+    assert source.entry("C", ["a"]) is None
