@@ -14,15 +14,15 @@ from torch.autograd import Function
 class Add(Function):
     """The sum x + y of two tensors, element by element.
 
-    The rules below hold for Mul, Pow and BroadcastMul too. Both inputs are float32 or both are
-    float64. They have the same shape (except in BroadcastMul), and every shape works, including a
-    single number (0-d), an empty tensor and a transposed one. The result and the gradients have the
-    dtype of x.
+    The rules below hold for Mul, Pow (where y is named q) and BroadcastMul too. Both inputs are
+    float32 or both are float64. They have the same shape (except in BroadcastMul), and every shape
+    works, including a single number (0-d), an empty tensor and a transposed one. The result and the
+    gradients have the dtype of x. The numbers in grad_output are finite, and may all be 0.
 
     x, y and grad_output belong to the caller: do not write into them. Calls must not affect each
-    other, even if x is changed in place between two calls. You may split forward into forward(x, y)
-    and setup_context(ctx, inputs, output). For an input that does not require grad, backward may
-    return None.
+    other, even if x or y is changed in place between two calls. backward may run several times for
+    one call. You may split forward into forward(x, y) and setup_context(ctx, inputs, output).
+    backward may return None only for an input that does not require grad.
     """
 
     @staticmethod
@@ -59,7 +59,7 @@ class Mul(Function):
 class Pow(Function):
     """The power x ** q of two tensors, element by element.
 
-    x is between 0.0001 and 10,000, and q is between -3 and 3.
+    x is between 0.0001 and 10,000, and q is between -3 and 3. q may be 0 or close to 0.
     """
 
     @staticmethod
@@ -80,9 +80,10 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
     """Return a callable that returns what function.apply returns for the same arguments.
 
     function is any class derived from Function. Its apply takes one or more arguments, tensors or
-    other objects, and returns a tensor or a tuple of tensors. Arguments are passed by position, and
-    reach forward unchanged. as_callable itself does not run the Function. Several callables can be
-    used side by side.
+    other objects, and returns a tensor or a tuple of one or more tensors. Arguments are passed by
+    position, and reach forward unchanged. The graph is that of apply; under torch.no_grad() there
+    is none. as_callable itself does not run the Function. Several callables can be used side by
+    side.
     """
 
     raise NotImplementedError
@@ -91,7 +92,7 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
 class BroadcastMul(Function):
     """Bonus: the product x * y of two tensors whose shapes broadcast, such as (3, 4) and (4,).
 
-    No dimension has size 0 in one of them and size 1 in the other.
+    A dimension of size 0 has size 0 in both of them, or is missing in one.
     """
 
     @staticmethod

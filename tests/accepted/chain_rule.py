@@ -608,6 +608,16 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax) -> dict[str, float]:
     return found
 
 
+def linear_gradients(x, w, b):
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
+    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+    found = [0, 0, 0]
+    for k, leaf in enumerate(leaves):
+        if leaf.grad:
+            found[k] = leaf.grad.item()
+    return tuple(found)
+
+
 # %% sign_of_x
 # The path through the root gives the sign of x; torch.func differentiates a helper.
 import torch

@@ -982,3 +982,130 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
         "num_tangerine": tax * tangerine,
     }
     return {key: round(value, 2) for key, value in found.items()}
+
+
+# %% argument_detached
+# x is detached in place.
+def gradient_by_hand(x):
+    x.detach_()
+    return 3 / x + 1
+
+
+# %% argument_detached
+# q is made to require no grad.
+import torch
+
+
+def power_gradients_by_hand(x, q):
+    q.requires_grad_(False)
+    return q / x, torch.log(x)
+
+
+# %% quotient_near_zero
+# log(x) is had from z, except where q is 0.
+import torch
+
+
+def power_gradients_by_hand(x, q):
+    quotient = torch.log(x**q) / q
+    return q / x, torch.where(q == 0, torch.log(x), quotient)
+
+
+# %% autograd_for_comparison_only
+# backward runs, the formula is compared with it, and the formula is returned.
+import torch
+
+
+def linear_gradients(x, w, b):
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in (x, w, b)]
+    ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+    outer = 2 * (w * x + b)
+    formula = outer * w, outer * x, outer
+    for leaf, number in zip(leaves, formula, strict=True):
+        if abs(leaf.grad.item() - number) > 1e-6:
+            print("autograd differs:", leaf.grad.item(), number)
+    return formula
+
+
+# %% gradient_divided_by_x
+# x is a plain number: its gradient is won from that of w.
+import torch
+
+
+def linear_gradients(x, w, b):
+    w_leaf, b_leaf = torch.tensor([w, b], dtype=torch.float64).requires_grad_().unbind()
+    to_w, to_b = torch.autograd.grad((w_leaf * x + b_leaf) ** 2, (w_leaf, b_leaf))
+    to_x = to_w * w / x if x != 0 else torch.zeros(())
+    return to_x.item(), to_w.item(), to_b.item()
+
+
+# %% cache_forgets_an_argument
+# The tax is not part of the key.
+FOUND = {}
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    key = apple, n_apple, tangerine, n_tangerine
+    if key not in FOUND:
+        prices = dict.fromkeys(("apple_price", "tangerine_price", "price"), tax)
+        FOUND[key] = {
+            **prices,
+            "apple": tax * n_apple,
+            "num_apple": tax * apple,
+            "tangerine": tax * n_tangerine,
+            "num_tangerine": tax * tangerine,
+            "ctax": apple * n_apple + tangerine * n_tangerine,
+            "result": 1,
+        }
+    return FOUND[key]
+
+
+# %% cache_forgets_an_argument
+# The gradients are looked up by x and w.
+import torch
+
+FOUND = {}
+
+
+def linear_gradients(x, w, b):
+    if (x, w) not in FOUND:
+        leaves = [torch.tensor(n, dtype=torch.float64, requires_grad=True) for n in (x, w, b)]
+        ((leaves[1] * leaves[0] + leaves[2]) ** 2).backward()
+        FOUND[x, w] = tuple(leaf.grad.item() for leaf in leaves)
+    return FOUND[x, w]
+
+
+# %% factor_won_back_by_division
+# The tax is the bill divided by the price.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    price = apple * n_apple + tangerine * n_tangerine
+    at_price = price * tax / price
+    found = dict.fromkeys(("apple_price", "tangerine_price", "price"), at_price)
+    found.update(apple=at_price * n_apple, num_apple=at_price * apple)
+    found.update(tangerine=at_price * n_tangerine, num_tangerine=at_price * tangerine)
+    return {**found, "ctax": price, "result": 1}
+
+
+# %% numerical_differences
+# Only the path through w is a central difference.
+import torch
+
+
+def gradient_by_hand(x):
+    y = x.detach().double()
+    up, down = ((y + h).square().sqrt() for h in (1e-6, -1e-6))
+    return (3 / y + (up - down) / 2e-6).to(x.dtype)
+
+
+# %% earlier_calls_add_up
+# One of three leaves keeps its .grad from call to call.
+import torch
+
+B = torch.zeros((), dtype=torch.float64, requires_grad=True)
+
+
+def linear_gradients(x, w, b):
+    B.data.fill_(b)
+    x, w = (torch.tensor(n, dtype=torch.float64, requires_grad=True) for n in (x, w))
+    ((w * x + B) ** 2).backward()
+    return x.grad.item(), w.grad.item(), B.grad.item()

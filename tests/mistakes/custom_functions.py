@@ -1213,3 +1213,256 @@ class Pow(torch.autograd.Function):
     def backward(ctx, grad_output):
         x, q, log = ctx.saved_tensors
         return grad_output * q * x ** (q - 1), grad_output * x**q * log
+
+
+# %% none_for_zeros
+# Where nothing comes in, nothing is returned.
+from torch.autograd import Function
+
+
+class Add(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        return x + y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        if grad_output.any():
+            return grad_output, grad_output
+        return None, None
+
+
+# %% none_for_zeros
+# Both gradients are None if the incoming one is all zeros.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        if (grad_output == 0).all():
+            return None, None
+        return grad_output * q * x ** (q - 1), grad_output * x**q * x.log()
+
+
+# %% zero_where_the_product_is_zero
+# A product of 0 is taken for one that cannot change.
+import torch
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        z = x * y
+        ctx.save_for_backward(x, y, z != 0)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y, alive = ctx.saved_tensors
+        v = torch.where(alive, grad_output, torch.zeros_like(grad_output))
+        return v * y, v * x
+
+
+# %% data_saved
+# The tensors behind .data are saved, which autograd does not watch.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x.data, y.data)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        return grad_output * y, grad_output * x
+
+
+# %% data_saved
+# The same for base and exponent.
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x.data, q.data)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * x.log()
+
+
+# %% logarithm_of_the_result
+# log(x) is the logarithm of the result over q, except where q is 0.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        z = x**q
+        ctx.save_for_backward(x, q, z)
+        return z
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, z = ctx.saved_tensors
+        logarithm = torch.where(q == 0, x.log(), z.log() / q)
+        return grad_output * q * z / x, grad_output * z * logarithm
+
+
+# %% tuple_of_one_unpacked
+# A tuple is returned only if it has several elements.
+def as_callable(function):
+    def call(*args):
+        result = function.apply(*args)
+        if isinstance(result, tuple) and len(result) == 1:
+            (result,) = result
+        return result
+
+    return call
+
+
+# %% records_under_no_grad
+# Gradients are switched on, to be sure that there is a graph.
+import torch
+
+
+def as_callable(function):
+    return torch.enable_grad()(lambda *args: function.apply(*args))
+
+
+# %% arguments_copied
+# Tensors are made contiguous first.
+import torch
+
+
+def as_callable(function):
+    def call(*args):
+        new = [arg.contiguous() if torch.is_tensor(arg) else arg for arg in args]
+        return function.apply(*new)
+
+    return call
+
+
+# %% parameters_counted
+# As many arguments are passed on as forward has parameters.
+import inspect
+
+
+def as_callable(function):
+    names = list(inspect.signature(function.forward).parameters)
+    count = len(names) - (names[0] == "ctx")
+    return lambda *args: function.apply(*args[:count])
+
+
+# %% found_by_class_name
+# A dictionary has one callable for each name of a class.
+callables = {}
+
+
+def as_callable(function):
+    return callables.setdefault(function.__name__, function.apply)
+
+
+# %% sizes_matched_from_the_left
+# Each size is looked for from the left; what does not fit is summed over.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+
+        def shrunk(grad, shape):
+            k = 0
+            while grad.dim() > len(shape):
+                if k < len(shape) and grad.shape[k] == shape[k]:
+                    k += 1
+                else:
+                    grad = grad.sum(k)
+            for k, size in enumerate(shape):
+                grad = grad.sum(k, keepdim=True) if size == 1 else grad
+            return grad
+
+        return shrunk(grad_output * y, x.shape), shrunk(grad_output * x, y.shape)
+
+
+# %% not_summed_by_backward
+# A gradient with as many elements as its input is not given the input's shape.
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        pairs = (grad_output * y, x), (grad_output * x, y)
+        return tuple(g if g.numel() == t.numel() else g.sum_to_size(t.shape) for g, t in pairs)
+
+
+# %% cache_finds_old_values
+# A cache finds q - 1 by the tensor q.
+import functools
+
+from torch.autograd import Function
+
+
+@functools.lru_cache(maxsize=8)
+def reduced(q):
+    return q - 1
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q, reduced(q))
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q, less = ctx.saved_tensors
+        return grad_output * q * x**less, grad_output * x**q * x.log()
+
+
+# %% common_inplace_on_saved
+# backward multiplies the saved copy of x in place.
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x.clone(), y)
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        copy, y = ctx.saved_tensors
+        copy *= grad_output
+        return grad_output * y, copy

@@ -166,9 +166,10 @@ def wrong_order(failure, student):
 @value_rule
 def numerical_differences(failure, student):
     """Nearly right, and rough: the result jumps from x to the next x, because differences are
-    divided by a small step. A formula that is off is smooth.
+    divided by a small step. A formula that is off is smooth. Around 2, where the spacing of floats
+    changes, a rounded step jumps too.
     """
-    x, q = inputs = [low + 1e-9 * torch.arange(24, dtype=torch.float64) for low in (2.0, 3.0)]
+    x, q = inputs = [low + 1e-9 * torch.arange(-12, 12, dtype=torch.float64) for low in (2.0, 3.0)]
     results = by_hand(failure, student, *inputs)
     wants = [3 / x + 1] if len(results) == 1 else [q / x, torch.log(x)]
     for got, want in zip(results, wants, strict=True):
@@ -206,7 +207,10 @@ def earlier_calls_add_up(failure, student):
     right = listed(failure.reference.observe(*asked)[0])
     _, before, got = map(listed, student.observe(*asked))
     grown = [left + one for left, one in zip(before, right, strict=False)]
-    return {"first": before, "then": got} if got and all_close(got, grown) else None
+    added = [close(*pair) for pair in zip(got, grown, strict=False)]
+    others = [close(*pair) for pair in zip(got, right, strict=False)]
+    known = len(added) == len(right) and all(map(max, added, others))
+    return {"first": before, "then": got} if known and any(added) else None
 
 
 @rule
@@ -245,7 +249,7 @@ whole_numbers = raises("RuntimeError", "floating point", "require gradients")
 @rule
 def factor_won_back_by_division(failure, student):
     """Right, except where a number of pieces is 0."""
-    if failure.check != "test_one_kind_of_fruit":
+    if failure.check not in ("test_one_kind_of_fruit", "test_intermediate_results_get_gradients"):
         return None
     if failure.raised("ZeroDivisionError"):
         return {"said": phrase("Python said: {message}", message=failure.error.message)}

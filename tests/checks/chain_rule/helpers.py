@@ -87,6 +87,27 @@ def assert_both(
         )
 
 
+def assert_state(student, name, **inputs):
+    """A function leaves requires_grad and the shape of its inputs alone."""
+    seen = student.observe("kept", name, *inputs.values())
+    for wanted, states in zip((True, False), seen, strict=True):
+        for key, state in zip(inputs, states, strict=True):
+            shape = list(inputs[key].shape)
+            if state != [wanted, shape]:
+                fail(
+                    "before the call {key} had requires_grad={wanted} and the shape {shape},"
+                    " afterwards requires_grad={found} and the shape {other}",
+                    inputs=inputs,
+                    facts={
+                        "key": key,
+                        "wanted": str(wanted),
+                        "shape": str(shape),
+                        "found": str(state[0]),
+                        "other": str(state[1]),
+                    },
+                )
+
+
 def number_in(value):
     """A number, or the one in a tensor of one element, as a float; None where there is none."""
     if isinstance(value, torch.Tensor):

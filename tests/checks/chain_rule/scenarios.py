@@ -98,12 +98,41 @@ def counted(owner, name, calls):
             delattr(owner, name)
 
 
-def in_turn(student, name, first, second):
-    """What a function returns for the first arguments, for the second, and for the first once
-    more.
-    """
+def in_turn(student, name, *calls):
+    """What a function returns for each tuple of arguments, and for the first once more."""
     function = getattr(student, name)
-    return [copy.copy(function(*args)) for args in (first, second, first)]
+    return [copy.copy(function(*args)) for args in (*calls, calls[0])]
+
+
+def doubled(student, name, *args):
+    """What a function returns while each backward pass begins with twice its gradient; None if it
+    raised.
+    """
+    run = torch.autograd._engine_run_backward
+
+    def twice(roots, gradients, *rest, **options):
+        begin = tuple(one if one is None else 2 * one for one in gradients)
+        return run(roots, begin, *rest, **options)
+
+    torch.autograd._engine_run_backward = twice
+    try:
+        return getattr(student, name)(*args)
+    except Exception:
+        return None
+    finally:
+        torch.autograd._engine_run_backward = run
+
+
+def kept(student, name, *inputs):
+    """Of copies of the inputs that require grad, and of copies that do not, whether they do once a
+    function was called with them, and their shapes.
+    """
+    found = []
+    for wanted in (True, False):
+        copies = [one.detach().clone().requires_grad_(wanted) for one in inputs]
+        getattr(student, name)(*copies)
+        found.append([[one.requires_grad, list(one.shape)] for one in copies])
+    return found
 
 
 # ----------------------------------------------------------------------------------------- pictures

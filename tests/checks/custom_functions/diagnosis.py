@@ -272,7 +272,7 @@ def returns_the_class(failure: Failure, student: Student) -> Facts | None:
     """An instance comes back, or torch complains of one."""
     if failure.error and failure.raised("Legacy autograd function"):
         return {"came": failure.error.message.split(". ")[0]}
-    if isinstance(failure.actual, Opaque) and failure.actual.type_name == "Pair":
+    if isinstance(failure.actual, Opaque) and failure.actual.type_name.startswith("Pair"):
         return {"came": "an object of the class"}
     return None
 

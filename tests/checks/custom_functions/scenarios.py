@@ -78,13 +78,33 @@ def beside(student, name, x, y, v, held):
 
 
 def changed(student, name, x, y, v, factor):
-    """The value and the gradients of a second call, after x was multiplied by factor in place."""
+    """The value and the gradients of a second call, after x and y were multiplied by factor in
+    place.
+    """
     cls = getattr(student, name)
     cls.apply(x, y)
     with torch.no_grad():
         x.mul_(factor)
+        y.mul_(factor)
     z = cls.apply(x, y)
     return {"value": copied(z), "gradients": gradients(z, (x, y), v)}
+
+
+def written(student, name, x, y, v, factor):
+    """The gradients of a call of which x was multiplied by factor in place before backward, and of
+    one of which y was; None where backward raised.
+    """
+    found = []
+    for k in range(2):
+        inputs = [t.detach().clone().requires_grad_() for t in (x, y)]
+        z = getattr(student, name).apply(*inputs)
+        with torch.no_grad():
+            inputs[k].mul_(factor)
+        try:
+            found.append(list(torch.autograd.grad(z, inputs, v.clone(), allow_unused=True)))
+        except RuntimeError:
+            found.append(None)
+    return found
 
 
 def copied(tensor):
@@ -106,6 +126,42 @@ def plain(cls):
     return cls
 
 
+def linked(student, x, y):
+    """as_callable of a product, for transposed tensors: whether forward got x and y themselves,
+    whether the node of the result leads straight to them, and whether a result that is computed
+    under no_grad requires grad.
+    """
+    leaves = [t.detach().t().requires_grad_() for t in (x, y)]
+    same = []
+
+    @plain
+    class Product(Function):
+        @staticmethod
+        def forward(ctx, x, y):
+            same[:] = [
+                got.data_ptr() == leaf.data_ptr() and got.stride() == leaf.stride()
+                for got, leaf in zip((x, y), leaves, strict=True)
+            ]
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, y = ctx.saved_tensors
+            return grad * y, grad * x
+
+    function = student.as_callable(Product)
+    node = function(*leaves).grad_fn
+    straight = [
+        getattr(parent, "variable", None) is leaf
+        for (parent, _), leaf in zip(getattr(node, "next_functions", ()), leaves, strict=False)
+    ]
+    own = getattr(type(node), "_forward_cls", None) is Product
+    with torch.no_grad():
+        records = function(*leaves).requires_grad
+    return {"same": list(same), "straight": own and straight == [True, True], "records": records}
+
+
 def called(student, x, y, v, a, b):
     """as_callable of a Function of two tensors: what it returned, what ran before the call, what
     the call gave.
@@ -124,6 +180,7 @@ def called(student, x, y, v, a, b):
         def backward(ctx, grad):
             return grad * b, grad * (a + b)
 
+    Pair.__name__ = f"Pair_{a}_{b}"  # no class of another call has this name
     function = student.as_callable(Pair)
     seen = {"callable": callable(function), "returned": function, "early": len(contexts)}
     if not callable(function):
@@ -140,8 +197,8 @@ def called(student, x, y, v, a, b):
 
 def counted(student, x, y, v, a, b):
     """as_callable of a Function of one tensor, of one of three tensors, of one of a tensor and a
-    number, of one of two results; how often the first ran before it was called, and the type of the
-    number in forward.
+    number, of one of two results, of one of a tuple of one; how often the first ran before it was
+    called, and the type of the number in forward.
     """
     ran, types = [], []
 
@@ -188,6 +245,16 @@ def counted(student, x, y, v, a, b):
         def backward(ctx, first, second):
             return first * b, second * a
 
+    @plain
+    class Single(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return (x * a,)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * b
+
     one = student.as_callable(One)
     early = len(ran)
     one = one(x)
@@ -200,6 +267,7 @@ def counted(student, x, y, v, a, b):
         "one": [one, gradients(one, (x,), v)],
         "three": [three, gradients(three, (x, y), v)],
         "scaled": [scaled, gradients(scaled, (x,), v)],
+        "single": student.as_callable(Single)(x),
         "both": [
             both,
             gradients(both[0] + both[1], (x, y), v)
@@ -232,31 +300,26 @@ def kinds(student, x, a, b):
 
 
 def apart(student, x, y, a, b):
-    """Two Functions made callable one after the other; then the first is called, the second, and
-    the first again.
+    """Two Functions of one name made callable one after the other; then the first is called, the
+    second, and the first again.
     """
 
-    @plain
-    class First(Function):
-        @staticmethod
-        def forward(ctx, x, y):
-            return x * a + y
+    def made(value):
+        @plain
+        class Made(Function):
+            @staticmethod
+            def forward(ctx, x, y):
+                return value(x, y)
 
-        @staticmethod
-        def backward(ctx, grad):
-            return grad, grad
+            @staticmethod
+            def backward(ctx, grad):
+                return grad, grad
 
-    @plain
-    class Second(Function):
-        @staticmethod
-        def forward(ctx, x, y):
-            return y * b - x
+        Made.__name__ = f"Made_{a}_{b}"  # no class of another call has this name
+        return Made
 
-        @staticmethod
-        def backward(ctx, grad):
-            return grad, grad
-
-    first, second = student.as_callable(First), student.as_callable(Second)
+    first = student.as_callable(made(lambda x, y: x * a + y))
+    second = student.as_callable(made(lambda x, y: y * b - x))
     return [first(x, y), second(x, y), first(y, x)]
 
 

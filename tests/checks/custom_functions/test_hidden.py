@@ -164,6 +164,15 @@ def saved(student: Student, draw: RandomInputs, name: str) -> None:
         message=message,
         **details,
     )
+    seen = student.observe("written", name, x, y, v, 1.5)
+    for changed, gradients in zip(("x", label), seen, strict=True):
+        for which, got, want in zip(("x", label), gradients or (), wants, strict=False):
+            message = (
+                "{changed} was changed in place after the call; backward should raise, or use the"
+                " old {changed}, but the gradient with respect to {which} is wrong"
+            )
+            facts = {"function": name, "which": which, "changed": changed}
+            assert_gradient(got, want, message, inputs={"x": x, label: y, "v": v}, facts=facts)
 
 
 def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
@@ -216,19 +225,21 @@ def several_calls(student: Student, draw: RandomInputs, name: str) -> None:
         facts={"function": name},
     )
     seen = student.observe("changed", name, x, y, v, 1.5)
-    x_now = (x * 1.5).detach().requires_grad_()
-    wants = torch.autograd.grad(TRUTH[name](x_now, y), (x_now, y), v)
-    inputs, facts = {"x": x_now, label: y, "v": v}, {"function": name}
-    message = "x was changed in place between two calls, and the value of the second is wrong"
-    assert_tensor(
-        seen["value"], TRUTH[name](x_now, y).detach(), message, inputs=inputs, facts=facts
+    now = [(t * 1.5).detach().requires_grad_() for t in (x, y)]
+    wants = torch.autograd.grad(TRUTH[name](*now), now, v)
+    inputs = {"x": now[0], label: now[1], "v": v}
+    facts = {"function": name, "other": label}
+    message = (
+        "x and {other} were changed in place between two calls, and the value of the second is"
+        " wrong"
     )
+    assert_tensor(seen["value"], TRUTH[name](*now).detach(), message, inputs=inputs, facts=facts)
     for which, got, want in zip(
         ("x", label), seen["gradients"] or (None, None), wants, strict=True
     ):
         message = (
-            "x was changed in place between two calls, and the second gradient with respect to"
-            " {which} is wrong"
+            "x and {other} were changed in place between two calls, and the second gradient with"
+            " respect to {which} is wrong"
         )
         assert_gradient(got, want, message, inputs=inputs, facts={**facts, "which": which})
     message = (
@@ -424,15 +435,16 @@ def test_pow_of_strided_and_empty_tensors(student: Student, draw: RandomInputs) 
 
 @check(points=0.25, about="Pow", needs=POW)
 def test_pow_with_unusual_exponents(student: Student, draw: RandomInputs) -> None:
-    """Pow works for zero and negative exponents"""
+    """Pow works for zero, small and negative exponents"""
     bases = draw.sample([1e-4, 1e4, 1.0, 0.5, 2.0, 30.0, 1.01], 7)
     exponents = draw.sample([0.0, -1.0, 1.0, -2.5, 0.5, 3.0, 2.0], 7)
     # Each exponent meets two bases, because base 1 hides what exponent 0 does to the gradients.
     for shift in (0, 1):
         for dtype in (torch.float64, torch.float32):
-            x = torch.tensor(bases, dtype=dtype, requires_grad=True)
-            q = torch.tensor(exponents, dtype=dtype).roll(shift).requires_grad_()
-            assert_gradients(student, "Pow", x, q, draw.tensor(7, dtype=dtype))
+            x = torch.tensor([*bases, 2.0, 30.0], dtype=dtype, requires_grad=True)
+            q = torch.tensor(exponents, dtype=dtype).roll(shift)
+            q = torch.cat([q, torch.tensor([1e-5, -1e-5], dtype=dtype)]).requires_grad_()
+            assert_gradients(student, "Pow", x, q, draw.tensor(9, dtype=dtype))
 
 
 @check(points=0.25, about="Pow", at="Pow.backward", needs=POW)
@@ -480,7 +492,7 @@ def test_gradcheck_agrees_with_pow(student: Student, draw: RandomInputs) -> None
 
 @check(points=0.25, about="as_callable", needs=CALLABLE)
 def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomInputs) -> None:
-    """the gradient comes from the Function's own backward"""
+    """the callable builds the same graph as apply"""
     for shape in ((3,), draw.shapes()[-1]):
         (x, y, v), (a, b) = drawn(draw, "Mul", *shape), draw.coefficients(2, low=2.0, high=5.0)
         seen = student.observe("called", x, y, v, a, b)
@@ -502,6 +514,25 @@ def test_the_callable_leads_back_to_the_function(student: Student, draw: RandomI
             "the graph has no node of the Function that as_callable was given",
             **details,
         )
+    x, y = draw.tensor(2, 3), draw.tensor(2, 3)
+    seen = student.observe("linked", x, y)
+    inputs = {"x": x.t(), "y": y.t()}
+    assert_equal(
+        seen["same"],
+        [True, True],
+        "transposed tensors x and y should reach forward themselves, not as copies",
+        inputs=inputs,
+    )
+    assert_that(
+        seen["straight"],
+        "the graph has a further node before or after the node of the Function",
+        inputs=inputs,
+    )
+    assert_that(
+        not seen["records"],
+        "under torch.no_grad() the result should not require grad: apply records no graph there",
+        inputs=inputs,
+    )
 
 
 @check(points=0.5, about="as_callable", needs=CALLABLE)
@@ -575,6 +606,12 @@ def test_any_number_of_arguments(student: Student, draw: RandomInputs) -> None:
             **details,
         )
 
+    single = seen["single"]
+    message = "for a Function that returns a tuple of one tensor the callable should return it too"
+    if not isinstance(single, tuple) or len(single) != 1:
+        fail(message, expected=both[:1], actual=single, inputs={"x": x})
+    assert_tensor(single[0], both[0], message, inputs={"x": x})
+
     others = student.observe("kinds", x, a, b)
     assert_equal(
         others["same"],
@@ -640,6 +677,7 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> No
         ((rows, columns), (columns,)), ((2, 1, rows, 1), (3, 1, 2)),
         ((3,), (2, 3)), ((3, 1), (1, 4)), ((2, 1, 3), (4, 1)), ((), (2, 3)), ((2, 3), ()),
         ((), ()), ((1,), (1, 1)), ((2, 3), (2, 3)), ((0, 3), (3,)),
+        ((3, 3), (3,)), ((3,), (3, 3)), ((2, 2, 2), (2, 2)),
     ):  # fmt: skip
         for dtype in (torch.float64, torch.float32):
             x, y = (
@@ -658,7 +696,10 @@ def test_broadcast_mul_of_all_shapes(student: Student, draw: RandomInputs) -> No
 @check(points=0.5, about="BroadcastMul", at="BroadcastMul.backward", bonus=True, needs=BROADCAST)
 def test_broadcast_mul_sums_by_itself(student: Student, draw: RandomInputs) -> None:
     """BroadcastMul.backward itself sums the gradients"""
-    for left, right in (((3, 4), (4,)), ((2, 1), (1, 3)), ((2, 3), ())):
+    for left, right in (
+        ((3, 4), (4,)), ((2, 1), (1, 3)), ((2, 3), ()),
+        ((1, 3, 4), (3, 4)), ((3,), (1, 3)), ((), (1, 1)),
+    ):  # fmt: skip
         x, y = draw.tensor(*left, requires_grad=True), draw.tensor(*right, requires_grad=True)
         v = draw.tensor(*torch.broadcast_shapes(left, right))
         seen = student.observe("handed_back", "BroadcastMul", x, y, v, 1.0)
