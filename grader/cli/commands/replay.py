@@ -105,6 +105,11 @@ def replay(course: Course, asked: ReplayRequest) -> ExitCode:
         what = understood(course, asked)
         with waiting(make_console(stderr=True), what.tr, client):
             judged = grade_lesson(client, what.lesson, what.file, what.settings)
+    if what.check is None and judged.result.status is LessonStatus.NOT_STARTED:
+        said = "{lesson} is not started, so there is nothing to show. What comes next: {command}"
+        said = what.tr(said, lesson=what.lesson.id, command="grade next")
+        make_console().print(said, markup=False)
+        return ExitCode.NOT_FULL_MARKS
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
         show_choice(make_console(), what, asked, wrong)
         return ExitCode.NOT_FULL_MARKS

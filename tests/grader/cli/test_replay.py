@@ -309,6 +309,22 @@ def test_a_replay_shows_the_check_and_nothing_else(
     assert code == ExitCode.OK
 
 
+def test_a_lesson_that_is_not_started_has_nothing_to_replay(
+    shared_host: ForkServerClient,
+    small_course: Course,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    stub = (small_course.root / "exercises" / "tiny" / "tiny.py").read_text("utf-8")
+    place = write_lesson(tmp_path / "work", "tiny", stub)
+    common = ("--in", str(place), "--course", str(small_course.root), "--lang", "en")
+    code, out, _ = replayed(capsys, "tiny", *common)
+    assert code == ExitCode.NOT_FULL_MARKS
+    assert out == (
+        "tiny is not started, so there is nothing to show. What comes next: grade next\n"
+    )
+
+
 def test_a_replay_folds_nothing(
     shared_host: ForkServerClient,
     small_course: Course,
