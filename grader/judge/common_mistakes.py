@@ -8,7 +8,7 @@ the code that has the measured effect. Without evidence, it names nothing.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from grader.core.i18n import phrase
@@ -24,6 +24,10 @@ from grader.worker.wire.placeholders import Opaque
 Facts = dict[str, Any]
 SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
 """Methods whose result shares memory with the tensor."""
+SOMETIMES = (*SHARING, *"contiguous double flatten float ravel reshape to type".split())
+"""The same, with the methods that return the tensor itself, or a view, only if nothing has to be
+converted or moved.
+"""
 SETTERS = ("requires_grad_", "detach_", "share_memory_")
 """Methods that end in an underscore and leave the values as they are."""
 
@@ -93,27 +97,32 @@ def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
     if failure.message != WROTE or node is None:
         return None
     functions = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
-    places = {place for one in functions for place in writes_of(one)}
-    if len(places) != 1:
-        return None
-    ((name, line),) = places
-    return {"name": name, "function": failure.about, "line": line}
+    for sharing in (SHARING, SOMETIMES):
+        places = {place for one in functions for place in writes_of(one, sharing)}
+        if len(places) == 1:
+            ((name, line),) = places
+            return {"name": name, "function": failure.about, "line": line}
+        if places:
+            return None
+    return None
 
 
-def writes_of(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+def writes_of(
+    function: ast.FunctionDef, sharing: Collection[str] = SHARING
+) -> Iterator[tuple[str, int]]:
     """Yield the argument's name and the line for each write into an argument, or into a variable
-    that shares its memory.
+    that shares its memory because it was made by ``sharing`` methods.
     """
     shared = {one.arg: one.arg for one in arguments_of(function.args)}
     own: set[str] = set()
     for name, value in assigned_names(function):
-        source = shared_with(value)
+        source = shared_with(value, sharing)
         if source in shared and name not in own:
             shared.setdefault(name, shared[source])
         else:  # it has memory of its own, at least on some paths
             own.add(name)
     for node in ast.walk(function):
-        for name, line in written_names(node):
+        for name, line in written_names(node, sharing):
             if name in shared and name not in own:
                 yield shared[name], line
 
@@ -130,21 +139,21 @@ def assigned_names(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
                         yield target.id, value
 
 
-def shared_with(value: ast.expr) -> str | None:
+def shared_with(value: ast.expr, sharing: Collection[str] = SHARING) -> str | None:
     """Return the variable that a value shares memory with, on one path of an if-else at least."""
     match value:
         case ast.Name(id=name):
             return name
         case ast.IfExp(body=one, orelse=other):
-            return shared_with(one) or shared_with(other)
+            return shared_with(one, sharing) or shared_with(other, sharing)
         case ast.Call(func=ast.Attribute(value=inner, attr=attr)) if (
-            attr in SHARING or writes_in_place(attr)
+            attr in sharing or writes_in_place(attr)
         ):
-            return shared_with(inner)
+            return shared_with(inner, sharing)
         case ast.Attribute(value=inner, attr="data" | "T" | "mT"):
-            return shared_with(inner)
+            return shared_with(inner, sharing)
         case ast.Subscript(value=inner, slice=ast.Slice() | ast.Constant()):
-            return shared_with(inner)
+            return shared_with(inner, sharing)
     return None
 
 
@@ -153,7 +162,7 @@ def writes_in_place(method: str) -> bool:
     return method.endswith("_") and not method.startswith("_") and method not in SETTERS
 
 
-def written_names(node: ast.AST) -> Iterator[tuple[str, int]]:
+def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator[tuple[str, int]]:
     """Yield names whose value a node changes in place, and the line: x += …, x[…] = …, x.mul_(…),
     out=x.
     """
@@ -168,7 +177,7 @@ def written_names(node: ast.AST) -> Iterator[tuple[str, int]]:
         case ast.keyword(arg="out", value=value):
             targets = [value]
     for target in targets:
-        if (name := shared_with(target)) is not None:
+        if (name := shared_with(target, sharing)) is not None:
             yield name, target.lineno
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 
+from grader.core.i18n import Catalogue
 from grader.course.analysis.scopes import dotted_name
 from grader.course.analysis.source import Source
 
@@ -52,6 +53,8 @@ MODULES = {
     "pickle": "makes objects that run code where they are loaded",
 }
 PATCHED_MODULES = ("torch", "builtins", "sys", "numpy", "math")
+REPLACES = "replaces what is not the lesson's"
+DEFINES = "defines a special method"
 HOOKS = ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__")
 BUILTINS = {
     "exec": "runs code from text",
@@ -61,25 +64,26 @@ BUILTINS = {
 }
 
 
-def flags_in(source: Source) -> list[str]:
-    """Return a line of text, with the file's line number, for each thing that a person should
-    check.
+def flags_in(source: Source, tr: Catalogue) -> list[str]:
+    """Return a line of text, with the file's line number and the name in question, for each thing
+    that a person should check.
     """
-    found: dict[str, int] = {}
+    found: dict[tuple[str, str], int] = {}
     for node in source.nodes:
-        for text in _flags_of(node, source):
-            found.setdefault(text, getattr(node, "lineno", 0))
-    return [f"{source.place(line)} {text}" for text, line in found.items()]
+        for flag in _flags_of(node, source):
+            found.setdefault(flag, getattr(node, "lineno", 0))
+    return [f"{source.place(line)} {tr(reason)} ({name})" for (reason, name), line in found.items()]
 
 
-def _flags_of(node: ast.AST, source: Source) -> list[str]:
+def _flags_of(node: ast.AST, source: Source) -> list[tuple[str, str]]:
+    """Return the reasons to flag a node, each with the name in question."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         aliases = [alias.name for alias in node.names]
         names = aliases if isinstance(node, ast.Import) else [node.module or ""]
-        return [f"{MODULES[top]} ({name})" for name in names if (top := _top(name)) in MODULES]
+        return [(MODULES[top], name) for name in names if (top := _top(name)) in MODULES]
     if isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Delete):
         targets = node.targets if isinstance(node, ast.Assign | ast.Delete) else [node.target]
-        return [f"replaces {name}" for target in targets if (name := _outside(target, source))]
+        return [(REPLACES, name) for target in targets if (name := _outside(target, source))]
     if isinstance(node, ast.Call):
         name = resolved(node.func, source)
         if (
@@ -88,14 +92,14 @@ def _flags_of(node: ast.AST, source: Source) -> list[str]:
             and (owner := resolved(node.args[0], source))
             and _top(owner) in PATCHED_MODULES
         ):
-            return [f"replaces attributes of {owner}"]
+            return [(REPLACES, owner)]
         if name in BUILTINS:
-            return [f"{BUILTINS[name]} ({name})"]
+            return [(BUILTINS[name], name)]
     if isinstance(node, ast.Name) or (isinstance(node, ast.Attribute) and node.attr in TAILS):
         name = resolved(node, source)
-        return [f"{REACHING_OUT[name]} ({name})"] if name in REACHING_OUT else []
+        return [(REACHING_OUT[name], name)] if name in REACHING_OUT else []
     if isinstance(node, ast.FunctionDef) and node.name in HOOKS:
-        return [f"defines {node.name}"]
+        return [(DEFINES, node.name)]
     return []
 
 

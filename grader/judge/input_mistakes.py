@@ -171,6 +171,24 @@ def _copying(value: ast.expr) -> str | None:
 
 
 @mistake(
+    "common_empty_of_another_dtype",
+    about=(),
+    title="The result for an empty input has the wrong dtype",
+    explanation=(
+        "The result has no elements, as it should, but it is {dtype} where {wanted} is expected."
+        " Without a dtype, torch.zeros and torch.empty make float32: use new_zeros or zeros_like."
+    ),
+)
+def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
+    """Recognize an empty result of the right shape in another dtype."""
+    both = pair(failure)
+    if both is None or both[0].numel() or both[0].shape != both[1].shape:
+        return None
+    actual, expected = (str(one.dtype).removeprefix("torch.") for one in both)
+    return None if actual == expected else {"dtype": actual, "wanted": expected}
+
+
+@mistake(
     "common_calls_disagree",
     about=(),
     title="The same call gives another result",
@@ -223,5 +241,6 @@ INPUTS: tuple[Mistake, ...] = (
     written_into_copy,
     input_returned,
     input_added,
+    empty_of_another_dtype,
     calls_disagree,
 )

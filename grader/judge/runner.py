@@ -97,7 +97,7 @@ class Judge:
                 results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees
         replaced = [
-            f"{session.source.filename} replaced {name} while it was loaded"
+            run.tr("{file} replaced {name} while it was loaded", file=task.filename, name=name)
             for name in session.replaced
         ]
         return JudgeResult(
@@ -106,7 +106,7 @@ class Judge:
             guarantees,
             missing,
             session.limits,
-            flags=(*flags_in(session.source), *replaced),
+            flags=(*flags_in(session.source, run.tr), *replaced),
             untranslated=tuple(sorted(run.tr.missing)),
             script=run.script,
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},

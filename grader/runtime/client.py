@@ -47,7 +47,8 @@ def default_mode() -> str:
 def lesson_key(spec: LessonSpec) -> str:
     """Return a hash of a lesson's spec and of when its files were last changed."""
     folders = {Path(file).parent for file in spec.check_files}
-    files = [Path(path) for path in spec.texts]
+    named = (*spec.texts, spec.diagnosis, spec.mistakes, spec.near_misses, spec.accepted)
+    files = [Path(path) for path in named if path is not None]
     files += [file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))]
     changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
     text = json.dumps([spec.as_json(), changed], sort_keys=True)

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from in_process import lend
 
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
@@ -17,6 +18,7 @@ from grader.course.course import Course
 from grader.course.excerpt import excerpt
 from grader.course.manifest import load_course
 from grader.course.mistake_texts import read_mistakes
+from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork
 RIGHT = "\n\ndef triple(x):\n    return 3 * x\n\n\nLIMIT = 20.0\n"
@@ -27,6 +29,12 @@ ANSWERS = {
     "dan": "def double(x):\n    return 2 * x - x**3\n",
     "eve": "def double(x):\n    return x * x\n",
 }
+
+
+@pytest.fixture(autouse=True)
+def shared_host(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fork server that already knows a lesson reads its changed catalogue."""
+    lend(host, monkeypatch)
 
 
 @pytest.fixture
@@ -69,6 +77,7 @@ def test_a_named_group_is_told_in_the_next_batch(course: Course, tmp_path: Path)
     again = graded(load_course(course.root), tmp_path)
     assert people(again) == [["dan"]]
     assert next(one for one in again.mistakes if one.id == texts.id).people.count == 3
+    name_group(course, tmp_path / "grades", again.groups[0].signature, "A cube is taken off", "No.")
 
 
 def test_what_can_not_be_recognized_changes_nothing(course: Course, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 import grader
 from grader.cli import SECTIONS, cli, help, learner, magics
 from grader.core.i18n import engine_catalogue
+from grader.judge import flags
 
 PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
@@ -29,7 +30,7 @@ MODULES = """
     cli/commands/watch cli/commands/watch_screen cli/commands/workspace cli/debugging
     cli/file_events cli/help cli/learner cli/magics cli/output_file core/i18n course/files
     course/lesson_file course/manifest course/notebook/magics course/notebook/reader
-    course/submission course/text_encoding course/zips judge/debugger
+    course/submission course/text_encoding course/zips judge/debugger judge/runner
     judge/remote/worker_sources render/graph/tracing_process render/lesson_table render/terminal
     render/terminal_lines
 """.split()
@@ -86,6 +87,14 @@ def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> 
         entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
     }
     assert spoken(PACKAGE / f"{module}.py") - known == set()
+
+
+def test_what_a_person_should_look_at_has_korean_words() -> None:
+    reasons = {*flags.REACHING_OUT.values(), *flags.MODULES.values(), *flags.BUILTINS.values()}
+    tr = engine_catalogue("ko")
+    for reason in (*reasons, flags.REPLACES, flags.DEFINES):
+        tr(reason)
+    assert not tr.missing
 
 
 def test_help_has_korean_words() -> None:

@@ -70,6 +70,8 @@ def named(
     [
         (WANTED.float(), WANTED, "common_wrong_dtype", "float32 where float64"),
         (WANTED.float() + 1, WANTED, None, ""),
+        (WANTED[:0].float(), WANTED[:0], "common_empty_of_another_dtype", "float32 where float64"),
+        (WANTED[:0], WANTED[:0], None, ""),
         (WANTED.T, WANTED, "common_swapped_dimensions", ""),
         (SQUARE.T, SQUARE, "common_swapped_dimensions", ""),
         (WANTED.unsqueeze(0), WANTED, "common_wrong_shape", "size 1: the shape is (1, 2, 3)"),
@@ -148,6 +150,17 @@ def test_a_write_reaches_an_argument_through_shared_memory() -> None:
     assert named(message=WROTE, source=source.format("x.exp() if a else x.detach()"))[0] == found
     pair = "def f(x):\n    y, z = x.detach(), 1\n    y += z\n    return y\n"
     assert named(message=WROTE, source=pair)[0] == found
+    assert named(message=WROTE, source=source.format("x.detach().to(torch.float64)"))[0] == found
+
+
+def test_memory_that_may_be_shared_counts_only_if_none_surely_is() -> None:
+    source = (
+        "def f(x, q):\n    flat = q.detach().flatten()\n    flat /= 2\n    {}\n    return flat\n"
+    )
+    found, words = named(message=WROTE, source=source.format("pass"))
+    assert found == "common_writes_into_argument"
+    assert "q is an argument" in words and "in line 3" in words
+    assert "x is an argument" in named(message=WROTE, source=source.format("x += 1"))[1]
 
 
 def test_values_written_into_a_copy() -> None:
