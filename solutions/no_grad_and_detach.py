@@ -41,12 +41,12 @@ def split_backward(
 ) -> tuple[Tensor, Tensor]:
     """Compute y = first(x) and z = second(w), and go backward in two stages.
 
-    w is y cut from its graph: a leaf with y's values that requires grad. x is a float32 or float64
-    leaf that requires grad, y has any shape, and z is 0-d. y may be float64 although x is float32.
-    Return a tuple of the gradient of z at x and the gradient of z at w, each with the shape and
-    dtype of its tensor. x.grad may hold numbers from -100 to 100 before the call. The result does
-    not contain them; you may subtract them from the new x.grad. The results may share memory with
-    x.grad or with each other. x keeps its values and still requires grad.
+    w is y, or a copy of y, cut from its graph: a leaf with y's values that requires grad. x is a
+    float32 or float64 leaf that requires grad, y has any shape, and z is 0-d. y has the dtype of
+    x or is float64. Return a tuple of the gradient of z at x and the gradient of z at w, each with
+    the shape and dtype of its tensor. Before the call, x.grad is None or holds numbers from -100 to
+    100. The result does not contain them; you may subtract them from the new x.grad. The results
+    may share memory with x.grad or with each other. x keeps its values and still requires grad.
     """
     # solution
     y = first(x)
@@ -64,8 +64,8 @@ def bootstrap_loss(online: Tensor, target: Tensor) -> Tensor:
 
     Both tensors have the same dtype, float32 or float64, and the same shape, which may be 0-d.
     Neither is empty. The gradient at online is that of the mean with target as a constant. No
-    gradient flows through target, even if it is a leaf, or if both come from one graph. Both
-    tensors keep their values, their place in their graphs, and their requires_grad.
+    gradient of the loss flows through target, even if it is a leaf, or if both come from one graph.
+    Both tensors keep their values, their place in their graphs, and their requires_grad.
     """
     # solution
     return ((online - target.detach()) ** 2).mean()

@@ -3,8 +3,9 @@
 Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
-of torch. If x requires grad, the graph of f(x) contains x. x is a float32 or float64 tensor, with
-or without requires_grad, a leaf or not. Leave x and every .grad as they were; only x.requires_grad
+of torch. f(x) has the dtype of x. If x requires grad, the graph of f(x) contains x. f uses x only
+as its argument. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not.
+Leave the values of x, its graph and every .grad as they were, None included; only x.requires_grad
 may become True. Do not use torch.func or torch.autograd.functional.
 """
 
@@ -73,9 +74,9 @@ def gradient_penalty(f, x: Tensor) -> Tensor:
 
     The result is a 0-d tensor with the dtype of x. x has shape (batch, features) with batch > 0. f
     takes a batch of any size and returns one number for each row, which depends on that row alone.
-    f(x) has shape (batch,) or (batch, 1). The penalty can be differentiated with respect to the
-    tensors inside f that require grad, if there are any. No row has the gradient 0. You may add up
-    to 1e-6 under the square root.
+    f(x) has shape (batch,) or (batch, 1). The penalty can be differentiated once with respect to
+    the tensors inside f that require grad, if there are any. The gradient of each row has a norm of
+    at least 0.01. Under the square root, you may add up to 1e-6 to each square, or to their sum.
     """
     # solution
     x = x.detach().requires_grad_()

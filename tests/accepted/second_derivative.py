@@ -3,7 +3,6 @@
 A cell shows the definitions that differ from the solution.
 """
 
-
 # %% backward_on_a_copy
 # backward(create_graph=True) on a leaf of one's own, whose .grad is cleared between the passes.
 import torch
@@ -781,3 +780,14 @@ def gradient_penalty(f, x):
     )[0]
     norms = g.pow(2).sum(1).sqrt()
     return (norms - 1).pow(2).mean()
+
+
+# %% small_number_in_each_square
+# A millionth is added to each square, not to their sum.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    return (((gradient**2 + 1e-6).sum(dim=1).sqrt() - 1) ** 2).mean()

@@ -872,3 +872,139 @@ def bootstrap_loss(online, target):
 def bootstrap_loss(online, target):
     other = target.detach().clone() if target.requires_grad else target
     return (other.neg_() + online).square().mean()
+
+
+# %% mode_of_f_remains
+# A mode that was off is not restored: f may have switched recording on.
+import torch
+
+
+def predict(f, x):
+    if not torch.is_grad_enabled():
+        return f(x)
+    with torch.no_grad():
+        return f(x)
+
+
+# %% recording_switched_on
+# inference_mode only where recording is on; mode=False switches it on.
+import torch
+
+
+def predict(f, x):
+    with torch.inference_mode(torch.is_grad_enabled()):
+        return f(x)
+
+
+# %% recording_switched_on
+# The mode is turned into the other one, whatever it is.
+import torch
+
+
+def predict(f, x):
+    with torch.set_grad_enabled(not torch.is_grad_enabled()):
+        return f(x)
+
+
+# %% switched_on_afterwards
+# A leaf is switched off for f, and on again in any case.
+import torch
+
+
+def predict(f, x):
+    with torch.no_grad():
+        if not x.is_leaf:
+            return f(x)
+        x.requires_grad_(False)
+        try:
+            return f(x)
+        finally:
+            x.requires_grad_(True)
+
+
+# %% detached_in_place
+# A leaf is switched on again only if f returns.
+import torch
+
+
+def predict(f, x):
+    before = x.requires_grad
+    with torch.no_grad():
+        if x.is_leaf:
+            x.requires_grad_(False)
+        result = f(x)
+        if x.is_leaf:
+            x.requires_grad_(before)
+    return result
+
+
+# %% compares_with_nan
+# An error if a copy has other values.
+import torch
+
+
+def cut(y):
+    copy = torch.empty_like(y, requires_grad=False).copy_(y.detach())
+    if not torch.all(copy == y):
+        raise RuntimeError("not the same values")
+    return copy
+
+
+# %% ones_for_the_gradient
+# Backward from a 0-d y starts with 1.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    start = None if y.dim() == 0 else at_w
+    return torch.autograd.grad(y, x, start)[0], at_w
+
+
+# %% common_wrong_shape
+# The gradient of an empty y is a vector, whatever the shape of y.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    if not y.numel():
+        return torch.zeros_like(x), torch.zeros(0, dtype=y.dtype)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    return torch.autograd.grad(y, x, at_w)[0], at_w
+
+
+# %% common_empty_of_another_dtype
+# The gradients of an empty y are zeros with the dtype of x.
+import torch
+
+
+def split_backward(x, first, second):
+    y = first(x)
+    if not y.numel():
+        return torch.zeros_like(x), x.new_zeros(y.shape)
+    w = y.detach().requires_grad_()
+    (at_w,) = torch.autograd.grad(second(w), w)
+    return torch.autograd.grad(y, x, at_w)[0], at_w
+
+
+# %% switched_on_afterwards
+# online is to be trained, so it is made to require grad.
+def bootstrap_loss(online, target):
+    if online.is_leaf:
+        online.requires_grad_()
+    return (online - target.detach()).square().mean()
+
+
+# %% switched_on_afterwards
+# The flag of a leaf target is off for the difference only, and then on.
+def bootstrap_loss(online, target):
+    if not target.is_leaf:
+        return (online - target.detach()).square().mean()
+    target.requires_grad_(False)
+    loss = (online - target).square().mean()
+    target.requires_grad_(True)
+    return loss

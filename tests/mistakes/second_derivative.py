@@ -1522,3 +1522,131 @@ def hessian(f, x):
                 element, x, retain_graph=True, materialize_grads=True
             )
     return matrix
+
+
+# %% remembers_the_result
+# A cache knows a tensor by its identity, not by its values.
+import functools
+
+import torch
+
+
+@functools.lru_cache(maxsize=None)
+def derivative_at(f, x, n):
+    y = f(x)
+    for _ in range(n):
+        if not y.requires_grad:
+            return torch.zeros_like(x)
+        (y,) = torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)
+    return y.detach()
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError("n is negative")
+    return derivative_at(f, x.requires_grad_(), n).clone()
+
+
+# %% remembers_the_result
+# The Hessian is kept under the identities of f and x.
+import torch
+
+KNOWN = {}
+
+
+def hessian(f, x):
+    if (f, x) not in KNOWN:
+        own = x.detach().clone().requires_grad_()
+        (slope,) = torch.autograd.grad(f(own), own, create_graph=True)
+        rows = [
+            torch.autograd.grad(one, own, retain_graph=True, materialize_grads=True)[0]
+            if one.requires_grad
+            else torch.zeros_like(x)
+            for one in slope
+        ]
+        KNOWN[f, x] = torch.stack(rows)
+    return KNOWN[f, x].clone()
+
+
+# %% small_numbers_become_zero
+# Everything below a millionth is taken for rounding.
+import torch
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(f(x), x, create_graph=True)
+    if not slope.requires_grad:
+        return torch.zeros(len(x), len(x), dtype=x.dtype)
+    rows = [
+        torch.autograd.grad(one, x, retain_graph=True, materialize_grads=True)[0] for one in slope
+    ]
+    matrix = torch.stack(rows)
+    return torch.where(matrix.abs() < 1e-6, torch.zeros_like(matrix), matrix)
+
+
+# %% small_numbers_become_zero
+# A slope that looks constant has the derivative 0.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not slope.requires_grad:
+        return torch.zeros_like(x)
+    (second,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
+    return second if second.abs().max() > 1e-6 else torch.zeros_like(x)
+
+
+# %% penalty_multiplied_out
+# The square of a binomial, which cancels for norms near 1.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    norms = g.norm(dim=1)
+    return (norms**2 - 2 * norms + 1).mean()
+
+
+# %% equal_slopes_taken_for_a_line
+# f counts as linear where all slopes are equal.
+import torch
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if not slope.requires_grad or (x.numel() > 1 and slope.min() == slope.max()):
+        return torch.zeros_like(x)
+    return torch.autograd.grad(slope.sum(), x, materialize_grads=True)[0]
+
+
+# %% strides_of_x_for_a_new_tensor
+# Computed on the flattened x; the shape comes back by the strides of x.
+import torch
+
+
+def second_derivative(f, x):
+    flat = x.detach().reshape(-1).clone().requires_grad_()
+    (slope,) = torch.autograd.grad(f(flat).sum(), flat, create_graph=True)
+    if not slope.requires_grad:
+        return torch.zeros_like(x)
+    (second,) = torch.autograd.grad(slope.sum(), flat, materialize_grads=True)
+    return torch.as_strided(second.contiguous(), x.shape, x.stride())
+
+
+# %% rows_instead_of_batches
+# f gets each row by itself, without the dimension of the batch.
+import torch
+
+
+def gradient_penalty(f, x):
+    penalties = []
+    for row in x.detach().clone():
+        row = row.requires_grad_() if row.is_leaf else row.clone().requires_grad_()
+        (g,) = torch.autograd.grad(f(row).sum(), row, create_graph=True)
+        penalties.append((g.norm() - 1).square())
+    return torch.stack(penalties).mean()

@@ -59,7 +59,7 @@ def mode_stays_off_after_an_error(failure, student):
 def mode_is_set_not_restored(failure, student):
     """After a plain call the mode is another one."""
     facts = failure.facts
-    if "nested" in facts:
+    if "nested" in facts or "left" in facts:
         return None
     return {} if "enabled" in facts and facts["mode_after"] is not facts["enabled"] else None
 
@@ -174,6 +174,19 @@ def cut_and_made_a_leaf(failure, student):
     if not state or not before or facts.get("itself") or state["node"] is not None:
         return None
     return {} if state["requires_grad"] and before["requires_grad"] else None
+
+
+@rule
+def compares_with_nan(failure, student):
+    """cut raises for NaN, and not for another number."""
+    if failure.error is None:
+        return None
+    student.observe("taken_out", PLAIN, leaf(0.5), None)
+    try:
+        student.observe("taken_out", PLAIN, leaf(float("nan")), None)
+    except StudentCodeError:
+        return {"raised": str(failure.error)}
+    return None
 
 
 # ----------------------------------------------------------------------------------- split_backward

@@ -2,6 +2,8 @@
 the engine's walk for pictures.
 """
 
+from contextlib import suppress
+
 import torch
 
 
@@ -10,6 +12,8 @@ def prediction(student, f, x, through, enabled):
     gave, x before and after.
     """
     t = x if through is None else through(x)
+    if t.is_leaf:
+        t.grad = torch.ones_like(t)
     before, modes, nodes = state(t), [], []
 
     def watched(given):
@@ -39,8 +43,31 @@ def nested(student, f, x, enabled):
     return {"result": kept(result), "mode_after": after, "nested": True}
 
 
+def switching(student, f, x, enabled, left):
+    """The grad mode after predict where f leaves recording on or off, and where it then raises."""
+
+    def leaving(given):
+        out = f(given)
+        torch.set_grad_enabled(left)
+        return out
+
+    def failing(given):
+        leaving(given)
+        raise KeyError
+
+    after = []
+    for one in (leaving, failing):
+        with torch.set_grad_enabled(enabled):
+            with suppress(Exception):
+                student.predict(one, x)
+            after.append(torch.is_grad_enabled())
+    return after
+
+
 def raising(student, f, x, kind, text, enabled):
-    """What came out of predict where f raises an exception, and the grad mode afterwards."""
+    """What came out of predict where f raises an exception, the grad mode afterwards, and x before
+    and after.
+    """
     kinds = (ValueError, KeyboardInterrupt, StopIteration)
     thrown = {one.__name__: one for one in kinds}[kind](text)
 
@@ -48,7 +75,7 @@ def raising(student, f, x, kind, text, enabled):
         f(given)
         raise thrown
 
-    result, raised = None, None
+    result, raised, before = None, None, state(x)
     with torch.set_grad_enabled(enabled):
         try:
             result = student.predict(failing, x)
@@ -60,6 +87,8 @@ def raising(student, f, x, kind, text, enabled):
         "raised": None if raised is None else type(raised).__name__,
         "itself": raised is thrown,
         "mode_after": after,
+        "x_before": before,
+        "x_after": state(x),
     }
 
 

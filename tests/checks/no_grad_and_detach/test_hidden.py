@@ -83,16 +83,18 @@ def drawn_layer(draw, dtype=torch.float64):
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_no_node_is_made_while_f_runs(student, draw):
     """f runs without recording, also with parameters"""
-    for x, through in (
-        (draw.tensor(3, requires_grad=True), None),
-        (draw.tensor(3), None),
-        (draw.tensor(3, dtype=torch.float32, requires_grad=True), program(lambda x: x * 2)),
-        (draw.tensor(*draw.shapes()[-1], 3, requires_grad=True), None),
+    for x, through, enabled in (
+        (draw.tensor(3, requires_grad=True), None, True),
+        (draw.tensor(3), None, True),
+        (draw.tensor(3, dtype=torch.float32, requires_grad=True), program(lambda x: x * 2), True),
+        (draw.tensor(*draw.shapes()[-1], 3, requires_grad=True), None, True),
+        (draw.tensor(3, requires_grad=True), None, False),
     ):
         f, formula = drawn_layer(draw, x.dtype)
-        seen = student.observe("prediction", f, x, through, True)
+        seen = student.observe("prediction", f, x, through, enabled)
         shown = x if through is None else through(x)
-        details = {"inputs": {"x": shown, **formula}, "facts": seen}
+        inputs = {"x": shown, **formula, "torch.is_grad_enabled()": enabled}
+        details = {"inputs": inputs, "facts": seen}
         assert_tensor(seen["result"], f(shown).detach(), "the result is not f(x)", **details)
         for node in seen["nodes_inside"]:
             details["facts"] = {**seen, "built": node}
@@ -112,6 +114,7 @@ def test_no_node_is_made_while_f_runs(student, draw):
 @check(points=0.5, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_the_mode_is_back_afterwards(student, draw):
     """grad mode is restored, whether it was on or off"""
+    recorded = False
     for enabled in (True, False):
         x, (f, formula) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
         seen = student.observe("prediction", f, x, None, enabled)
@@ -121,11 +124,18 @@ def test_the_mode_is_back_afterwards(student, draw):
         }
         assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
         assert_mode(seen, enabled, **details)
+        recorded = recorded or any(seen["nodes_inside"])
         seen = student.observe("nested", f, x, enabled)
         inputs = {**details["inputs"], "f": f"a function that calls predict for {formula['f']}"}
         details = {"inputs": inputs, "facts": {**seen, "enabled": enabled}}
         assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
         assert_mode(seen, enabled, **details)
+        for after in [] if recorded else student.observe("switching", f, x, enabled, not enabled):
+            facts = {"left": MODES[not enabled], "was": MODES[enabled], "is": MODES[after]}
+            message = "f left grad mode {left}; it was {was} before predict, and is {is} afterwards"
+            inputs = {**inputs, "f": f"a function that leaves grad mode {facts['left']}"}
+            details = {"inputs": inputs, "facts": facts}
+            assert_that(after is enabled, message, expected=enabled, actual=after, **details)
 
 
 def assert_mode(seen, enabled, **details):
@@ -170,6 +180,7 @@ def test_predict_leaves_x_alone(student, draw):
     itself = program(lambda x: x), {"f": "x"}
     for x, through, (f, formula) in (
         (draw.tensor(3, requires_grad=True), None, drawn_layer(draw)),
+        (draw.tensor(3), None, drawn_layer(draw)),
         (draw.tensor(3, requires_grad=True), program(lambda x: x.exp()), drawn_layer(draw)),
         (draw.tensor(3, requires_grad=True), None, itself),
     ):
@@ -181,6 +192,11 @@ def test_predict_leaves_x_alone(student, draw):
         assert_tensor(
             seen["result"], f(details["inputs"]["x"]).detach(), "the result is not f(x)", **details
         )
+        assert_unchanged(seen["x_before"], seen["x_after"], **details)
+    for x in (draw.tensor(3, requires_grad=True), draw.tensor(3)):
+        seen = student.observe("raising", drawn_layer(draw)[0], x, "ValueError", "", True)
+        details = {"inputs": {"x": x, "f": "raise ValueError(…)"}, "facts": {"name": "x"}}
+        details["facts"] |= {at: seen[at] for at in ("x_before", "x_after")}
         assert_unchanged(seen["x_before"], seen["x_after"], **details)
 
 
@@ -404,6 +420,12 @@ def test_any_shape_goes_through_both_stages(student, draw):
     cube, wave = program(lambda x: x**3), program(lambda w: (w**2).sin().sum())
     for x, first, second, formulas in (
         (
+            draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True),
+            program(lambda x: x.t() * x.t()),
+            wave,
+            {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"},
+        ),
+        (
             draw.tensor(requires_grad=True),
             cube,
             wave,
@@ -416,16 +438,16 @@ def test_any_shape_goes_through_both_stages(student, draw):
             {"first": "(x**2).sum()", "second": "w * w.sin()"},
         ),
         (
-            draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True),
-            program(lambda x: x.t() * x.t()),
-            wave,
-            {"first": "x.t() * x.t()", "second": "(w**2).sin().sum()"},
-        ),
-        (
             draw.tensor(3, dtype=torch.float32, requires_grad=True),
             program(lambda x, k: x * x * k, parameters=[(k := draw.tensor(3))]),
             wave,
             {"first": "x * x * k", "k": k, "second": "(w**2).sin().sum()"},
+        ),
+        (
+            draw.tensor(2, 3, dtype=torch.float32, requires_grad=True),
+            program(lambda x, k: x.split([3, 0], 1)[1] * k, parameters=[(k := draw.tensor(1))]),
+            wave,
+            {"first": "x.split([3, 0], 1)[1] * k", "k": k, "second": "(w**2).sin().sum()"},
         ),
         *(
             (
@@ -434,7 +456,7 @@ def test_any_shape_goes_through_both_stages(student, draw):
                 wave,
                 {"first": "x**3", "second": "(w**2).sin().sum()"},
             )
-            for shape in ((0,), (2, 1, 2, 1, draw.integer(2, 4)))
+            for shape in ((0,), (0, 3), (2, 1, 2, 1, draw.integer(2, 4)))
         ),
     ):
         seen = student.observe("stages", first, second, x, None)
@@ -575,7 +597,13 @@ def test_target_keeps_its_graph(student, draw):
     """online and target keep their values and graphs"""
     f, g, a, b, value, _ = drawn_networks(draw)
     leaves = ((a.detach() - b.detach()) ** 2).mean()
-    for one, two, want in ((f, g, value), (None, None, leaves)):
+    for one, two, plain, want in (
+        (f, g, False, value),
+        (None, None, False, leaves),
+        (None, None, True, leaves),
+    ):
+        if plain:
+            a, b = a.detach().clone(), b.detach().clone()
         seen = student.observe("losses", one, two, a, b)
         online, target = (x if h is None else h(x) for h, x in ((one, a), (two, b)))
         details = {"inputs": {"online": online, "target": target}, "facts": seen}
@@ -586,7 +614,8 @@ def test_target_keeps_its_graph(student, draw):
         for name, (before, after) in zip(("online", "target", "a", "b"), states, strict=True):
             details["facts"] = {**seen, "name": name}
             assert_unchanged(before, after, **details)
-        for k, (name, y, x) in enumerate((("online", online, a), ("target", target, b))):
+        pairs = () if plain else (("online", online, a), ("target", target, b))
+        for k, (name, y, x) in enumerate(pairs):
             details["facts"] = {**seen, "name": name}
             found = seen["alone"][k]
             if not isinstance(found, list):

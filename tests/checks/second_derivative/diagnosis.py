@@ -436,7 +436,7 @@ def gives(*formulas, where=""):
         f, x = failure.inputs.get("f"), failure.inputs.get("x")
         if f is None or not is_tensor(failure.actual) or not is_tensor(failure.expected):
             return None
-        if where not in failure.check:
+        if where not in failure.check or failure.expected.abs().max() < 1e-6:
             return None
         g = row_gradients(failure, x)
         elsewhere = failure.draw.tensor(*x.shape, dtype=x.dtype, requires_grad=x.requires_grad)
@@ -488,6 +488,18 @@ too_much_at_the_root = gives(
 )
 column_meets_a_vector = gives("(((g * len(g)).norm(dim=1) - 1) ** 2).mean()", where="column")
 mean_of_the_critic = gives("(((g / len(g)).norm(dim=1) - 1) ** 2).mean()")
+
+
+@rule
+def penalty_multiplied_out(failure, student):
+    """A norm near 1 gives another penalty, but not in float64, which has more digits to lose."""
+    want = failure.expected
+    if not is_tensor(failure.actual) or not is_tensor(want) or want.abs().max() > 1e-6:
+        return None
+    near_one = program(lambda x: x.sum(1) * (1.0002 / 2**0.5))
+    answer = asked(student, failure.about, near_one, point(failure.about))
+    truth = torch.tensor(0.0002**2, dtype=torch.float64)
+    return {} if same(answer, truth, rtol=0.1, atol=0.0) else None
 
 
 @rule

@@ -20,6 +20,21 @@ def afterwards(student, name, f, x, held, parameters, *more):
     return {"grad": x.grad, "x": x.detach(), "inside": inside, "requires_grad": x.requires_grad}
 
 
+def again(student, name, f, x, other, parameters, *more):
+    """What comes back after x has changed in place since a call, and after the tensors inside f
+    have, too.
+    """
+    call = getattr(student, name)
+    call(f, x, *more)
+    results = []
+    for change in ({x: other}, {parameter: parameter * 2 for parameter in parameters.values()}):
+        with torch.no_grad():
+            for tensor, values in change.items():
+                tensor.copy_(values)
+        results.append(call(f, x, *more).detach().clone())
+    return results
+
+
 def at_a_result(student, name, f, start, *more):
     """What comes back for an x that was computed from ``start``, whether x still is, and what
     start.grad holds, where ones were before.

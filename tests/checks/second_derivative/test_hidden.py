@@ -54,6 +54,7 @@ CHANGED_START = (
     "{parameter}.grad was {held} before the call and is {after} after it; x was computed from"
     " {parameter}"
 )
+OUTDATED = "the result is wrong after {changed} changed in place since another call"
 NO_GRAPH = "the penalty does not require grad: the parameters of f can't learn from it"
 BANNED = "{used} is not allowed in this lesson; build the derivative from torch.autograd.grad"
 
@@ -134,6 +135,18 @@ def assert_left_alone(student, draw, name, f, x, *more):
         assert_that(seen["requires_grad"] or not start.requires_grad, SWITCHED_OFF, inputs=inputs)
 
 
+def assert_right_again(student, name, f, truth, x, other, *more, **tolerances):
+    """Require the right answers after ``x`` has become ``other`` in place since a call, and after
+    the tensors inside f have doubled.
+    """
+    results = student.observe("again", name, f.program, x, other, f.parameters, *more)
+    doubled = Formula(f.text, **{at: (2 * t).detach() for at, t in f.parameters.items()})
+    for changed, now, got in zip(("x", "f"), (f, doubled), results, strict=True):
+        inputs = {"f": f, **now.parameters, "x": other, **dict(zip("n", more, strict=False))}
+        facts, want = {"changed": changed}, truth(now, other).detach()
+        assert_tensor(got, want, OUTDATED, inputs=inputs, facts=facts, **tolerances)
+
+
 def assert_right_at_a_result(student, name, f, start, want, message, *more, **tolerances):
     """Require the right answer at an x that is computed from ``start``, and that x stays so."""
     seen = student.observe("at_a_result", name, f.program, start, *more)
@@ -167,10 +180,14 @@ def test_second_derivative_is_exact(student, draw):
     a, b = draw.coefficients(2)
     f, x = Formula(f"{a} * x ** 3 + {b} * x ** 2"), draw.tensor(3)
     x[draw.integer(0, 2)] = 0.0
-    for point in (x, torch.zeros_like(x)):
+    for point in (x, torch.full_like(x, abs(a)), torch.zeros_like(x)):
         want = 6 * a * point + 2 * b
         got = student.second_derivative(f.program, point.requires_grad_())
         assert_tensor(got, want.detach(), WRONG, inputs={"f": f, "x": point})
+    f, x = Formula("1e-8 * x ** 3"), draw.tensor(1, low=0.5, high=1.5, requires_grad=True)
+    inputs = {"f": f, "x": x}
+    got = student.second_derivative(f.program, x)
+    assert_tensor(got, 6e-8 * x.detach(), WRONG, rtol=1e-9, atol=0.0, inputs=inputs)
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_is_exact)
@@ -186,6 +203,9 @@ def test_second_derivative_at_a_plain_tensor(student, draw):
                 WRONG,
                 inputs={"f": f, "x": x},
             )
+    f = drawn(draw, WEIGHTED, w=draw.tensor(requires_grad=True))
+    x, other = draw.tensor(3), draw.tensor(3)
+    assert_right_again(student, "second_derivative", f, lambda f, x: derivative(f, x, 2), x, other)
 
 
 @check(points=0.2, about="second_derivative", needs=test_second_derivative_at_a_plain_tensor)
@@ -247,10 +267,13 @@ def test_high_derivatives(student, draw):
     """nth_derivative is right for n = 4, 5 and 6"""
     a, b = draw.coefficients(2, low=0.6)
     both, x = Formula(f"({a} * x).sin() + ({b} * x).exp()"), draw.tensor(3, requires_grad=True)
-    for f, n in ((both, 4), (both, 5), (both, 6), (Formula("x.exp()"), 4)):
+    small = Formula("1e-8 * x.exp()")
+    for f, n in ((both, 4), (both, 5), (both, 6), (Formula("x.exp()"), 4), (small, 4)):
+        x = x[:1].detach().requires_grad_() if f is small else x
+        exact = {"rtol": 1e-9, "atol": 0.0} if f is small else {}
         with drawn_behind(student, "nth_derivative", f, x, n):
-            got = student.nth_derivative(f.program, x, n)
-            assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+            got, want = student.nth_derivative(f.program, x, n), derivative(f, x, n)
+            assert_tensor(got, want, WRONG_ORDER, **exact, inputs={"f": f, "x": x, "n": n})
 
 
 @check(points=0.4, about="nth_derivative", needs=test_nth_derivative_is_your_own)
@@ -286,6 +309,9 @@ def test_nth_derivative_at_a_plain_tensor(student, draw):
         with drawn_behind(student, "nth_derivative", f, x, n):
             got = student.nth_derivative(f.program, x, n)
             assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
+    f = drawn(draw, WEIGHTED, w=draw.tensor(requires_grad=True))
+    x, other = draw.tensor(3), draw.tensor(3)
+    assert_right_again(student, "nth_derivative", f, lambda f, x: derivative(f, x, 2), x, other, 2)
 
 
 @check(points=0.2, about="nth_derivative", needs=test_nth_derivative_at_a_plain_tensor)
@@ -331,7 +357,7 @@ def test_hessian_is_your_own(student, draw):
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
 def test_hessian_is_exact(student, draw):
-    """hessian is exact if f has a large linear term"""
+    """hessian is exact for large and small terms of f"""
     f, x = (
         Formula("(x[0] * x[1]).sin() + x[1] ** 3 + 1e8 * x.sum()"),
         draw.tensor(2, requires_grad=True),
@@ -348,6 +374,12 @@ def test_hessian_is_exact(student, draw):
     f = Formula(f"{a} * x[0] * x[1]")
     want = torch.tensor([[0.0, a], [a, 0.0]], dtype=torch.float64)
     assert_tensor(student.hessian(f.program, x), want, WRONG_HESSIAN, inputs={"f": f, "x": x})
+    f, x = Formula("1e-8 * (x ** 3).sum()"), draw.tensor(1, low=0.5, high=1.5, requires_grad=True)
+    room = {"rtol": 1e-9, "atol": 0.0}
+    inputs = {"f": f, "x": x}
+    assert_tensor(
+        student.hessian(f.program, x), curvature(f, x), WRONG_HESSIAN, **room, inputs=inputs
+    )
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_is_your_own)
@@ -393,6 +425,8 @@ def test_hessian_at_a_plain_tensor(student, draw):
                 WRONG_HESSIAN,
                 inputs={"f": f, "x": x},
             )
+    f = Formula("w * (x ** 3).sum() + x[0] * x[1]", w=draw.tensor(requires_grad=True))
+    assert_right_again(student, "hessian", f, curvature, draw.tensor(3), draw.tensor(3))
 
 
 @check(points=0.2, about="hessian", needs=test_hessian_at_a_plain_tensor)
@@ -490,7 +524,8 @@ def test_penalty_of_a_column(student, draw):
 def test_penalty_of_one_row(student, draw):
     """A batch of one row works, for either shape of f(x)"""
     for columns in ((), (1,)):
-        f, parameters = critic(draw, ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"], columns=columns)
+        texts = ["(x @ W).tanh() @ v", "(x @ W).sin() @ v"] if columns else CRITICS[1:2]
+        f, parameters = critic(draw, texts, columns=columns)
         x = steep(f, lambda: draw.tensor(1, 3, requires_grad=True))
         got = student.gradient_penalty(f.program, x)
         assert_tensor(
@@ -508,6 +543,9 @@ def test_penalty_at_a_plain_tensor(student, draw):
         got = student.gradient_penalty(f.program, x)
         assert_tensor(got, penalty(f, x), WRONG_PENALTY, **STABILISED, inputs=inputs)
         assert_that(got.requires_grad, NO_GRAPH, actual=got, inputs=inputs)
+    f = Formula("(w * x ** 2).sum(1)", w=draw.tensor(3, low=0.5, high=1.5, requires_grad=True))
+    x, other = draw.tensor(2, 3, low=0.5, high=1.5), draw.tensor(2, 3, low=0.5, high=1.5)
+    assert_right_again(student, "gradient_penalty", f, penalty, x, other, **STABILISED)
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_at_a_plain_tensor)
@@ -542,3 +580,8 @@ def test_penalty_in_single_precision(student, draw):
         atol=1e-4,
         inputs={"f": f, **parameters, "x": x},
     )
+    w = (torch.tensor([0.6, 0.8]) * 1.0002).requires_grad_()  # with the norm 1.0002
+    f, x = Formula("x @ w", w=w), draw.tensor(3, 2, dtype=torch.float32)
+    got, want = student.gradient_penalty(f.program, x), ((w.double().norm() - 1) ** 2).float()
+    room = {"rtol": 0.1, "atol": 0.0}  # for 1e-6 under the root, and for rounding before the square
+    assert_tensor(got, want.detach(), WRONG_PENALTY, **room, inputs={"f": f, "w": w, "x": x})
