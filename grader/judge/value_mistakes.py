@@ -208,7 +208,7 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
         actual, expected, rtol=1e-9, atol=1e-12
     ):
         return None
-    if not torch.equal(actual, actual.float().double()):
+    if not torch.equal(actual, actual.float().double()) or bool((expected != 0)[actual == 0].any()):
         return None
     if torch.equal(expected, expected.float().double()):
         return None

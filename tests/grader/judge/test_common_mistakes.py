@@ -91,6 +91,7 @@ def named(
         (Opaque("Result"), WANTED, None, ""),
         (ROUNDED.float().double(), ROUNDED, "common_rounded_to_float32", "largest error is"),
         (ROUNDED + 1e-6, ROUNDED, None, ""),
+        (torch.zeros(3).double(), 1e-9 * ROUNDED, None, ""),
         (LEAF.detach(), LEAF * 1, "common_result_without_graph", "does not require grad"),
         (LEAF * 1, LEAF.detach(), None, ""),
         (WANTED.log() * torch.inf, WANTED.log(), "common_not_finite", "6 of 6 values are NaN, inf"),
