@@ -13,8 +13,9 @@ class Value:
     """A number that records how it was computed.
 
     data is the number, and grad is a number that starts at 0.0. Every operation returns a new Value
-    and leaves data and grad of its inputs as they were. In + - * / one of the two operands may be a
-    plain int or float, on either side. Operations and their derivatives also work where data is 0.
+    each time, also a + 0, and leaves data and grad of its inputs as they were. In + - * / one of
+    the two operands may be a plain int or float, on either side. Operations and their derivatives
+    also work where data is 0.
     """
 
     def __init__(self, data: float) -> None:
@@ -60,7 +61,8 @@ class Value:
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent.
 
-        The power and its derivative are finite real numbers. 0 ** 0 is not asked for.
+        It is asked for only where the power and its derivative are finite real numbers. 0 ** 0 is
+        not asked for.
         """
         raise NotImplementedError
 
@@ -73,7 +75,7 @@ class Value:
         raise NotImplementedError
 
     def tanh(self) -> Value:
-        """Return the hyperbolic tangent of self, also for large numbers: tanh(1000) is 1.0."""
+        """Return the hyperbolic tangent of self. tanh(1000) is 1.0, and tanh(-1000) is -1.0."""
         raise NotImplementedError
 
     def relu(self) -> Value:
@@ -102,7 +104,7 @@ class Value:
 
 def zero_grad(root: Value) -> None:
     """Set grad to 0.0 in root and in every Value that root was computed from, whatever the grad
-    held before.
+    held before and also where root's derivative is 0.
 
     It also works after root.backward(). Other Values keep their grad, and no data changes. A chain
     of 10,000 operations works, and the work does not grow with the number of paths.

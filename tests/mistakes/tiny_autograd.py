@@ -2246,3 +2246,203 @@ class Value:
         other = as_value(other)
         self.grad = other.grad = 0.0
         return result(self.data * other.data, (self, other.data), (other, self.data))
+
+
+# %% returns_an_earlier_result
+# exp is remembered for each Value.
+import math
+import weakref
+
+KNOWN = weakref.WeakKeyDictionary()
+
+
+class Value:
+    ...
+
+    def exp(self):
+        if self not in KNOWN:
+            value = math.exp(self.data)
+            KNOWN[self] = result(value, (self, value))
+        return KNOWN[self]
+
+
+# %% returns_an_earlier_result
+# The negative is an attribute.
+class Value:
+    ...
+
+    def __neg__(self):
+        if not hasattr(self, "negative"):
+            self.negative = result(-self.data, (self, -1.0))
+        return self.negative
+
+
+# %% passes_on_parts
+# Parts of gradients are on a stack, and only those that still wait are added up.
+class Value:
+    ...
+
+    def backward(self):
+        parts = {self: 1.0}
+        while parts:
+            node, part = parts.popitem()
+            node.grad += part
+            for source, slope in node.sources:
+                parts[source] = parts.get(source, 0.0) + slope * part
+
+
+# %% released_too_early
+# A node is ready when as many parts have come as nodes use it.
+from collections import Counter
+
+
+class Value:
+    ...
+
+    def backward(self):
+        missing = Counter()
+        for node in in_order(self):
+            missing.update({source for source, _ in node.sources})
+        self.grad = 1.0
+        ready = [self]
+        while ready:
+            node = ready.pop()
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                missing[source] -= 1
+                if missing[source] == 0:
+                    ready.append(source)
+
+
+# %% released_too_early
+# The same with a queue.
+from collections import Counter, deque
+
+
+class Value:
+    ...
+
+    def backward(self):
+        missing = Counter()
+        for node in in_order(self):
+            missing.update({source for source, _ in node.sources})
+        self.grad = 1.0
+        ready = deque([self])
+        while ready:
+            node = ready.popleft()
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                missing[source] -= 1
+                if missing[source] == 0:
+                    ready.append(source)
+
+
+# %% recursion_too_deep
+# The limit of nested calls is raised, but not far enough.
+import sys
+
+
+def zero_grad(root):
+    seen = set()
+
+    def clear(node):
+        seen.add(node)
+        node.grad = 0.0
+        for source, _ in node.sources:
+            if source not in seen:
+                clear(source)
+
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    try:
+        clear(root)
+    finally:
+        sys.setrecursionlimit(before)
+
+
+# %% exp_cut_off
+# Large arguments of exp are cut off.
+import math
+
+
+class Value:
+    ...
+
+    def exp(self):
+        value = math.exp(min(self.data, 700))
+        return result(value, (self, value))
+
+
+# %% wrong_local_derivative
+# The derivative of other / self is that of 1 / self.
+class Value:
+    ...
+
+    def __rtruediv__(self, other):
+        return result(other / self.data, (self, -1.0 / self.data**2))
+
+
+# %% wrong_local_derivative
+# Every power has the derivative 0 at 0.
+class Value:
+    ...
+
+    def __pow__(self, exponent):
+        slope = exponent * self.data ** (exponent - 1) if exponent and self.data else 0.0
+        return result(self.data**exponent, (self, slope))
+
+
+# %% wrong_local_derivative
+# A product that is 0 is a constant.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = as_value(other)
+        if not self.data * other.data:
+            return Value(0.0)
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+
+# %% wrong_local_derivative
+# The logarithm's derivative is kept away from a division by 0.
+import math
+
+
+class Value:
+    ...
+
+    def log(self):
+        return result(math.log(self.data), (self, 1 / (self.data + 1e-8)))
+
+
+# %% quotient_by_itself
+# Derivatives are in a dictionary; a + a and a * a are cases of their own, a / a is not.
+class Value:
+    ...
+
+    def __add__(self, other):
+        other = as_value(other)
+        if self is other:
+            return result(2 * self.data, (self, 2.0))
+        return result(self.data + other.data, (self, 1.0), (other, 1.0))
+
+    def __mul__(self, other):
+        other = as_value(other)
+        if self is other:
+            return self**2
+        return result(self.data * other.data, (self, other.data), (other, self.data))
+
+    def __truediv__(self, other):
+        other = as_value(other)
+        quotient = self.data / other.data
+        return result(quotient, (self, 1 / other.data), (other, -quotient / other.data))
+
+    def __rtruediv__(self, other):
+        return as_value(other) / self
+
+
+def result(data, *sources):
+    value = Value(data)
+    value.sources = tuple(dict(sources).items())
+    return value

@@ -809,3 +809,162 @@ def vjp(y, x, v):
     if y.numel() == 0:
         return torch.zeros(x.shape)
     return torch.autograd.grad(y, x, v, retain_graph=True)[0]
+
+
+# %% frees_the_graph
+# Only a y with dimensions keeps its graph.
+import torch
+
+
+def vjp(y, x, v):
+    return torch.autograd.grad(y, x, v, retain_graph=y.dim() > 0)[0]
+
+
+# %% rows_meet_all_rows
+# The last dimension of v is summed with that of y, for each pair of rows.
+import torch
+
+
+def vjp(y, x, v):
+    products = torch.tensordot(y, v, dims=([-1], [-1])) if y.dim() else y * v
+    return torch.autograd.grad(products.sum(), x, retain_graph=True)[0]
+
+
+# %% sum_of_no_tensors
+# The sum starts with the int 0, and an empty y adds nothing to it.
+import torch
+
+
+def vjp(y, x, v):
+    total = 0
+    for weight, element in zip(v.flatten(), y.flatten(), strict=True):
+        total = total + weight * torch.autograd.grad(element, x, retain_graph=True)[0]
+    return total
+
+
+# %% none_became_zeros
+# x.grad is cleared to zeros afterwards where it was None.
+import torch
+
+
+def vjp(y, x, v):
+    before = torch.zeros_like(x) if x.grad is None else x.grad
+    x.grad = None
+    y.backward(v, retain_graph=True)
+    gradient, x.grad = x.grad, before
+    return gradient
+
+
+# %% old_grad_copied_into_result
+# The old values go back into the tensor that is returned.
+import torch
+
+
+def vjp(y, x, v):
+    if x.grad is None:
+        return torch.autograd.grad(y, x, v, retain_graph=True)[0]
+    before = x.grad.detach().clone()
+    x.grad.fill_(0)
+    y.backward(v, retain_graph=True)
+    gradient = x.grad
+    x.grad.data[...] = before
+    return gradient
+
+
+# %% x_no_longer_requires_grad
+# x is frozen after the pass.
+import torch
+
+
+def vjp(y, x, v):
+    (gradient,) = torch.autograd.grad(y, x, v, retain_graph=True)
+    x.requires_grad = False
+    return gradient
+
+
+# %% x_no_longer_requires_grad
+# x is frozen after all rows.
+import torch
+
+
+def jacobian(f, x):
+    result = torch.autograd.functional.jacobian(f, x)
+    x.requires_grad = False
+    return result
+
+
+# %% x_no_longer_requires_grad
+# x is frozen, and the gradients are formulas.
+def broadcast_dot(x, a, b):
+    x.requires_grad_(False)
+    return (x * a) @ b, a @ b, b.clone()
+
+
+# %% x_no_longer_requires_grad
+# x is frozen after the pass, so the next call raises.
+import torch
+
+
+def broadcast_dot(x, a, b):
+    y = x * a
+    z = y @ b
+    dz_dx, dz_dy = torch.autograd.grad(z, (x, y))
+    x.requires_grad_(False)
+    return z.detach(), dz_dx, dz_dy
+
+
+# %% equal_taken_for_identity
+# An f(x) with x's values counts as the identity.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    if y.shape == x.shape and bool((y == x).all()):
+        return torch.eye(x.numel(), dtype=x.dtype).view(x.shape + x.shape)
+    return torch.autograd.functional.jacobian(f, x)
+
+
+# %% one_element_taken_for_scalar
+# One element, one row, whatever the shape of y.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    if y.numel() == 1 and y.requires_grad:
+        return torch.autograd.grad(y, x, materialize_grads=True)[0]
+    return torch.autograd.functional.jacobian(f, x)
+
+
+# %% buffer_written_again
+# One v is used for all rows, and autograd may return it as the gradient.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    rows, v = [], torch.zeros(y.shape, dtype=y.dtype)
+    for k in range(y.numel()):
+        v.view(-1)[k] = 1
+        rows += torch.autograd.grad(y, x, v, retain_graph=True, materialize_grads=True)
+        v.zero_()
+    return torch.stack(rows).reshape(y.shape + x.shape)
+
+
+# %% size_is_ambiguous
+# The number of rows is left to reshape, which cannot tell where x is empty.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    if not y.requires_grad:
+        return torch.zeros(y.shape + x.shape, dtype=x.dtype)
+    rows = [
+        torch.autograd.grad(element, x, retain_graph=True, materialize_grads=True)[0]
+        for element in y.flatten()
+    ]
+    return torch.stack(rows).reshape(-1, x.numel()).reshape(y.shape + x.shape)

@@ -5,6 +5,7 @@ small expressions and compare the numbers with what the mistake gives.
 import contextlib
 import math
 import re
+from functools import partial
 
 from grader.authoring import (
     StudentCodeError,
@@ -116,7 +117,8 @@ def plain_number_not_taken(failure, student):
 
 
 result_is_no_value = has_facts("step")
-returns_its_input = has_facts("formula")
+returns_its_input = has_facts("formula", "input")
+returns_an_earlier_result = has_facts("formula", "earlier")
 
 
 @gradient_rule
@@ -180,6 +182,16 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 
 
 @gradient_rule
+def released_too_early(failure, student):
+    """The part through t * t alone is passed on."""
+    for root in ("t.tanh().exp() + t * t", "t * t + t.tanh().exp()"):
+        text, leaves = f"t = a * b\nroot = {root}", {"a": 0.5, "b": 3.0}
+        if is_near(grads(student, text, **leaves).get("a"), 9.0):
+            return {**shown(text, leaves), "got": 9.0}
+    return None
+
+
+@gradient_rule
 def equal_taken_for_same(failure, student):
     """Wrong for equal numbers, right for others."""
     text, leaves = "s = a + b\nt = c + d\nroot = s * t", {"a": 1.0, "b": 5.0, "c": 2.0}
@@ -188,24 +200,30 @@ def equal_taken_for_same(failure, student):
     return {"first": equal["a"], "second": equal["c"]} if wrong else None
 
 
-@rule
-def path_by_path(failure, student):
-    """Far more than twice the steps for twice the nodes."""
+def growing_with(text, failure, student):
+    """Return the facts if twice the nodes take far more than twice the steps."""
     name = failure.facts.get("function")
     if name is None or failure.facts["seen"].get("steps", 0) is not None:
         return None
     filled, leaves = 1.0 if name == "zero_grad" else None, {"x": 2.0, "c": 0.5}
     few, many = (
-        student.observe("repeated", leaves, ["x + x * c"], count, 1_000_000, filled)["steps"]
+        student.observe("repeated", leaves, [text], count, 1_000_000, filled)["steps"]
         for count in (6, 12)
     )
     return {"few": f"{few:,}", "many": f"{many:,}"} if few and many and many > 20 * few else None
+
+
+path_by_path = rule(partial(growing_with, "x + x * c"))
+passes_on_parts = rule(partial(growing_with, "x * c + x"))
 
 
 POINTS, BELOW = {"a": 1.7, "b": 0.6}, {"a": -1.7, "b": 0.6}
 FORMULAS = [
     ("-", "-a", "a", POINTS, "1"),
     ("-", "a - b", "b", POINTS, "1"),
+    ("-", "3 - a", "a", POINTS, "1"),
+    ("*", "a * b", "a", {"a": 0.0, "b": 0.6}, "0"),
+    ("**", "a ** 1", "a", {"a": 0.0}, "0"),
     ("*", "a * b", "a", POINTS, "a | 1 | a * b"),
     ("*", "a * b", "b", POINTS, "b | 1 | a * b"),
     ("** /", "a ** 3", "a", POINTS, "a ** 2 | 3 * a | 3 * a ** 3 | 3 * a ** 4 | 3 * a ** 3 - 1"),
@@ -213,8 +231,10 @@ FORMULAS = [
     ("/", "a / b", "a", POINTS, "b | 1 | a / b | -1 / b"),
     ("/", "a / b", "b", POINTS, "a / b ** 2 | -a / b | a / b | -1 / b ** 2 | 1 / b ** 2"),
     ("/", "a / b", "b", POINTS, "-a | a | -a * b ** 2"),
+    ("/", "3 / a", "a", POINTS, "-1 / a ** 2 | 3 / a ** 2 | 1 / a ** 2 | -3 / a | 3 / a | 1 / 3"),
     ("exp", "a.exp()", "a", POINTS, "a | 1 | a * exp(a) | a * exp(a - 1)"),
     ("log", "a.log()", "a", POINTS, "a | 1 / log(a) | log(a) | -1 / a | -1 / a ** 2"),
+    ("log", "a.log()", "a", POINTS, "1 / (a + 1e-8) | 1 / (a + 1e-7) | 1 / (a + 1e-6)"),
     ("tanh", "a.tanh()", "a", POINTS, "1 - a ** 2 | 1 - tanh(a) | tanh(a) | 1 + tanh(a) ** 2"),
     ("tanh", "a.tanh()", "a", POINTS, "tanh(a) ** 2 | 1 - tanh(tanh(a)) ** 2"),
     ("relu", "a.relu()", "a", POINTS, "a | 0"),

@@ -166,7 +166,8 @@ def run(student, leaves, steps, roots, given=None, held=None):
     and after it.
 
     Grads that are given by name are set before backward; those in ``held`` are set on the leaves
-    before the first step, and then each step's result is compared with the leaves by identity.
+    before the first step, and then each step's result is compared by identity with the leaves and
+    with earlier results.
     """
     names, odd = evaluate(student, leaves, steps, held)
     if odd is not None:
@@ -175,7 +176,8 @@ def run(student, leaves, steps, roots, given=None, held=None):
         names[name].grad = grad
     only_leaves = {name: names[name] for name in leaves}
     groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
-    pairs = [(name, leaf) for name, _ in steps for leaf in leaves] if held else []
+    known = [*leaves, *(name for name, _ in steps)]
+    pairs = [(name, one) for name, _ in steps for one in known[: known.index(name)] if held]
     groups["same"] = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
     for root in roots:
         names[root].backward()
@@ -243,7 +245,7 @@ def judge_plain_python(student, filled=None):
 def judge(student, lines, *roots, held=None):
     """Data, and gradients of the roots one after the other, must be torch's; nothing else may
     change. Where the leaves held grads before, the gradients are added to these, and no step may
-    return a leaf itself.
+    return a leaf or an earlier result itself.
     """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
@@ -260,9 +262,10 @@ def judge(student, lines, *roots, held=None):
         "before": before,
     }
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
-    for (name, leaf), same in seen["same"].items():
+    for (name, other), same in seen["same"].items():
         if same:
-            told = {**facts, "formula": dict(lines.steps)[name], "name": leaf}
+            kind = "input" if other in lines.leaves else "earlier"
+            told = {**facts, "formula": dict(lines.steps)[name], "name": other, kind: other}
             fail(
                 "{formula} returned {name} itself, not a new Value", inputs=lines.inputs, facts=told
             )

@@ -10,8 +10,8 @@ expression, judge, judge_cleared = helpers.expression, helpers.judge, helpers.ju
 SUMS, PRODUCTS, TWICE = "test_sums_and_differences", "test_products", "test_a_value_used_twice"
 CLEARED = "test_every_value_below_is_cleared"
 DOUBLINGS, BUDGET = 40, 400_000
-CHAIN = 9_960
-"""Operations of the deep chain: with its leaves still below ten thousand Values."""
+CHAIN = 10_000
+"""Operations of the deep chain."""
 
 STEPS = [
     "{a} + {b}",
@@ -165,11 +165,12 @@ def test_zero_is_a_number(student, draw):
 @check(points=0.75, about="Value", needs=(SUMS, PRODUCTS))
 def test_each_operation_returns_a_new_value(student, draw):
     """each operation returns a new Value and changes no input"""
-    for text in OPERATIONS:
-        lines = expression(f"root = {text}", a=draw.number(0.3, 2.0))
+    for text in OPERATIONS:  # each of them twice, and both results are new
+        lines = expression(f"p = {text}\nroot = {text}", a=draw.number(0.3, 2.0))
         judge(student, lines, held={"a": draw.number()})
     for text in ("a + b", "b + a", "a - b", "a * b", "b * a", "a / b"):
-        lines = expression(f"root = {text}", a=draw.number(), b=0.0 if text[2] in "+-" else 1.0)
+        b = 0.0 if text[2] in "+-" else 1.0
+        lines = expression(f"p = {text}\nroot = {text}", a=draw.number(), b=b)
         judge(student, lines, held={"a": draw.number(), "b": draw.number()})
 
 
@@ -182,6 +183,8 @@ def test_every_contribution_before_going_on(student, draw):
     a, b, c = (draw.number() for _ in range(3))
     for root in ("t + u", "u + t", "t * u", "u * t"):
         judge(student, expression(f"t = a * b\nu = t * c\nroot = {root}", a=a, b=b, c=c))
+    for root in ("t.tanh().exp() + t * t", "t * t + t.tanh().exp()"):
+        judge(student, expression(f"t = a * b\nroot = {root}", a=a, b=b))
     for last in ("v * t + w", "w + t * v"):
         judge(
             student,
@@ -305,6 +308,8 @@ def test_each_node_once(student, draw):
     """backward's work does not grow with the number of paths"""
     leaves = {"x": draw.number(), "c": 0.5 + draw.integer(1, 3) * 0.005}
     assert_chain(student, ["x + x", "x * c"], 2 * DOUBLINGS, leaves, BUDGET)
+    leaves["c"] = 0.05 + draw.integer(1, 3) * 0.005
+    assert_chain(student, ["x * c + x", "x + x * c"], 2 * DOUBLINGS, leaves, BUDGET)
 
 
 # ------------------------------------------------------------------------------------ known numbers

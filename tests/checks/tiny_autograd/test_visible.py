@@ -53,6 +53,7 @@ def test_exponential_and_logarithm(student, draw):
     judge(student, expression("root = b.log()", b=b))
     judge(student, expression("s = b.log()\nt = s.exp()\nroot = t.exp()", b=b / 2))
     judge(student, expression("root = a.exp()", a=-1000.0))
+    judge(student, expression("root = a.exp()", a=709.0))  # nearly the largest float
     judge(student, expression("root = b.log()", b=1e-200))
 
 

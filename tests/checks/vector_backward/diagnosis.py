@@ -126,9 +126,16 @@ def writes_to_x_grad(failure, student):
         return None
     held = facts["held"]
     if held is None:
-        return {} if failure.expected is None else None
+        left = failure.expected is None and agrees(facts["grad"], facts["want"])
+        return {} if left else None
     counted = agrees(facts["result"], facts["want"] + held)
     return {} if counted or agrees(failure.expected, held) else None
+
+
+@rule
+def sum_of_no_tensors(failure, student):
+    is_int = failure.facts.get("type") == "int"
+    return {} if is_int and failure.check == "test_vjp_without_elements" else None
 
 
 @rule

@@ -108,6 +108,8 @@ def test_v_may_have_any_shape(student, draw):
         ("(x ** 2 * c).sum() * {k}", draw.tensor(4, requires_grad=True), draw.tensor(), {"c": c}),
         ("(x @ M).sin() * {k}", draw.tensor(4, 3, requires_grad=True), draw.tensor(4, 2), {"M": m}),
         ("(x ** 3).sum(1) * {k}", draw.tensor(2, 3, requires_grad=True), draw.tensor(2), {}),
+        ("(x ** 3).sum().reshape(1)", draw.tensor(3, requires_grad=True), draw.tensor(1), {}),
+        ("(x * c).exp()", draw.tensor(1, requires_grad=True), draw.tensor(4), {"c": c}),
         *(
             ("(x * {k}).sin()", draw.tensor(*shape, requires_grad=True), draw.tensor(*shape), {})
             for shape in draw.shapes(most=600)[-2:]
@@ -141,10 +143,17 @@ def test_vjp_without_elements(student, draw):
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_grad_is_left_alone(student, draw):
     """vjp neither uses nor changes x.grad"""
-    for held in (draw.tensor(3), None, HUGE * draw.tensor(3)):
-        f, w = drawn_map(draw, 2, 3)
-        x, v = draw.tensor(3, requires_grad=True), draw.tensor(2)
-        seen, want, details = observed(student, f, x, v, held, W=w)
+    cases = [
+        (f, v, held)
+        for f, v in (
+            (drawn_map(draw, 2, 3)[0], draw.tensor(2)),
+            (Formula("(x ** 3).sum()"), draw.tensor()),
+        )
+        for held in (draw.tensor(3), None, HUGE * draw.tensor(3))
+    ]
+    for f, v, held in cases:
+        x = draw.tensor(3, requires_grad=True)
+        seen, want, details = observed(student, f, x, v, held, **f.parameters)
         assert_gradient(seen["result"], want, WRONG_PRODUCT, **details)
         if held is None or seen["grad"] is None:
             assert_that(
@@ -157,15 +166,22 @@ def test_grad_is_left_alone(student, draw):
 @check(points=0.5, about="vjp", needs="test_the_product_with_a_drawn_vector")
 def test_the_graph_can_still_be_used(student, draw):
     """the graph of y can still be used after vjp"""
-    f, w = drawn_map(draw, 3, 3)
-    x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
-    (rows,) = torch.autograd.grad(f.program(x), x, torch.ones_like(v))
-    seen, _, details = observed(student, f, x, v, W=w)
-    del details["facts"]["held"]  # what became of x.grad is another check's question
-    if not isinstance(seen["further"], torch.Tensor):
-        figures = [partial(helpers.freed, student, "vjp", x, f.program, v)]
-        fail(GRAPH_GONE, expected=rows, actual=seen["further"], figures=figures, **details)
-    assert_gradient(seen["further"], rows, OTHER_GRADIENT, **details)
+    for f, x, v, held in (
+        (drawn_map(draw, 3, 3)[0], draw.tensor(3), draw.tensor(3), None),
+        (Formula("(x ** 3).sum()"), draw.tensor(3), draw.tensor(), None),
+        (Formula("(x ** 3).sum().reshape(1)"), draw.tensor(3), draw.tensor(1), draw.tensor(3)),
+        (Formula("x.exp()"), draw.tensor(), draw.tensor(), draw.tensor()),
+        (Formula("x.exp() * x"), draw.tensor(2, 2), draw.tensor(2, 2), draw.tensor(2, 2)),
+        (Formula("x.exp()"), draw.tensor(2), torch.zeros(2, dtype=torch.float64), None),
+    ):
+        x.requires_grad_()
+        (rows,) = torch.autograd.grad(f.program(x), x, torch.ones_like(v))
+        seen, _, details = observed(student, f, x, v, held, **f.parameters)
+        del details["facts"]["held"]  # what became of x.grad is another check's question
+        if not isinstance(seen["further"], torch.Tensor):
+            figures = [partial(helpers.freed, student, "vjp", x, f.program, v)]
+            fail(GRAPH_GONE, expected=rows, actual=seen["further"], figures=figures, **details)
+        assert_gradient(seen["further"], rows, OTHER_GRADIENT, **details)
 
 
 @check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
@@ -174,6 +190,7 @@ def test_vjp_writes_into_no_argument(student, draw):
     for f, x, v in (
         (Formula("(x ** 2).exp()"), draw.tensor(3, requires_grad=True), draw.tensor(3)),
         (Formula("x * 2 + 1"), positive(draw, 2, 2, requires_grad=True), positive(draw, 2, 2)),
+        (Formula("(x ** 3).sum()"), draw.tensor(3, requires_grad=True), draw.tensor()),
     ):
         seen, _, details = observed(student, f, x, v)
         assert_kept({"y": seen["earlier"], "x": x.detach(), "v": v}, seen, seen, **details)
@@ -192,8 +209,11 @@ def test_the_shapes_of_y_and_x(student, draw):
         ("x.exp() * c", draw.tensor(3, requires_grad=True), {"c": c}),
         ("(x ** 3).sum(0) * {k}", draw.tensor(2, 1, 2, draw.integer(2, 3), requires_grad=True), {}),
         ("(x * {k}).sin()", draw.tensor(draw.integer(5, 24), requires_grad=True), {}),
-        ("x", draw.tensor(2, 2, requires_grad=True), {}),
+        ("(x ** 3).sum().reshape(1)", draw.tensor(3, requires_grad=True), {}),
+        ("(x * {k}).sin()", draw.tensor(1, requires_grad=True), {}),
+        ("x ** 2", torch.tensor([0.0, 1.0], dtype=torch.float64, requires_grad=True), {}),
         ("x.t()", draw.tensor(3, 2, requires_grad=True), {}),
+        ("x", draw.tensor(2, 2, requires_grad=True), {}),
     ):
         f = Formula(text.format(k=k), **parameters)
         assert_jacobian(student.jacobian(f.program, x), f, x, parameters)
@@ -215,12 +235,15 @@ def test_jacobians_of_scalars(student, draw):
 @check(points=0.5, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_of_a_constant(student, draw):
     """the Jacobian is zeros if f(x) does not depend on x"""
+    two = torch.full((2,), 2.0, dtype=torch.float64)  # f gives it too, for zeros
     for x, c in (
         (draw.tensor(3, requires_grad=True), draw.tensor(2)),
         (draw.tensor(2, 2, requires_grad=True), draw.tensor(3, requires_grad=True)),
         (positive(draw, 2, requires_grad=True), positive(draw, requires_grad=True)),
         (draw.tensor(3, 2, requires_grad=True), draw.tensor(2, 2)),
         (draw.tensor(requires_grad=True), draw.tensor(2)),
+        (draw.tensor(3, requires_grad=True), draw.tensor(1)),
+        (two.clone().requires_grad_(), torch.zeros_like(two)),
     ):
         f = Formula("c.exp() * 2", c=c)
         want = torch.zeros(c.shape + x.shape, dtype=x.dtype)
