@@ -262,12 +262,7 @@ def results_pile_up(failure, student):
 
 prints = says("format_graph printed")
 kept_between_calls = has_facts(call="again")
-
-
-@rule
-def result_kept(failure, student):
-    """A cache, which is wrong where its list or the graph has changed."""
-    return {} if failure.facts.get("call") in ("cleared", "changed") else None
+result_kept = has_facts("call")  # a cache, which is wrong where its list or the graph has changed
 
 
 # -------------------------------------------------------------------------------- build_loss and 20
@@ -437,8 +432,6 @@ def wide_indentation(failure, student):
 @rule
 def spaces_run_out(failure, student):
     """The indentation has a largest width, and the names are right."""
-    if failure.about != "format_graph" or not isinstance(failure.expected, list):
-        return None
     rows, want = listed(failure)
     widest = max((depth for depth, _ in rows), default=0)
     cut = rows == [(min(depth, widest), name) for depth, name in want] != want
@@ -608,7 +601,5 @@ def pair_turned_round(failure, student):
 @rule
 def edges_out_of_order(failure, student):
     """The right pairs in another order."""
-    found, want = failure.actual, failure.expected
-    if not isinstance(found, list) or not isinstance(want, list) or found == want:
-        return None
-    return {} if sorted(map(str, found)) == sorted(map(str, want)) else None
+    found, want = listed(failure)
+    return {} if found != want and sorted(map(str, found)) == sorted(map(str, want)) else None
