@@ -28,9 +28,10 @@ def second_backward_error(x: Tensor) -> str:
 def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     """Run two backward passes through the graph of loss, and return what x.grad holds afterwards.
 
-    loss is a 0-d tensor, and x is a leaf of its graph, of any shape, float32 or float64. Do not
-    clear x.grad: what it held before is part of the result. The result has x's shape and dtype. The
-    graph is freed afterwards, so a third pass raises if a node saves a tensor.
+    loss is a 0-d tensor, computed from the leaf x, which has any shape and is float32 or float64.
+    Do not clear x.grad: what it held before is part of the result. The result has x's shape and
+    dtype. The graph is freed afterwards, so a third pass raises if a node between loss and x saves
+    a tensor.
     """
     # solution
     loss.backward(retain_graph=True)
@@ -44,8 +45,9 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     gradients of both passes as a tuple.
 
     loss and x are as in backward_twice. Neither result contains what x.grad held before. Each
-    result has x's shape and dtype. The two results and x.grad share no memory. The graph is freed
-    afterwards, so a third pass raises if a node saves a tensor.
+    result has x's shape and dtype. The two results and x.grad share no memory: writing to one does
+    not change another. The graph is freed afterwards, so a third pass raises if a node between loss
+    and x saves a tensor.
     """
     # solution
     x.grad = None
@@ -59,12 +61,12 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
 
 def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     """Return the sum of the gradients of all losses with respect to x, from one backward pass for
-    each loss.
+    each loss, in any order.
 
     losses is a list of one or more 0-d tensors. No tensor is in it twice, but values may be equal.
-    Their graphs share their first nodes, the trunk, which starts at x; x is as in backward_twice.
-    Every pass retains the graph except the last, which frees the trunk. The result does not
-    contain what x.grad held before. The result has x's shape and dtype.
+    Their graphs share the trunk, the nodes nearest to x; x is as in backward_twice. Every pass
+    retains the graph except the last pass, which frees the trunk. The result does not contain what
+    x.grad held before. The result has x's shape and dtype.
     """
     # solution
     x.grad = None

@@ -7,11 +7,12 @@ from torch import Tensor
 
 
 def build_loss(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute y = 2x, z = y + 3 and loss = z ** 2, and return the tuple (y, z, loss).
+    """Compute y = 2x, z = y + 3 and loss = z ** 2, by any operations, and return the tuple
+    (y, z, loss).
 
     z is computed from the returned y, and loss from the returned z, in one graph that starts at x.
-    x requires grad, has any shape, and is float32 or float64. y, z and loss have its shape and
-    dtype.
+    x is a leaf or an intermediate result. It requires grad, has any shape, and is float32 or
+    float64. y, z and loss have its shape and dtype.
     """
     raise NotImplementedError
 
@@ -30,8 +31,8 @@ def walk(root: Tensor) -> list[tuple[int, str]]:
     comes before the next input. A node that is reached twice is listed twice, with everything that
     it leads to. An input without a node is skipped.
 
-    A root without a graph, whose grad_fn is None, gives []. Graphs are at most 230 deep, and their
-    walk has at most 1,000 pairs.
+    A root without a graph, whose grad_fn is None, gives []. In all functions, depths are at most
+    230, and a walk has at most 1,000 pairs.
     """
     raise NotImplementedError
 
@@ -47,8 +48,8 @@ def format_graph(root: Tensor) -> str:
 
 
 def leaf_tensors(root: Tensor) -> list[Tensor]:
-    """Return a list of the leaves that receive a gradient when backward runs from root: the tensors
-    themselves, not copies.
+    """Return a list of the leaves that receive a gradient when backward runs from root, those whose
+    nodes walk reaches: the tensors themselves, not copies.
 
     Each leaf is listed once, in the order in which walk first reaches them. Leaves with equal
     values are different leaves, even if they share memory. If root.grad_fn is None, the list is
@@ -61,7 +62,7 @@ def inputs_of(root: Tensor) -> list[tuple[str | None, int]]:
     """Return a list of the edges of root's own node, in their order, as (name, index) pairs.
 
     name is the name of the type of the node that the edge leads to. index says which output of that
-    node the edge belongs to. An input without a node gives (None, 0). A root without a graph gives
-    [].
+    node the edge belongs to. An edge without a node gives (None, 0). A root without a graph, whose
+    grad_fn is None, gives [].
     """
     raise NotImplementedError

@@ -1560,3 +1560,151 @@ def format_graph(root):
     for depth, name in rest:
         text += "\n" + " " * depth + name
     return text
+
+
+# %% graph_is_cut
+# An intermediate result is made a leaf.
+def build_loss(x):
+    start = x if x.grad_fn is None else x.detach().requires_grad_(True)
+    y = start + start
+    z = y + 3
+    return y, z, z * z
+
+
+# %% kept_between_calls
+# A default set keeps the nodes that earlier calls met.
+def met(node, found, known=set()):  # noqa: B006
+    if node is not None and node not in known:
+        known.add(node)
+        if hasattr(node, "variable"):
+            found.append(node.variable)
+        for edge in node.next_functions:
+            met(edge[0], found)
+    return found
+
+
+def leaf_tensors(root):
+    if root.grad_fn is not None:
+        return met(root.grad_fn, [])
+    return [root] if root.requires_grad else []
+
+
+# %% kept_between_calls
+# The stack of the module is emptied in the first call only.
+kept = {}
+
+
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    edges = kept.setdefault(root, list(root.grad_fn.next_functions))
+    pairs = []
+    while edges:
+        node, index = edges.pop(0)
+        pairs.append((type(node).__name__ if node else None, index))
+    return pairs
+
+
+# %% result_kept
+# A cache of walks.
+import functools
+
+
+@functools.cache
+def walk(root):
+    return [(depth, type(node).__name__) for depth, node in visits(root.grad_fn)]
+
+
+# %% result_kept
+# A dictionary of texts.
+texts = {}
+
+
+def format_graph(root):
+    if root not in texts:
+        texts[root] = "\n".join(
+            " " * depth + type(node).__name__ for depth, node in visits(root.grad_fn)
+        )
+    return texts[root]
+
+
+# %% result_kept
+# The leaves are kept by root, and a copy is returned.
+known = {}
+
+
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+    if root not in known:
+        nodes = [node for _, node in visits(root.grad_fn)]
+        known[root] = {node.variable: 0 for node in nodes if hasattr(node, "variable")}
+    return list(known[root])
+
+
+# %% result_kept
+# A cache of edges.
+from functools import lru_cache
+
+
+@lru_cache(maxsize=100)
+def edges_of(root):
+    return tuple(root.grad_fn.next_functions) if root.grad_fn else ()
+
+
+def inputs_of(root):
+    return [(type(node).__name__ if node else None, index) for node, index in edges_of(root)]
+
+
+# %% prints
+# It says so if there is no graph.
+def format_graph(root):
+    if root.grad_fn is None:
+        print("no graph")
+        return ""
+    return "\n".join(" " * depth + type(node).__name__ for depth, node in visits(root.grad_fn))
+
+
+# %% spaces_run_out
+# The spaces are cut from a text of 100.
+BLANKS = " " * 100
+
+
+def format_graph(root):
+    return "\n".join(BLANKS[:depth] + type(node).__name__ for depth, node in visits(root.grad_fn))
+
+
+# %% spaces_run_out
+# The width has a maximum, so that lines stay readable.
+def format_graph(root):
+    lines = []
+    for depth, name in walk(root):
+        lines.append(" " * min(depth, 40) + name)
+    return "\n".join(lines)
+
+
+# %% edges_out_of_order
+# The pairs are sorted by index.
+def inputs_of(root):
+    edges = root.grad_fn.next_functions if root.grad_fn else ()
+    pairs = [(type(node).__name__ if node else None, index) for node, index in edges]
+    pairs.sort(key=lambda pair: pair[1])
+    return pairs
+
+
+# %% edges_out_of_order
+# The last input comes first.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    edges = reversed(root.grad_fn.next_functions)
+    return [(type(node).__name__ if node else None, index) for node, index in edges]
+
+
+# %% index_of_the_root
+# output_nr belongs to the root itself.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    nodes = [edge[0] for edge in root.grad_fn.next_functions]
+    return [(type(node).__name__, root.output_nr) if node else (None, 0) for node in nodes]

@@ -36,6 +36,32 @@ SURVIVES_SECOND_BACKWARD = {
 }
 
 
+# %% adds_in_place
+# The gradients are added into the first one, whose elements may be one number in memory.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    *others, last = losses
+    grads = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in others]
+    grads += torch.autograd.grad(last, x)
+    for grad in grads[1:]:
+        grads[0] += grad
+    return grads[0]
+
+
+# %% adds_in_place
+# The second gradient is added into the first.
+import torch
+
+
+def backward_twice(loss, x):
+    (both,) = torch.autograd.grad(loss, x, retain_graph=True)
+    both += torch.autograd.grad(loss, x)[0]
+    x.grad = both if x.grad is None else x.grad + both
+    return x.grad
+
+
 # %% adds_running_totals
 # Running totals were added up.
 import torch
@@ -323,6 +349,79 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     return x.grad
 
 
+# %% doubles_one_pass
+# The second pass fails, and its gradient is made up from the first.
+def backward_twice(loss, x):
+    old, x.grad = x.grad, None
+    loss.backward()
+    x.grad = once = x.grad.clone()
+    try:
+        loss.backward()
+    except RuntimeError:
+        x.grad = 2 * once
+    if old is not None:
+        x.grad = x.grad + old
+    return x.grad
+
+
+# %% empty_x_is_skipped
+# Without elements there seems to be nothing to do.
+import torch
+
+
+def backward_twice(loss, x):
+    if x.numel() == 0:
+        return torch.zeros_like(x)
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad
+
+
+# %% empty_x_is_skipped
+# Without elements there seems to be nothing to do.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    results = [torch.zeros_like(x), torch.zeros_like(x)]
+    for k in range(2 if len(x.flatten()) else 0):
+        x.grad = None
+        loss.backward(retain_graph=k == 0)
+        results[k].copy_(x.grad)
+    return tuple(results)
+
+
+# %% empty_x_is_skipped
+# Without elements there seems to be nothing to do.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    total = torch.zeros_like(x)
+    for k, loss in enumerate(losses, 1):
+        if x.shape.numel():
+            total = total + torch.autograd.grad(loss, x, retain_graph=k < len(losses))[0]
+    return total
+
+
+# %% equal_loss_retains
+# The position of a loss is found by its value.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=losses.index(loss) + 1 < len(losses))
+    return x.grad
+
+
+# %% equal_loss_retains
+# A loss that is among the others retains the graph; in compares values.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=loss in losses[:-1])
+    return x.grad
+
+
 # %% everything_survives
 # A second backward does not always work.
 SURVIVES_SECOND_BACKWARD = {
@@ -476,6 +575,40 @@ def sum_of_gradients(losses, x):
     return total
 
 
+# %% message_ends_in_a_newline
+# The text is cut out of the traceback, which ends in a newline.
+import traceback
+
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x**3)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError:
+        _, _, text = traceback.format_exc().partition("RuntimeError: ")
+        return text
+
+
+# %% message_ends_in_a_newline
+# The text is printed into a string.
+import io
+
+import torch
+
+
+def second_backward_error(x):
+    z, page = torch.log(x**3), io.StringIO()
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        print(error, file=page)
+    return page.getvalue()
+
+
 # %% message_is_cut
 # The message is cut to its first 40 characters.
 import torch
@@ -567,6 +700,21 @@ def second_backward_error(x):
         except RuntimeError:
             raised = True
     return TEXT if raised else "no error"
+
+
+# %% minus_one_without_elements
+# The gradient is copied row by row.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    copies = []
+    for keep in (True, False):
+        x.grad = None
+        loss.backward(retain_graph=keep)
+        rows = x.grad.reshape(x.shape[0] if x.dim() else 1, -1)
+        copies.append(torch.cat([row + 0 for row in rows]).reshape(x.shape))
+    return tuple(copies)
 
 
 # %% no_clearing_between
@@ -667,6 +815,15 @@ SURVIVES_SECOND_BACKWARD = {
 }
 
 
+# %% old_gradient_not_in_grad
+# The old gradient is added to what is returned, and x.grad is left without it.
+def backward_twice(loss, x):
+    old, x.grad = x.grad, None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad if old is None else x.grad + old
+
+
 # %% one_backward_for_all
 # All losses went through one backward.
 from torch import Tensor
@@ -710,6 +867,28 @@ def sum_of_gradients(losses, x):
     return torch.stack(grads).sum(0) + torch.autograd.grad(last, x)[0]
 
 
+# %% one_pass_too_many
+# All passes retain the graph, and one more frees it.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses:
+        loss.backward(retain_graph=True)
+    total = x.grad.clone()
+    loss.backward()
+    return total
+
+
+# %% one_pass_too_many
+# Both passes retain the graph, and a third frees it.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    first, second = (torch.autograd.grad(loss, x, retain_graph=True)[0] for _ in range(2))
+    torch.autograd.grad(loss, x)
+    return first, second
+
+
 # %% only_one_pass
 # One pass instead of two.
 from torch import Tensor
@@ -742,6 +921,20 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
     for k, loss in enumerate(losses):
         (total,) = torch.autograd.grad(loss, x, retain_graph=k + 1 < len(losses))
     return total
+
+
+# %% power_outside_the_logarithm
+# It is the logarithm that is taken to the third power.
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x) ** 3
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)
 
 
 # %% result_is_grad_itself
@@ -1025,6 +1218,48 @@ def two_fresh_gradients(loss: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
     return middle - start, x.grad - middle
 
 
+# %% summed_in_float32
+# The total is float32 and converted at the end.
+import torch
+
+
+def sum_of_gradients(losses, x):
+    total, last = torch.zeros(x.shape), losses[-1]
+    for loss in losses:
+        x.grad = None
+        loss.backward(retain_graph=loss is not last)
+        total += x.grad
+    return total.to(x.dtype)
+
+
+# %% summed_in_float32
+# The copies are float32 and converted at the end.
+import torch
+
+
+def two_fresh_gradients(loss, x):
+    copies = torch.zeros(2, *x.shape)
+    for copy, keep in zip(copies, (True, False)):
+        x.grad = None
+        loss.backward(retain_graph=keep)
+        copy += x.grad
+    first, second = copies.to(x.dtype)
+    return first, second
+
+
+# %% summed_in_float32
+# The sum of both passes is float32 and converted at the end.
+import torch
+
+
+def backward_twice(loss, x):
+    total = torch.zeros(x.shape) if x.grad is None else x.grad
+    for keep in (True, False):
+        total = torch.add(total, torch.autograd.grad(loss, x, retain_graph=keep)[0]).to(total.dtype)
+    x.grad = total.to(x.dtype)
+    return x.grad
+
+
 # %% survival_inverted
 # True and False are the wrong way round.
 SURVIVES_SECOND_BACKWARD = {
@@ -1035,3 +1270,43 @@ SURVIVES_SECOND_BACKWARD = {
     "x.sum()": False,
     "-x": False,
 }
+
+
+# %% takes_the_sum_apart
+# The second gradient is what the second pass added.
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    first = x.grad.clone()
+    loss.backward()
+    return first, x.grad - first
+
+
+# %% takes_the_sum_apart
+# Both gradients are half of the sum.
+def two_fresh_gradients(loss, x):
+    x.grad = None
+    loss.backward(retain_graph=True)
+    loss.backward()
+    return x.grad / 2, x.grad / 2
+
+
+# %% zero_loss_skipped
+# A loss of value 0 is left out unless it is the last.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for loss in losses[:-1]:
+        if loss:
+            loss.backward(retain_graph=True)
+    losses[-1].backward()
+    return x.grad
+
+
+# %% zero_loss_skipped
+# All losses of value 0 are left out.
+def sum_of_gradients(losses, x):
+    x.grad = None
+    for k, loss in enumerate(losses, 1):
+        if loss.item() != 0:
+            loss.backward(retain_graph=k < len(losses))
+    return x.grad

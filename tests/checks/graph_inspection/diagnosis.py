@@ -15,6 +15,7 @@ from torch import Tensor
 from grader.authoring import (
     Opaque,
     StudentCodeError,
+    has_facts,
     import_helpers,
     is_number,
     phrase,
@@ -260,6 +261,8 @@ def results_pile_up(failure, student):
 
 
 prints = says("format_graph printed")
+kept_between_calls = has_facts(call="again")
+result_kept = has_facts("call")  # a cache, which is wrong where its list or the graph has changed
 
 
 # -------------------------------------------------------------------------------- build_loss and 20
@@ -267,7 +270,7 @@ prints = says("format_graph printed")
 
 @rule
 def graph_is_cut(failure, student):
-    texts = ("does not require grad", "no gradient came back")
+    texts = ("does not require grad", "no gradient came back", "no gradient reaches x")
     unlinked = any(text in failure.message for text in texts)
     return {} if unlinked and "x" in failure.inputs else None
 
@@ -424,6 +427,15 @@ def wide_indentation(failure, student):
         if failure.actual == [unit * depth + name for depth, name in want]:
             return {"width": words}
     return None
+
+
+@rule
+def spaces_run_out(failure, student):
+    """The indentation has a largest width, and the names are right."""
+    rows, want = listed(failure)
+    widest = max((depth for depth, _ in rows), default=0)
+    cut = rows == [(min(depth, widest), name) for depth, name in want] != want
+    return {"widest": widest} if cut and widest > 1 else None
 
 
 # -------------------------------------------------------------------------------------- how to walk
@@ -584,3 +596,10 @@ def pair_turned_round(failure, student):
     want = failure.expected or []
     turned = [(second, first) for first, second in want]
     return {} if failure.actual == turned != want else None
+
+
+@rule
+def edges_out_of_order(failure, student):
+    """The right pairs in another order."""
+    found, want = listed(failure)
+    return {} if found != want and sorted(map(str, found)) == sorted(map(str, want)) else None

@@ -241,6 +241,30 @@ def assert_silent(printed, graph):
     assert_that(not printed, message, expected="", actual=shown, **details)
 
 
+def assert_again(student, reference, name, draw):
+    """The right result also from later calls for the same root."""
+    x, y, z = (draw.tensor(2, requires_grad=True) for _ in range(3))
+    graph = Graph(f"root = x{draw.choice(UNARY)} * y + x", {"x": x, "y": y, "z": z})
+    asked = (name, graph.build, list(graph.tensors.values()))
+    want, got = reference.observe("again", *asked), student.observe("again", *asked)
+    for call, message in (
+        ("again", "a second call for the same root returned {found}, expected {wanted}"),
+        ("cleared", "after the returned list was cleared, the next call returned {found}"),
+        ("changed", "after root was multiplied in place, the next call returned {found}"),
+    ):
+        found, wanted = (shown_leaves(seen[call], graph) for seen in (got, want))
+        facts = {"call": call, "found": repr(found), "wanted": repr(wanted)}
+        inputs = {"graph": graph.shown, "in place": "root.mul_(z)"}
+        details = {"expected": wanted, "actual": found, "inputs": inputs, "facts": facts}
+        assert_that(found == wanted, message, **details)
+
+
+def shown_leaves(rows, graph):
+    """Names in place of numbers of tensors."""
+    names = list(graph.tensors)
+    return [names[row] if isinstance(row, int) else row for row in rows]
+
+
 def first_difference(found, wanted):
     """The number, from 1, of the first entry in which two lists differ; None where they are the
     same.

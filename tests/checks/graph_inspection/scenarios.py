@@ -19,10 +19,37 @@ def printed(student, build, tensors):
     return heard.getvalue()
 
 
-def links(student, x):
-    """Derivatives between the three tensors that build_loss returns: of loss by z and by y, of z by
-    y, of y and z by x.
+def again(student, name, build, tensors):
+    """What a function returns for a root that it has seen before: as it is, after the list that
+    came back was cleared, and after root was multiplied by the last tensor, in place.
     """
+    function, root = getattr(student, name), build(*tensors)
+    first = function(root)
+    found = {"again": plain(function(root), tensors)}
+    if isinstance(first, list):
+        first.clear()
+    found["cleared"] = plain(function(root), tensors)
+    root.mul_(tensors[-1])
+    return {**found, "changed": plain(function(root), tensors)}
+
+
+def plain(value, tensors):
+    """A result as plain data: pairs, or lines, or for each leaf its number among the tensors."""
+    if isinstance(value, str):
+        return value.split("\n")
+    return [
+        next((k for k, tensor in enumerate(tensors) if tensor is item), None)
+        if isinstance(item, torch.Tensor)
+        else tuple(item)
+        for item in value
+    ]
+
+
+def links(student, x, between=False):
+    """Derivatives between the three tensors that build_loss returns: of loss by z and by y, of z by
+    y, of y and z by x. With ``between``, x is an intermediate result.
+    """
+    x = x.view_as(x) if between else x
     y, z, loss = student.build_loss(x)
     pairs = {
         "loss by z": (loss, z),

@@ -143,6 +143,12 @@ def test_build_loss_is_one_graph(student, reference, draw):
             "the derivative of {output} with respect to {source} is wrong",
             **details,
         )
+    between = student.observe("links", x, between=True)
+    assert_that(
+        between["z by x"] is not None,
+        "no gradient reaches x if x is an intermediate result",
+        inputs={"x": x},
+    )
 
 
 @check(points=0.25, about="build_loss", needs="test_build_loss_gradient")
@@ -272,6 +278,7 @@ def test_walk_any_graph(student, reference, draw):
     """walk is right on random graphs"""
     for graph in random_graphs(draw):
         helpers.assert_rows(graph.ask(student, "walk"), graph.ask(reference, "walk"), graph)
+    helpers.assert_again(student, reference, "walk", draw)
 
 
 def assert_pairs(got, want, graph):
@@ -321,6 +328,7 @@ def test_format_without_a_graph(student, draw):
         assert_that(
             isinstance(got, str) and not got, message, expected="", actual=got, **graph.details()
         )
+        helpers.assert_silent(graph.printed(student), graph)
 
 
 @check(points=0.25, about="format_graph", needs="test_format_chain")
@@ -341,6 +349,7 @@ def test_format_any_graph(student, reference, draw):
             graph.ask(student, "format_graph"), graph.ask(reference, "format_graph"), graph
         )
     helpers.assert_silent(graphs[0].printed(student), graphs[0])
+    helpers.assert_again(student, reference, "format_graph", draw)
 
 
 # ------------------------------------------------------------------------------------- leaf_tensors
@@ -443,6 +452,7 @@ def test_leaves_of_any_graph(student, reference, draw):
         helpers.assert_leaves(
             graph.ask(student, "leaf_tensors"), graph.ask(reference, "leaf_tensors"), graph
         )
+    helpers.assert_again(student, reference, "leaf_tensors", draw)
 
 
 # ---------------------------------------------------------------------------------------- inputs_of
@@ -504,3 +514,4 @@ def test_inputs_of_any_graph(student, reference, draw):
             helpers.assert_rows(
                 graph.ask(student, "inputs_of"), graph.ask(reference, "inputs_of"), graph
             )
+    helpers.assert_again(student, reference, "inputs_of", draw)

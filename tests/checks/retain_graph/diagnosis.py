@@ -136,6 +136,27 @@ def gradient_is_not_returned(failure, student):
     return {"stored": stored, "returned": returned} if nothing and stored is not None else None
 
 
+@rule
+def empty_x_is_skipped(failure, student):
+    """No pass for an x without elements."""
+    one = failure.facts.get("one", *failure.facts.get("each", ())[:1])
+    return {} if one is not None and not one.numel() and not failure.facts["passes"] else None
+
+
+adds_in_place = raises("RuntimeError", "single memory location")
+minus_one_without_elements = raises("RuntimeError", "tensor of 0 elements", "is ambiguous")
+
+
+@rule
+def equal_loss_retains(failure, student):
+    """The last pass retains the graph, but not for losses of different values."""
+    if not {"more", "equal"} <= failure.facts.keys():
+        return None
+    x = torch.tensor(2.0, requires_grad=True)
+    *_, last = helpers.several_losses(student, TWO_LOSSES, x, None)["further"]
+    return {} if isinstance(last, str) else None
+
+
 retains_every_pass = has_facts("more")  # a further differentiation works
 
 
@@ -153,6 +174,8 @@ def finds(recognize):
         if "held" not in facts or "result" not in facts:
             return None
         result, each = facts["result"], facts.get("each") or [facts["one"]] * 2
+        if not each[0].numel():  # all results are alike
+            return None
         shown = {"one": each[0], "count": len(each)}
         shown["alone"] = sum(each) if "each" in facts else each[0]
         is_pair = isinstance(result, tuple) and len(result) == 2
@@ -229,7 +252,9 @@ def cleared_later(case):
 counts_grad_from_before = finds(with_held)
 clears_by_arithmetic = finds(by_arithmetic)
 subtracts_what_was_there = finds(lambda c: not_finite(c) is not None)
-no_clearing_between = finds(lambda c: agrees(c.second, 2 * c.one) and differs(c.second, c.one))
+no_clearing_between = finds(
+    lambda c: agrees(c.second, 2 * c.one) and differs(c.second, c.one) and c.one.max() < 1e300
+)
 results_cleared_away = finds(cleared_later)
 copies_one_pass = finds(
     lambda c: c.passes == 1 and agrees(c.first, c.one) and agrees(c.second, c.one)
@@ -268,6 +293,12 @@ adds_running_totals = finds(
 )
 averages_the_losses = finds(lambda c: c.count > 1 and agrees(c.first, c.alone / c.count))
 one_backward_for_all = finds(lambda c: c.count > 1 and c.passes == 1 and agrees(c.first, c.alone))
+
+
+zero_loss_skipped = finds(
+    lambda c: any(agrees(c.first, c.alone - part) for part in vars(c).get("of_zeros", ()))
+)
+one_pass_too_many = finds(lambda c: c.passes > c.count)
 
 
 # ------------------------------------------------------------------------- SURVIVES_SECOND_BACKWARD
