@@ -1156,6 +1156,16 @@ def relu(x):
     return MyReLU.apply(x)  # noqa: F821
 
 
+# %% leaves_grad_mode_off
+# Records only for an x that requires grad, from then on.
+import torch
+
+
+def binarize(x):
+    torch.set_grad_enabled(x.requires_grad)
+    return STE.apply(x)  # noqa: F821
+
+
 # %% records_under_no_grad
 # Recording is switched on, whatever the caller wants.
 import torch
