@@ -12,9 +12,10 @@ class Sigmoid(torch.autograd.Function):
 
     x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
     grad_output is finite. Rounding may change values by up to 1e-8 in float64 and 1e-6 in float32.
-    It may change gradients by up to that times the size of grad_output. Use no built-in sigmoid;
-    logsigmoid, softmax, silu and glu count as one. Calls of Sigmoid.apply and of sigmoid must not
-    affect each other. You may split forward into forward(x) and setup_context(ctx, inputs, output).
+    It may change gradients by up to that times the largest absolute value in grad_output. Use no
+    built-in sigmoid; logsigmoid, softmax, log_softmax, softmin, silu and glu count as one. Calls of
+    Sigmoid.apply and of sigmoid must not affect each other. You may split forward into forward(x)
+    and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -22,8 +23,8 @@ class Sigmoid(torch.autograd.Function):
         """Return s(x), with the shape and dtype of x.
 
         Save what backward needs with ctx.save_for_backward. If x or the result is changed in place
-        before backward, torch raises an error or backward is still right. Leave x and
-        x.requires_grad as they were.
+        before backward, torch raises an error or backward is still right. Leave x,
+        x.requires_grad and x.grad as they were.
         """
         raise NotImplementedError
 
@@ -38,5 +39,5 @@ class Sigmoid(torch.autograd.Function):
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """Return Sigmoid.apply(x). Leave x and x.requires_grad as they were."""
+    """Return Sigmoid.apply(x). Leave x, x.requires_grad and x.grad as they were."""
     raise NotImplementedError

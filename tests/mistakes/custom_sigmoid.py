@@ -1708,3 +1708,173 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
         return grad_output.float() * y * (1 - y)
+
+
+# %% overflow_of_one_number
+# A single number goes through math.exp, which raises where torch.exp gives inf.
+import math
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        if x.dim():
+            y = 1 / (1 + torch.exp(-x))
+        else:
+            y = torch.full_like(x, 1 / (1 + math.exp(-float(x))))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% nan_for_large_inputs
+# The exponential is clamped, and overflows once it is multiplied by grad_output.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / (1 + torch.exp(-x))
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        big = torch.exp(torch.clamp(x, max=85.0))
+        return big * grad_output / (1 + big) ** 2
+
+
+# %% shared_between_calls
+# Where x needs no gradient, the last result is handed out again, whatever became of it.
+LAST = []
+
+
+def sigmoid(x):
+    if x.requires_grad:
+        return Sigmoid.apply(x)  # noqa: F821
+    if not LAST or LAST[0] is not x or LAST[1] != x._version:
+        LAST[:] = [x, x._version, Sigmoid.apply(x)]  # noqa: F821
+    return LAST[2]
+
+
+# %% retains_the_gradient
+# So that x.grad can be looked at later.
+def sigmoid(x):
+    y = Sigmoid.apply(x)  # noqa: F821
+    if x.requires_grad:
+        x.retain_grad()
+    return y
+
+
+# %% sigmoid_changes_x_first
+# Clamped before apply, against overflow.
+def sigmoid(x):
+    return Sigmoid.apply(x.clamp(min=-15, max=15))  # noqa: F821
+
+
+# %% no_case_for_one_number
+# Between two strict comparisons one number is left out.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.zeros_like(x)
+        y[x > 20] = 1.0
+        middle = (x > -20) & (x < 20)
+        y[middle] = 1 / (1 + torch.exp(-x[middle]))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% gradient_set_to_0
+# What is small is taken for 0.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        slope = y * (1 - y)
+        slope[slope < 1e-7] = 0.0
+        return grad_output * slope
+
+
+# %% written_into_a_copy
+# Of a transposed result, reshape makes a copy, and the values go there.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.zeros_like(x)
+        y.reshape(-1)[:] = 1 / (1 + torch.exp(-x.reshape(-1)))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% none_for_zeros
+# Nothing to pass on, so nothing is returned.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        if bool((grad_output == 0).all()):
+            return None
+        return grad_output * y * (1 - y)
+
+
+# %% error_is_caught
+# What torch says about a change in place is caught.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        try:
+            (y,) = ctx.saved_tensors
+        except RuntimeError:
+            return grad_output * 0
+        return grad_output * y * (1 - y)

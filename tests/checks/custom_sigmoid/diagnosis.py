@@ -287,7 +287,13 @@ def shared_between_calls(failure: Failure, student: Student) -> Facts | None:
 
 
 requires_grad_switched_on = says("x does not require grad, but")
-change_not_noticed = says("changed in place before backward")
+
+
+@rule
+def change_not_noticed(failure: Failure, student: Student) -> Facts | None:
+    """The changed values are used; torch's error was not caught."""
+    told = "changed in place before backward" in failure.message
+    return {} if told and not any(isinstance(n, ast.Try) for n in student.source.nodes) else None
 
 
 # ------------------------------------------------------------------------------------- the gradient

@@ -9,6 +9,17 @@ FAR = [-1e4, 1e4, -800.0, 800.0, -95.0, 95.0, -25.0, 25.0, 0.0]
 """Inputs at which exp overflows in one dtype, in both, or in neither."""
 
 
+def grid(dtype: torch.dtype) -> Tensor:
+    """Return all halves from -1000 to 1000: where a case may begin or end."""
+    return torch.arange(-2000, 2001, dtype=dtype) / 2
+
+
+def worst(got: Tensor, want: Tensor, allowed: float) -> Tensor:
+    """Return where the largest differences are, if one is larger than allowed, or where none is."""
+    off = (got.detach() - want).abs().nan_to_num(nan=torch.inf)
+    return off.argsort(descending=True)[:4] if bool((off > allowed).any()) else torch.arange(4)
+
+
 def applied(student: Student, x: Tensor, *, atol: float | None = None) -> Tensor:
     """Return Sigmoid.apply(x), after its value and its requires_grad were checked.
 

@@ -110,6 +110,24 @@ def sigmoid_again(student, x, z, v, b):
     return [{"value": y.detach(), "gradient": gradient} for y, gradient in results]
 
 
+def after_a_change(student, path, x):
+    """What a function gives for an x without grad, once its result for the same x was changed in
+    place; None if that result is x itself, or x was written into.
+    """
+    function = student
+    for part in path.split("."):
+        function = getattr(function, part)
+    before, x = x.detach(), x.detach().clone()
+    y = function(x)
+    if not isinstance(y, torch.Tensor) or y.data_ptr() == x.data_ptr():
+        return None
+    if not torch.equal(x, before):
+        return None
+    with torch.no_grad():
+        y.zero_()
+    return function(x)
+
+
 def changed_before_backward(student, what, x, v):
     """The gradient after x or the result was changed in place; None if that or backward raises."""
     start = x.detach().clone().requires_grad_()
@@ -134,7 +152,10 @@ def constant_input(student, path, x):
     y = function(x)
     with torch.no_grad():
         silent = function(x.detach().clone().requires_grad_())
+    inner = x.detach().clone().requires_grad_() + 0
+    function(inner)
     return {
+        "retains": inner.retains_grad,
         "recorded": isinstance(silent, torch.Tensor) and silent.requires_grad,
         "x": x.requires_grad,
         "the result": isinstance(y, torch.Tensor) and y.requires_grad,

@@ -110,9 +110,14 @@ def test_empty_tensors(student: Student, draw: RandomInputs) -> None:
 )
 def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
     """gradients are right from x = -10,000 to 10,000"""
-    for dtype in (torch.float64, torch.float32):
+    for dtype, size in (
+        (torch.float64, 1.0),
+        (torch.float32, 1.0),
+        (torch.float64, 1e6),
+        (torch.float32, 1e6),
+    ):
         x = torch.tensor(draw.sample(FAR, 9), dtype=dtype, requires_grad=True)
-        v = draw.tensor(9, dtype=dtype)
+        v = draw.tensor(9, dtype=dtype) * size
         want = v * local_derivative(x)
         small = 1e-8 if dtype is torch.float64 else 1e-6
         got = gradient(student, applied(student, x, atol=small), x, v.clone())
@@ -130,8 +135,26 @@ def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> Non
             want,
             "the gradient is wrong for large inputs",
             inputs={"x": x, "v": v},
-            atol=4 * small,
+            atol=4 * small * size,
         )
+    for dtype, small in ((torch.float64, 1e-8), (torch.float32, 1e-6)):
+        x = helpers.grid(dtype).requires_grad_()
+        v = torch.full_like(x, draw.choice([-2.0, 2.0])).detach()
+        want = v * local_derivative(x)
+        got = gradient(student, applied(student, x, atol=small), x, v.clone())
+        if isinstance(got, Tensor):
+            bad = helpers.worst(got, want, 2 * small)
+            details = {"inputs": {"x": x.detach()[bad], "v": v[bad]}}
+            message = "the gradient is wrong at some x"
+            assert_gradient(got[bad], want[bad], message, rtol=0.0, atol=2 * small, **details)
+        for number in draw.sample(FAR, 9):
+            one = torch.tensor(number, dtype=dtype, requires_grad=True)
+            want = local_derivative(one) * 2
+            got = gradient(
+                student, applied(student, one, atol=small), one, torch.full_like(want, 2.0)
+            )
+            message = "the gradient is wrong for a large 0-d x"
+            assert_gradient(got, want, message, inputs={"x": one}, atol=2 * small)
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
@@ -173,6 +196,10 @@ def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
         "the gradient of Sigmoid applied twice, s(s(x)), is wrong",
         inputs={"x": x, "v": v},
     )
+    again = student.observe("after_a_change", "Sigmoid.apply", x)
+    if again is not None:
+        message = "Sigmoid.apply(x) is wrong after an earlier result for x was changed in place"
+        assert_tensor(again, torch.sigmoid(x.detach()), message, inputs={"x": x, "z": z})
     seen = student.observe("one_tensor_twice", x, z, v)
     inputs = {"x": x, "z": z, "v": v}
     message = "x was set to z between two calls, and the {what} of the {call} call is wrong"
@@ -210,6 +237,8 @@ def test_tensors_of_others_stay(student: Student, draw: RandomInputs) -> None:
     for what in ("x", "the result"):
         assert_equal(state[what], False, message, facts={"what": what})
     assert_equal(state["grad"], torch.ones_like(before), "Sigmoid.apply(x) changed x.grad")
+    message = "Sigmoid.apply(x) called x.retain_grad(), so backward fills x.grad"
+    assert_that(not state["retains"], message)
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=GRADIENT)
@@ -310,14 +339,21 @@ def test_sigmoid_leads_back_to_sigmoid(student: Student, draw: RandomInputs) -> 
     x = torch.cat([draw.tensor(2), torch.tensor([-1e4, 1e4], dtype=torch.float64)])
     try:
         own = student.observe("constant_input", "Sigmoid.apply", x)
+        before = student.observe("after_a_change", "Sigmoid.apply", z)
     except StudentCodeError:  # has checks of its own
         return
+    again = student.observe("after_a_change", "sigmoid", z)
+    if again is not None and before is not None and same(before, torch.sigmoid(z)):
+        message = "sigmoid(x) is wrong after an earlier result for x was changed in place"
+        assert_tensor(again, before, message, inputs={"x": z, "z": z})
     state = student.observe("constant_input", "sigmoid", x)
     message = "x does not require grad, but after sigmoid(x) {what} does"
     for what in ("x", "the result"):
         assert_that(not state[what] or own[what], message, facts={"what": what})
     assert_equal(state["values"], own["values"], "sigmoid changed x")
     assert_equal(state["grad"], own["grad"], "sigmoid changed x.grad")
+    message = "sigmoid(x) called x.retain_grad(), so backward fills x.grad"
+    assert_that(own["retains"] or not state["retains"], message)
     message = "sigmoid(x) under torch.no_grad() requires grad, and Sigmoid.apply(x) does not"
     assert_that(own["recorded"] or not state["recorded"], message)
 

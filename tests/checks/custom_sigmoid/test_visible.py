@@ -244,6 +244,19 @@ def test_value_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
         assert_tensor(
             got, want, "Sigmoid.apply(x) is wrong for large inputs", inputs={"x": x}, atol=small
         )
+        x = helpers.grid(dtype)
+        want = torch.sigmoid(x)
+        with student.writing_allowed():
+            got = student.Sigmoid.apply(x.clone())
+        bad = helpers.worst(got, want, small)
+        message = "Sigmoid.apply(x) is wrong at some x"
+        assert_tensor(got[bad], want[bad], message, inputs={"x": x[bad]}, rtol=0.0, atol=small)
+        for number in draw.sample(FAR, 9):
+            x = torch.tensor(number, dtype=dtype)
+            with student.writing_allowed():
+                got = student.Sigmoid.apply(x.clone())
+            message = "Sigmoid.apply(x) is wrong for a large 0-d x"
+            assert_tensor(got, torch.sigmoid(x), message, inputs={"x": x}, atol=small)
     x = draw.tensor(30, low=0.5, high=4.0, digits=None)
     with student.writing_allowed():
         got = student.Sigmoid.apply(x.clone())
