@@ -17,9 +17,9 @@ def passes_gradcheck(fn: Callable, *inputs: Tensor) -> bool:
     inputs, and let every copy require grad. fn takes one tensor for each input, and may leave some
     of them unused. It returns a tensor or a tuple of tensors. There is at least one input. The
     inputs are float32 or float64, not empty, of any shape and strides; some, all or none of them
-    require grad. If a gradient is wrong, return False. If fn raises an Exception, return False,
-    too. Leave the inputs unchanged (values, requires_grad and .grad), even if fn writes into its
-    arguments.
+    require grad. If gradcheck rejects a gradient, return False. If fn raises an Exception,
+    return False, too. Leave the inputs unchanged (values, requires_grad and .grad), even if fn
+    writes into its arguments.
     """
     raise NotImplementedError
 
@@ -31,9 +31,10 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
     k is the slope of the i-th element of y as the k-th element of x goes from eps below its value
     to eps above it. Elements are counted in the order of flatten(). x is float32 or float64;
     compute everything in float64. x and y may have any shape and strides, including 0-d and
-    expanded. x may be empty; y may then be empty too. fn takes a tensor of x's shape. It may return
-    a view of its argument, but it neither writes into its argument nor uses autograd, so you may
-    call it under no_grad. Leave x unchanged (values and requires_grad).
+    expanded. x may be empty; y is then empty or not. For a float64 tensor of x's shape, fn returns
+    a float64 tensor. It may return a view of its argument, but it neither writes into its argument
+    nor uses autograd, so you may call it under no_grad or torch.vmap. Leave x unchanged (values and
+    requires_grad).
     """
     raise NotImplementedError
 
@@ -65,8 +66,8 @@ class FixedPow(Function):
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
         """Return the gradients with respect to x and to q, of the same shape and dtype.
 
-        grad_output is the gradient with respect to x ** q. The gradient of an input that does not
-        require grad may be None.
+        grad_output is the gradient with respect to x ** q; leave it unchanged. The gradient of an
+        input that does not require grad may be None.
         """
         x, q = ctx.saved_tensors
         grad_x = grad_output * q * x ** (q - 1)

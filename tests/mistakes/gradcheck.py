@@ -830,3 +830,163 @@ def find_broken(functions, x):
             return True
 
     return {name for name, fn in functions.items() if rejected(fn)}
+
+
+# %% tolerances_narrowed
+# Stricter than gradcheck's own.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies, rtol=1e-4)
+    except Exception:
+        return False
+
+
+# %% tolerances_widened
+# A tolerance from a tutorial.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies, atol=1e-4)
+    except Exception:
+        return False
+
+
+# %% tuple_half_checked
+# Several results become one by adding them.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    def one(*args):
+        y = fn(*args)
+        return sum(y) if isinstance(y, tuple) else y
+
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(one, copies)
+    except Exception:
+        return False
+
+
+# %% tuple_half_checked
+# Of several results only the last is checked.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    def one(*args):
+        y = fn(*args)
+        return y[-1] if isinstance(y, tuple) else y
+
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(one, copies)
+    except Exception:
+        return False
+
+
+# %% tuple_half_checked
+# Of several results only the first is checked.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    def one(*args):
+        y = fn(*args)
+        return y[0] if isinstance(y, tuple) else y
+
+    copies = [x.detach().clone().double().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(one, copies)
+    except Exception:
+        return False
+
+
+# %% step_grows_with_x
+# A step in proportion to the element.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    jacobian = torch.zeros(fn(point).numel(), x.numel(), dtype=torch.float64)
+    for k in range(x.numel()):
+        h = eps * max(1.0, abs(float(point.flatten()[k])))
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = h
+        step = step.reshape(x.shape)
+        jacobian[:, k] = ((fn(point + step) - fn(point - step)) / (2 * h)).flatten().detach()
+    return jacobian
+
+
+# %% stops_at_the_first_one
+# gradcheck raises for a wrong gradient, and the try is around the loop.
+import torch
+
+
+def find_broken(functions, x):
+    names = set()
+    copy = x.detach().clone().double().requires_grad_()
+    try:
+        for name, fn in functions.items():
+            torch.autograd.gradcheck(fn, copy)
+    except Exception:
+        names.add(name)
+    return names
+
+
+# %% same_function_twice
+# The functions become keys, which keeps one name of each.
+def find_broken(functions, x):
+    name_of = {fn: name for name, fn in functions.items()}
+    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}  # noqa: F821
+
+
+# %% answer_remembered
+# Answers are kept for a function and a tensor, whatever its values are by now.
+ANSWERS = {}
+
+
+def find_broken(functions, x):
+    for fn in functions.values():
+        if (fn, x) not in ANSWERS:
+            ANSWERS[fn, x] = passes_gradcheck(fn, x)  # noqa: F821
+    return {name for name, fn in functions.items() if not ANSWERS[fn, x]}
+
+
+# %% callers_tensor_is_touched
+# x itself is checked, and does not require grad afterwards, whatever it did before.
+import torch
+
+
+def find_broken(functions, x):
+    dense = x.dtype is torch.float64 and x.is_contiguous()
+    point = x if dense and x.is_leaf else x.detach().clone().double()
+    point.requires_grad_()
+    names = set()
+    for name, fn in functions.items():
+        try:
+            torch.autograd.gradcheck(fn, point)
+        except Exception:
+            names.add(name)
+    point.requires_grad_(False)
+    return names
+
+
+# %% common_writes_into_argument
+# The product is written into grad_output.
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        grad_q = grad_output * x**q * torch.log(x)
+        return grad_output.mul_(q * x ** (q - 1)), grad_q

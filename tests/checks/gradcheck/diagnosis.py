@@ -92,7 +92,7 @@ def tolerances_widened(failure, student):
     """Twice the gradient of x ** 2 is seen; one that is slightly wrong, or small, is not."""
     if failure.actual is not True:
         return None
-    for scale, factor in ((1.0, 2.0), (1.0, 1.003), (1e-3, 2.0)):
+    for scale, factor in ((1.0, 2.0), (1.0, 1.003), (0.01, 1.003), (1e-3, 2.0)):
         value = program(lambda x, a=scale: x**2 * a)
         slope = program(lambda x, v, a=2 * scale * factor: v * x * a, inputs=2)
         passed = verdict(student, [value, slope], POINT.clone().requires_grad_())["result"]
@@ -100,7 +100,7 @@ def tolerances_widened(failure, student):
             return None
         if passed:
             right = 2 * scale * POINT
-            f = "x ** 2" if scale == 1.0 else "x ** 2 / 1000"
+            f = {1.0: "x ** 2", 0.01: "x ** 2 / 100"}.get(scale, "x ** 2 / 1000")
             return {"f": f, "x": POINT, "got": right * factor, "want": right}
     return None
 
@@ -118,6 +118,26 @@ def outputs_added_up(failure, student):
         for product in (exchanged, lambda x, v: v * x * 4)
     ]
     return {"x": POINT} if failure.actual is True and passed == [True, False] else None
+
+
+@rule
+def tuple_half_checked(failure, student):
+    """A tuple with a wrong gradient is accepted, and an only output with one is not."""
+    alone, *pairs = (
+        (lambda x: x.sin() * x.detach(), ""),
+        (
+            lambda x: (x.sin() + x.exp().detach(), -x.exp().detach()),
+            "(x.sin() + x.exp().detach(), -x.exp().detach())",
+        ),
+        (lambda x: (x.sin() * x.detach(), x.cos()), "(x.sin() * x.detach(), x.cos())"),
+        (lambda x: (x.cos(), x.sin() * x.detach()), "(x.cos(), x.sin() * x.detach())"),
+    )
+    if failure.actual is not True or verdict(student, program(alone[0]), POINT.clone())["result"]:
+        return None
+    for f, text in pairs:
+        if verdict(student, program(f), POINT.clone())["result"] is True:
+            return {"f": text}
+    return None
 
 
 @rule

@@ -160,6 +160,26 @@ def found(student, functions, x, exchanged):
     return {"result": result, "seen": seen, "after": state(x)}
 
 
+def found_again(student, functions, x, z, exchanged):
+    """What find_broken comes to at x and, once x was set to z, again; each function has two names.
+    If exchanged, with another function in the place of passes_gradcheck.
+    """
+    made_of = {name: made(parts, {}) for name, parts in functions.items()}
+    made_of |= {f"{name} again": fn for name, fn in made_of.items()}
+    own, results = vars(student).get("passes_gradcheck"), []
+    if exchanged:
+        student.passes_gradcheck = settled
+    try:
+        for numbers in (x.clone(), z):
+            with torch.no_grad():
+                x.copy_(numbers)
+            results.append(student.find_broken(made_of, x))
+    finally:
+        if exchanged and own is not None:
+            student.passes_gradcheck = own
+    return results
+
+
 def settled(fn, *inputs, **options):
     """Whether torch finds no fault with fn."""
     try:

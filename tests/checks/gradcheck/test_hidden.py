@@ -133,6 +133,12 @@ def test_the_default_settings_decide(student, draw):
     small = [program(lambda x: x**2 / 1000), program(lambda x, v: v * x / 250, inputs=2)]
     shown = {"f": "x**2 / 1000", "f.backward(v)": "v * x / 250", "x": x}
     compare_verdict(student, False, small, [x], shown)
+    x = draw.tensor(1, requires_grad=True)
+    for c, want in draw.sample([(0.01005, False), (0.010015, True)], 2):  # atol decides, and both
+        line = [program(lambda x: x * 0.01), program(lambda x, v, c=c: v * c, inputs=2)]
+        shown = {"f": "x * 0.01", "f.backward(v)": f"v * {c}", "x": x}
+        compare_verdict(student, want, line, [x], shown)
+    x = draw.tensor(3, low=0.3, requires_grad=True)
     got = student.observe("verdict", program(lambda x: (x * k).sin() / k), x)["result"]
     message = "returned {got}, but the gradient passes with gradcheck's default eps = 1e-6"
     details = {"expected": True, "actual": got, "facts": {"got": got}}
@@ -296,9 +302,18 @@ def test_any_shape_and_several_results(student, draw):
             parts, shown, want = drawn_pair(draw, c, x)
             compare_verdict(student, want, parts, [x], {**shown, "x": x, "x.stride()": x.stride()})
     x = draw.tensor(3, low=0.3, requires_grad=True)
-    formula = f"(x**3 * {a}, x.sin())"
+    first = program(lambda x: (x**3 * a * x.detach(), x.sin()))
+    sizes = program(lambda x: (x**3 * a, x.sin().unsqueeze(0).expand(2, 3), x.sum()))
+    hidden = program(lambda x: (x.sin() + x.exp().detach(), x.cos() - x.exp().detach()))
     for f, text, want in draw.sample(
-        [(two, formula, True), (broken, f"(x**3 * {a}, x.sin() * x.detach())", False)], 2
+        [
+            (two, f"(x**3 * {a}, x.sin())", True),
+            (broken, f"(x**3 * {a}, x.sin() * x.detach())", False),
+            (first, f"(x**3 * {a} * x.detach(), x.sin())", False),
+            (sizes, f"(x**3 * {a}, x.sin().unsqueeze(0).expand(2, 3), x.sum())", True),
+            (hidden, "(x.sin() + x.exp().detach(), x.cos() - x.exp().detach())", False),
+        ],
+        5,
     ):
         compare_verdict(student, want, f, [x], {"f": text, "x": x})
 
@@ -525,12 +540,33 @@ def test_none_all_and_nothing_to_check(student, draw):
     shown["stops"] = "raises RuntimeError"
     for each in ({**functions, "stops": stops}, {"stops": stops, **functions}):
         compare_names(student, broken | {"stops"}, each, x, shown)
-    seen = student.observe("found", functions, x, True)
-    facts = {"changed": "x.requires_grad", "before": False, "after": seen["after"]["requires_grad"]}
-    message = "{changed} was {before} and is {after} afterwards"
-    assert_that(not facts["after"], message, inputs={"x": x}, facts=facts)
-    facts = {"changed": "x", "before": x, "after": seen["after"]["values"]}
-    assert_tensor(facts["after"], x, message, rtol=0, atol=0, inputs={"x": x}, facts=facts)
+    for wants in (False, True):
+        x = x.detach().clone().requires_grad_(wants)
+        seen = student.observe("found", functions, x, True)
+        after = seen["after"]["requires_grad"]
+        facts = {"changed": "x.requires_grad", "before": wants, "after": after}
+        message = "{changed} was {before} and is {after} afterwards"
+        assert_that(after is wants, message, inputs={"x": x}, facts=facts)
+        facts = {"changed": "x", "before": x.detach(), "after": seen["after"]["values"]}
+        assert_tensor(
+            facts["after"], x.detach(), message, rtol=0, atol=0, inputs={"x": x}, facts=facts
+        )
+    half = program(lambda x, v: x.where_positive(v, v * 3), inputs=2)
+    functions = {"half": [program(lambda x: x + 0.0), half], "sine": program(lambda x: x.sin())}
+    x, both = draw.tensor(2, low=0.3), {"half", "half again"}
+    shown = {"half": "x", "half.backward(v)": "torch.where(x > 0, v, v * 3)", "sine": "x.sin()"}
+    try:
+        results = student.observe("found_again", functions, x.abs(), -x.abs(), False)
+    except StudentCodeError:
+        results = []
+    if results != [set(), both]:
+        results = student.observe("found_again", functions, x.abs(), -x.abs(), True)
+    for at, want, got in zip((x.abs(), -x.abs()), (set(), both), results, strict=True):
+        message = (
+            "each function is there under two names, and x was positive first and then set to -x:"
+            " these are not the broken ones"
+        )
+        assert_that(got == want, message, expected=want, actual=got, inputs={**shown, "x": at})
 
 
 # ----------------------------------------------------------------------------------------- FixedPow
