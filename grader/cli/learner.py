@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -81,14 +82,21 @@ def run(
     """
     from grader.cli.commands.grade import Outputs, grade_here
 
-    outputs = Outputs(
-        json_file, None if no_html else html_file or Path("report.html"), style, repair
-    )
+    page = None if no_html else html_file or default_page()
+    outputs = Outputs(json_file, page, style, repair)
     sys.exit(
         grade_here(
             course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang
         )
     )
+
+
+def default_page() -> Path:
+    """Return report.html in the work folder around the current folder, else in the current one."""
+    from grader.course.progress_file import find_workspace
+
+    work = find_workspace(Path())
+    return Path(os.path.relpath(work / "report.html") if work else "report.html")
 
 
 @click.command(cls=TranslatedCommand)

@@ -47,10 +47,10 @@ def definition(failure: Failure, student: Student) -> ast.AST | None:
 
 
 def gives_a_value(node: ast.FunctionDef) -> bool:
-    """Return whether a function yields, or has a return with a value."""
+    """Return whether a function yields, or has a return with a value other than None."""
     return any(
         isinstance(one, ast.Yield | ast.YieldFrom)
-        or (isinstance(one, ast.Return) and one.value is not None)
+        or (isinstance(one, ast.Return) and ast.unparse(one) not in ("return", "return None"))
         for one in ast.walk(node)
     )
 

@@ -107,7 +107,7 @@ def make_workspace(
         raise UsageError(
             tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
         ) from None
-    show_first_steps(course, folder, tr, steps)
+    show_first_steps(course, folder, tr, steps, notebook=notebook)
 
 
 def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
@@ -132,8 +132,8 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
         (f"grade {first}", tr("grade the first lesson, at any time")),
     ]
     if notebook:
-        opens = tr("open the notebooks; pip install jupyterlab if you have none")
-        said = tr("in a cell of a notebook: then %grade grades it, once it is saved")
+        opens = tr("open the notebooks (pip install jupyterlab)")
+        said = tr("in a cell: then %grade grades the saved notebook")
         rows += [("jupyter lab", opens), ("%load_ext grader", said)]
     else:
         rows.append(("grade watch", tr("grade at every save")))
@@ -154,16 +154,16 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
 
 
 def show_first_steps(
-    course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]]
+    course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]], *, notebook: bool
 ) -> None:
     go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
     first, rows = course.lessons[0].id, [(go, ""), *steps]
     width = max(len(command) for command, what in rows if what) + 3
     holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
     lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
-    readme = f"{first}/{readme_name(course.lessons[0].folder, tr.lang)}"
-    console = make_console()
-    console.print(Text("\n".join([holds, "", *lines, "", tr("Begin with {file}", file=readme)])))
+    readme = readme_name(course.lessons[0].folder, tr.lang)
+    begin = tr("Begin with {file}", file=f"{first}/{f'{first}{SUFFIX}' if notebook else readme}")
+    make_console().print(Text("\n".join([holds, "", *lines, "", begin])))
 
 
 def quoted(folder: Path) -> str:

@@ -42,7 +42,8 @@ def as_magics(readme: str, lesson: str) -> str:
     listed = rf"^grade ((?:hint )?{lesson})(?: +(?:# *)?(.+))?$"
 
     def magic(found: re.Match[str]) -> str:
-        return f"%grade {found[1]}" + (f"  # {found[2]}" if found[2] else "")
+        said = f"%grade {found[1]}"
+        return f"{said:{len(lesson) + len('%grade hint ')}}  # {found[2]}" if found[2] else said
 
     return QUOTED.sub("%grade ", re.sub(listed, magic, readme, flags=re.MULTILINE))
 

@@ -928,3 +928,14 @@ def test_a_course_in_or_below_the_folder_is_not_the_users_work(
     place_of_work = "my-work" if inside else "course/my-work"
     run = grade(place, *words, course=small_course.root)
     assert run.err == f"grade: Your work is in another folder. Go there: cd {place_of_work}\n"
+
+
+def test_the_page_of_a_run_in_a_lessons_folder_is_that_of_the_work_folder(
+    grade: Callable[..., Run], tmp_path: Path, small_course: Course
+) -> None:
+    (tmp_path / ".gradlings.json").write_text("{}")
+    (tmp_path / "tiny").mkdir()
+    (tmp_path / "tiny" / "tiny.py").write_text(RIGHT)
+    run = grade(tmp_path / "tiny", "tiny", course=small_course.root)
+    assert "10 / 10   ../report.html" in run.out
+    assert (tmp_path / "report.html").exists() and not (run.folder / "report.html").exists()

@@ -138,7 +138,7 @@ def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> 
     readme = "# A\n\n`grade hint a` helps.\n\n```\ngrade a        what\ngrade hint a   # x\n```\n"
     book = nbformat.reads(lesson_notebook("a", "x = 1\n", readme, Catalogue()), 4)
     assert book.cells[0].source == (
-        "# A\n\n`%grade hint a` helps.\n\n```\n%grade a  # what\n%grade hint a  # x\n```"
+        "# A\n\n`%grade hint a` helps.\n\n```\n%grade a       # what\n%grade hint a  # x\n```"
     )
 
 
