@@ -53,7 +53,7 @@ MODULES = {
     "pickle": "makes objects that run code where they are loaded",
 }
 PATCHED_MODULES = ("torch", "builtins", "sys", "numpy", "math")
-REPLACES = "replaces what is not the lesson's"
+REPLACES = "replaces something outside the lesson"
 DEFINES = "defines a special method"
 HOOKS = ("__eq__", "__torch_function__", "__instancecheck__", "__reduce__")
 BUILTINS = {

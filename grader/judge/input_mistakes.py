@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
-from grader.judge.value_mistakes import pair
+from grader.judge.value_mistakes import dtype_name, pair
 
 Facts = dict[str, Any]
 FEWEST = 2
@@ -184,7 +184,7 @@ def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
     both = pair(failure)
     if both is None or both[0].numel() or both[0].shape != both[1].shape:
         return None
-    actual, expected = (str(one.dtype).removeprefix("torch.") for one in both)
+    actual, expected = map(dtype_name, both)
     return None if actual == expected else {"dtype": actual, "wanted": expected}
 
 

@@ -31,7 +31,7 @@ def pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
     return None
 
 
-def _dtype(tensor: Tensor) -> str:
+def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
@@ -53,7 +53,7 @@ def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     tolerance = 2e-2 if coarse else 1e-4
     if not both[0].numel() or not same(*both, rtol=tolerance, atol=tolerance / 100):
         return None
-    return {"dtype": _dtype(both[0]), "wanted": _dtype(both[1])}
+    return {"dtype": dtype_name(both[0]), "wanted": dtype_name(both[1])}
 
 
 @mistake(

@@ -6,10 +6,21 @@ from dataclasses import replace
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
 from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
+from grader.course.course import Course
 
 
 def lesson_of(check_id: str) -> str:
     return check_id.partition(".")[0]
+
+
+def lessons_again(course: Course, check_id: str, report: Report | None) -> tuple[str, ...]:
+    """Return the lessons to read when one check is graded again: those of the report, so that their
+    points stay, and the check's; none without a report.
+    """
+    if report is None:
+        return ()
+    kept = {lesson_of(check_id), *(lesson.id for lesson in report.lessons)}
+    return tuple(lesson.id for lesson in course.lessons if lesson.id in kept)
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:

@@ -25,7 +25,7 @@ from grader.classroom.batch.records import (
     Graded,
     PageOptions,
 )
-from grader.classroom.batch.regrade import lesson_of, with_check
+from grader.classroom.batch.regrade import lesson_of, lessons_again, with_check
 from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
@@ -130,7 +130,14 @@ class Batch:
         """Return the job for a submission; None if it was reused or could not be read."""
         owner = owner_of(one, self.students.get(one.name, one.students))
         try:
-            ids = self._lessons_of(owner.name)
+            ids = self.plan.ids
+            if self.plan.check and self.book.digest_of(owner.name) is not None:
+                ids = (
+                    lessons_again(
+                        self.plan.course, self.plan.check, self.book.entry(owner.name).report
+                    )
+                    or ids
+                )
             files = one.read(ids)
             if not files:
                 raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
@@ -171,17 +178,6 @@ class Batch:
         if self.plan.check:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
-
-    def _lessons_of(self, name: str) -> tuple[str, ...]:
-        """Return the lessons of a submission: as planned, but if one check is graded again, also
-        those of the earlier report, so that their points stay.
-        """
-        if not self.plan.check or self.book.digest_of(name) is None:
-            return self.plan.ids
-        report = self.book.entry(name).report
-        kept = {lesson.id for lesson in report.lessons} if report else set(self.plan.ids)
-        kept.add(lesson_of(self.plan.check))
-        return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
 
     def _key(self, found: str, seed: int, course_hash: str, lessons: tuple[str, ...]) -> AttemptKey:
         settings = self.plan.settings

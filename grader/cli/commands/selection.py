@@ -103,7 +103,7 @@ def wrong_folder(place: Path) -> UsageError | None:
     """
     if not place.is_dir() or find_workspace(place) is not None:
         return None
-    courses = [folder for folder in (place, *sorted(place.glob("*/"))) if is_course(folder)]
+    courses = courses_at(place)
     above = [place, *courses]
     found = {path.parent.relative_to(place) for one in above for path in one.glob(f"*/{FILE}")}
     below = sorted(folder.as_posix() for folder in found)
@@ -121,8 +121,11 @@ def wrong_folder(place: Path) -> UsageError | None:
     )
 
 
-def is_course(folder: Path) -> bool:
-    return (folder / "exercises" / "course.toml").is_file() and (folder / "solutions").is_dir()
+def courses_at(place: Path) -> list[Path]:
+    """Return the courses in a folder: itself and its subfolders, without those it can't read."""
+    marks = ("exercises/course.toml", "*/exercises/course.toml")
+    folders = [found.parents[1] for mark in marks for found in sorted(place.glob(mark))]
+    return [folder for folder in folders if (folder / "solutions").is_dir()]
 
 
 def refuse_other_folders(place: Path, named: list[str], ids: list[str]) -> None:

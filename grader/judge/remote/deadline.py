@@ -7,11 +7,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from grader.core.errors import HostBusy
 from grader.core.limits import MAX_STARVED
 from grader.core.proc import cpu_seconds, run_delay
 
 WORTH_WAITING = 0.005
 """A shorter wait does not extend a deadline."""
+BUSY = (
+    "the computer was too busy: your code and the grader waited {seconds} s for a processor. Stop"
+    " other programs, or grade fewer submissions at once (--workers), and grade again"
+)
+BUSY_HERE = f"{BUSY}. If your code is on this line again, look for a loop that does not end"
 
 
 class Starvation:
@@ -26,6 +32,10 @@ class Starvation:
     def extreme(self) -> bool:
         """Whether deadlines have been extended by the maximum."""
         return self.total >= MAX_STARVED
+
+    def fault(self, line: int | None) -> HostBusy:
+        """Return the error for a deadline that passed on a busy host, with the line if known."""
+        return HostBusy(BUSY_HERE if line else BUSY, line=line, seconds=f"{self.total:.0f}")
 
     def watch(self, pid: int) -> None:
         """Measure a new worker from now on."""

@@ -13,14 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import (
-    EngineFault,
-    HostBusy,
-    MissingName,
-    StudentCodeError,
-    WorkerGone,
-    WorkerLost,
-)
+from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
 from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
@@ -35,15 +28,6 @@ from grader.judge.scenario_source import watched_words
 from grader.worker.wire.batching import Request
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
 
-BUSY = (
-    "the computer was too busy: your code and the grader waited {seconds} s for a processor. Stop"
-    " other programs, or grade fewer submissions at once (--workers), and grade again"
-)
-BUSY_HERE = (
-    "the computer was too busy: your code and the grader waited {seconds} s for a processor. Stop"
-    " other programs, or grade fewer submissions at once (--workers), and grade again. If your"
-    " code is on this line again, look for a loop that does not end"
-)
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
@@ -238,8 +222,7 @@ class RpcClient:
         self._printed += line.worker.channel.output.take()
         if lost.outcome == "timeout":
             if self.starvation.extreme:
-                template = BUSY_HERE if where else BUSY
-                return HostBusy(template, line=where, seconds=f"{self.starvation.total:.0f}")
+                return self.starvation.fault(where)
             if time.monotonic() >= self._lesson_deadline:
                 template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
             else:
