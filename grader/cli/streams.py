@@ -6,7 +6,7 @@ import codecs
 import io
 import sys
 
-STAND_INS = dict(zip("✘✔✓⧗○●→▶◀─│└├", "x++~o*>><-|`|", strict=True))
+STAND_INS = dict(zip("✘✔✓◷○●→▶◀─│└├", "x++~o*>><-|`|", strict=True))
 """Replacements, which every encoding has, for the letters that our reports are drawn with."""
 HANDLER = "grade.stand_in"
 

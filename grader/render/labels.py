@@ -10,7 +10,7 @@ MARKS = {
     Outcome.PASSED: "✔",
     Outcome.FAILED: "✘",
     Outcome.ERROR: "✘",
-    Outcome.TIMEOUT: "⧗",
+    Outcome.TIMEOUT: "◷",
     Outcome.CRASHED: "✘",
     Outcome.SKIPPED: "·",
     Outcome.NOT_STARTED: "○",
@@ -42,7 +42,7 @@ STATUS_MARKS = {
 }
 LEGEND = {
     "✘": "wrong: another result, a raised exception, or a crash",
-    "⧗": "it took too long",
+    "◷": "it took too long",
     "!": "the grader's own fault",
     "·": "waits for another check",
     "✔": "right",

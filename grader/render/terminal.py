@@ -204,7 +204,8 @@ class Page(Lines):
                     self.print_labelled(self.next_steps(check, lesson))
             elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in told:
                 told.add(brief)
-                text = Text("\n").join([Text(brief[0], "red"), Text(brief[1], "dim")])
+                said = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
+                text = Text("\n").join(said)
                 self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"

@@ -84,7 +84,7 @@ SLIPS = {
     "endless loop": Slip(
         "custom_sigmoid",
         APPLY,
-        "while True:\n        pass",
+        "while True: pass",
         ("still running after", "on this line"),
         "while True:",
     ),

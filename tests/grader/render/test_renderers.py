@@ -424,7 +424,7 @@ def test_a_report_names_what_is_wrong_and_what_to_do(shown: Shown) -> None:
         "It printed  here",
         "grade hint tiny",
         "grade replay tiny.naming --seed 7",
-        "⧗ looping does what it should",
+        "◷ looping does what it should",
         "2 / 10   report.html   0.9 s   seed 7",
     ):
         assert part in output
