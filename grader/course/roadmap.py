@@ -31,7 +31,7 @@ def standing(lesson: Lesson, progress: Progress) -> LessonState:
     mine = progress.of(lesson.id)
     if mine.complete:
         return LessonState.COMPLETE
-    if mine.attempts and (mine.best or not needs(lesson, progress)):
+    if mine.attempts:
         return LessonState.BEGUN
     return LessonState.WAITING if needs(lesson, progress) else LessonState.OPEN
 

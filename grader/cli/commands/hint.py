@@ -106,6 +106,9 @@ def show_further(
     elif learner.keeps:
         command = f"grade solution {lesson.id} --give-up"
         said = tr("That was the last step. The solution: {command}", command=command)
+        if others := [other for other in lesson.hints() if other != name]:
+            names = ", ".join(others)
+            said += "\n" + tr("There are hints for other functions too: {names}", names=names)
     else:
         return
     console.print(Text(f"\n{said}", "dim"))

@@ -381,7 +381,9 @@ def test_hints_go_one_step_further_each_time_for_what_failed_last(
         _, said = grade("hint", "tiny")
         assert f"triple  hint {number} of 3\n" in said
         assert text in said
+        assert ("other functions too" in said) is (number == 3)
     assert "grade solution tiny --give-up" in said
+    assert "There are hints for other functions too: double, LIMIT" in said
     assert "triple  hint 3 of 3" in grade("hint", "tiny")[1]
     assert read_progress(workspace_folder).of("tiny").hints == {"triple": 3}
 

@@ -40,10 +40,9 @@ def test_a_lesson_waits_for_what_it_builds_on() -> None:
     ]
 
 
-def test_a_lesson_taken_early_is_in_progress_as_soon_as_it_earned_a_point() -> None:
-    early = Progress({"c": LessonProgress(attempts=1, best=2.0)})
-    assert standing(C, early) is LessonState.BEGUN
-    assert standing(C, Progress({"c": LessonProgress(attempts=1)})) is LessonState.WAITING
+def test_a_lesson_taken_early_is_in_progress_as_soon_as_it_is_tried() -> None:
+    assert standing(C, Progress({"c": LessonProgress(attempts=1)})) is LessonState.BEGUN
+    assert standing(C, Progress({"c": LessonProgress()})) is LessonState.WAITING
 
 
 def test_next_is_the_first_unfinished_lesson_that_waits_for_none() -> None:
