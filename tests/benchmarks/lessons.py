@@ -3,7 +3,8 @@
     python tests/benchmarks/lessons.py LESSON,LESSON [--rounds N]
 
 A fork server grades submissions that differ, one after another. Prints one JSON object: the median
-seconds of each lesson, and of a file that defines nothing as ``nothing``.
+seconds of each lesson, of a file that defines nothing as ``nothing``, and of a right custom_sigmoid
+with and without what names mistakes as ``named`` and ``nameless``. These two are measured in turn.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import argparse
 import json
 import statistics
 import time
+from dataclasses import replace
 
 from grader.course.course import Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import without_markers
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import Settings, grade_lesson, options_for, spec_for, task_for
 
 COURSE = load_course(find_course())
 SETTINGS = Settings(1, "require", COURSE.limits, prestart=True)
@@ -35,6 +37,24 @@ def median_seconds(client: ForkServerClient, lesson: Lesson, source: str, rounds
     return statistics.median(times[2:])
 
 
+def named_and_nameless(
+    client: ForkServerClient, lesson: Lesson, rounds: int
+) -> tuple[float, float]:
+    """Return the median seconds of a right submission, with and without rules and catalogues."""
+    source = without_markers(lesson.solution.read_text("utf-8"))
+    spec = spec_for(lesson, SETTINGS)
+    bare = replace(spec, diagnosis=None, mistakes=None, near_misses=None, accepted=None)
+    times: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 2):
+        file = LessonFile(lesson.id, lesson.filename, f"{source}\n# submission {number}\n")
+        for kept, one in zip(times, (spec, bare), strict=True):
+            began = time.perf_counter()
+            client.judge(options_for(SETTINGS), one, task_for(file, SETTINGS))
+            kept.append(time.perf_counter() - began)
+    named, nameless = (statistics.median(kept[2:]) for kept in times)
+    return named, nameless
+
+
 def main() -> None:
     options = argparse.ArgumentParser()
     options.add_argument("lessons")
@@ -48,6 +68,8 @@ def main() -> None:
             found[name] = median_seconds(client, lesson, source, arguments.rounds)
         sigmoid = COURSE.lesson("custom_sigmoid")
         found["nothing"] = median_seconds(client, sigmoid, "import torch\n", arguments.rounds)
+        pair = named_and_nameless(client, sigmoid, 3 * arguments.rounds)
+        found["named"], found["nameless"] = pair
     print(json.dumps(found))
 
 
