@@ -557,6 +557,37 @@ def gradient_penalty(f, x):
     return ((torch.sqrt((z.grad**2).sum(dim=1) + 1e-8) - 1) ** 2).mean()
 
 
+# %% reverse_over_forward
+# The first differentiation in forward mode, the second in reverse. The zeros of forward mode have no
+# memory.
+import torch
+from torch.autograd import forward_ad
+
+
+def pushed(f, x, direction):
+    """The derivative of f at x along a direction."""
+    with forward_ad.dual_level():
+        primal, tangent = forward_ad.unpack_dual(f(forward_ad.make_dual(x, direction)))
+    return torch.zeros_like(primal) if tangent is None else tangent
+
+
+def gradient_of(y, x):
+    if not y.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(y.sum(), x, materialize_grads=True)[0]
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    return gradient_of(pushed(f, x, torch.ones_like(x)), x)
+
+
+def hessian(f, x):
+    x = x.detach().requires_grad_()
+    directions = torch.eye(len(x), dtype=x.dtype)
+    return torch.stack([gradient_of(pushed(f, x, one), x) for one in directions], dim=1)
+
+
 # %% rows_one_at_a_time
 # f gets the flattened x, or one row at a time; x.grad comes back as a copy.
 import torch

@@ -55,6 +55,8 @@ def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
     plain = tensor.detach()
     if plain.is_conj() or plain.is_neg():
         plain = plain.resolve_conj().resolve_neg()
+    if plain.numel() and not plain.data_ptr():
+        plain = plain.clone()  # autograd's zeros may have no memory
     shape, count = list(plain.shape), plain.numel()
     if strided:
         strides, offset = list(plain.stride()), plain.storage_offset()

@@ -16,6 +16,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.autograd import forward_ad
 
 from grader.worker.wire.frames import (
     HEADER,
@@ -255,6 +256,17 @@ def test_the_same_tensor_twice_is_one_tensor_there() -> None:
 def test_conjugate_views_cross_by_value() -> None:
     z = torch.tensor([1 + 2j])
     assert torch.equal(round_trip(z.conj()), z.conj().resolve_conj())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, in 2.13
+def test_zeros_without_memory_cross_by_value() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with forward_ad.dual_level():
+        slope = forward_ad.unpack_dual(2 * forward_ad.make_dual(x, torch.ones(3))).tangent
+    assert slope is not None
+    (zeros,) = torch.autograd.grad(slope.sum(), x, materialize_grads=True)
+    assert zeros.data_ptr() == 0
+    assert torch.equal(round_trip(zeros), torch.zeros(3))
 
 
 def test_what_has_no_tag_is_known_by_its_type() -> None:
