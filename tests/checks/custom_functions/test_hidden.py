@@ -76,6 +76,10 @@ def linear(student: Student, draw: RandomInputs, name: str) -> None:
             assert_gradient(
                 got, want * factor, message, inputs={"x": x, second(name): y, "v": v}, facts=facts
             )
+    a, b = draw.integer(1, 9), draw.integer(1, 9)
+    balanced = torch.tensor([a, -b, b - a], dtype=v.dtype)
+    message = "the gradient with respect to {which} is wrong for a grad_output v that adds up to 0"
+    assert_gradients(student, name, x, y, balanced, message)
 
 
 def others_stay(student: Student, draw: RandomInputs, name: str) -> None:

@@ -168,6 +168,14 @@ def test_gradient_is_linear(student: Student, draw: RandomInputs) -> None:
         assert_gradient(
             got, want * factor, message, inputs={"x": x, "v": v}, facts={"factor": factor}
         )
+    a, b = draw.integer(1, 9), draw.integer(1, 9)
+    v = torch.tensor([0.0, a, -b, b - a], dtype=x.dtype)
+    assert_gradient(
+        gradient(student, applied(student, x), x, v.clone()),
+        v * local_derivative(x),
+        "the gradient for a grad_output v that adds up to 0 is wrong",
+        inputs={"x": x, "v": v},
+    )
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)

@@ -155,6 +155,8 @@ def test_forward_difference_leaves_x_alone(student, draw):
     assert_untouched(
         student, "forward_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
     )
+    for same_memory in ("x", "x.squeeze()"):
+        student.forward_difference(Formula(same_memory).program, draw.tensor(), h)
 
 
 # ------------------------------------------------------------------------------- central_difference
@@ -206,6 +208,8 @@ def test_central_difference_leaves_x_alone(student, draw):
     assert_untouched(
         student, "central_difference", drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
     )
+    for same_memory in ("x", "x.squeeze()"):
+        student.central_difference(Formula(same_memory).program, draw.tensor(), h)
 
 
 # ------------------------------------------------------------------------------- numerical_gradient
@@ -280,6 +284,7 @@ def test_numerical_gradient_leaves_x_alone(student, draw):
     assert_untouched(
         student, "numerical_gradient", Formula("(x ** 3).sum() + x[0].sum()"), draw.tensor(2, 3)
     )
+    student.numerical_gradient(Formula("x[1]").program, draw.tensor(3), h)
 
 
 @check(points=0.75, about="numerical_gradient", needs=GRADIENT)

@@ -155,6 +155,11 @@ def assert_linear(student: Student, name: str, draw: RandomInputs) -> None:
             inputs={"x": x, "v": v},
             facts={"function": name, "factor": factor},
         )
+    a, b = draw.integer(1, 9), draw.integer(1, 9)
+    balanced = torch.tensor([0.0, a, -b, b - a], dtype=x.dtype)
+    assert_right(
+        student, name, x, balanced, "the gradient for a grad_output v that adds up to 0 is wrong"
+    )
     for message in (
         "the gradient is wrong with retain_graph=True",
         "the second backward through a retained graph is wrong",
