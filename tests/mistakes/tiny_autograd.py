@@ -2072,6 +2072,169 @@ def result(data, *sources):
     return value
 
 
+# %% operation_not_recorded
+# The negative number is a new leaf.
+class Value:
+    ...
+
+    def __neg__(self):
+        return Value(-self.data)
+
+
+# %% operation_not_recorded
+# exp forgets its input.
+import math
+
+
+class Value:
+    ...
+
+    def exp(self):
+        power = math.exp(self.data)
+        return result(power)
+
+
+# %% number_added_under_log
+# An epsilon "for stability".
+import math
+
+
+class Value:
+    ...
+
+    def log(self):
+        shifted = self.data + 1e-8
+        return result(math.log(shifted), (self, 1 / shifted))
+
+
+# %% overwrites_gradients
+# Only the sum assigns; the product adds.
+class Value:
+    ...
+
+    def __init__(self, data, inputs=()):
+        self.data = float(data)
+        self.grad = 0.0
+        self.inputs = inputs
+        self.step = lambda: None
+
+    def __add__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        total = Value(self.data + other.data, (self, other))
+
+        def step():
+            self.grad = total.grad
+            other.grad = total.grad
+
+        total.step = step
+        return total
+
+    def backward(self):
+        self.grad = 1.0
+        order, seen = [], set()
+        stack = [(self, iter(self.inputs))]
+        while stack:
+            node, rest = stack[-1]
+            source = next((one for one in rest if one not in seen), None)
+            if source is None:
+                stack.pop()
+                order.append(node)
+            else:
+                seen.add(source)
+                stack.append((source, iter(source.inputs)))
+        for node in reversed(order):
+            node.step()
+
+
+def result(data, *sources):
+    value = Value(data, tuple(source for source, _ in sources))
+
+    def step():
+        for source, slope in sources:
+            source.grad += slope * value.grad
+
+    value.step = step
+    return value
+
+
+def zero_grad(root):
+    stack, seen = [root], {root}
+    while stack:
+        node = stack.pop()
+        node.grad = 0.0
+        for source in node.inputs:
+            if source not in seen:
+                seen.add(source)
+                stack.append(source)
+
+
+# %% keeps_one_of_two_equal_inputs
+# A dictionary of derivatives, in the product alone.
+class Value:
+    ...
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Value) else Value(other)
+        product = Value(self.data * other.data)
+        product.sources = tuple({self: other.data, other: self.data}.items())
+        return product
+
+
+# %% zero_contribution_not_counted
+# A use that adds nothing is skipped before it is counted.
+class Value:
+    ...
+
+    def backward(self):
+        missing, stack, seen = {}, [self], {self}
+        while stack:
+            for source, _ in stack.pop().sources:
+                missing[source] = missing.get(source, 0) + 1
+                if source not in seen:
+                    seen.add(source)
+                    stack.append(source)
+        self.grad = 1.0
+        ready = [self]
+        while ready:
+            node = ready.pop()
+            for source, slope in node.sources:
+                if slope * node.grad == 0:
+                    continue
+                source.grad += slope * node.grad
+                missing[source] -= 1
+                if missing[source] == 0:
+                    ready.append(source)
+
+
+# %% zero_contribution_not_counted
+# The same, one generation after another.
+class Value:
+    ...
+
+    def backward(self):
+        uses = {}
+        todo, known = [self], {self}
+        for node in todo:
+            for source, _ in node.sources:
+                uses.setdefault(source, []).append(node)
+                if source not in known:
+                    known.add(source)
+                    todo.append(source)
+        self.grad = 1.0
+        front = [self]
+        while front:
+            following = []
+            for node in front:
+                for source, slope in node.sources:
+                    part = slope * node.grad
+                    if part:
+                        source.grad += part
+                        uses[source].remove(node)
+                        if not uses[source]:
+                            following.append(source)
+            front = following
+
+
 # %% clears_too_much
 # Every Value that exists is cleared, from a list of all.
 import weakref

@@ -147,11 +147,17 @@ def ignores_incoming_gradient(failure, student):
 
 
 def one_of_two_uses(student, adds):
-    """Return the facts if a step loses one of two gradients, and two steps add theirs or not."""
-    found = [grads(student, f"root = a {sign} a", a=3.0).get("a") for sign in "+*"]
-    apart = grads(student, "s = a * b\nroot = s + a", a=3.0, b=5.0).get("a")
-    lost = all(map(is_near, found, (1.0, 3.0))) and is_near(apart, 6.0) is adds
-    return {"sum": found[0], "product": found[1]} if lost else None
+    """Return the facts if an operation loses a gradient where both operands are one Value, and adds
+    to what a grad holds or not.
+    """
+    for sign, right in (("+", 2.0), ("*", 6.0)):
+        got = grads(student, f"root = a {sign} a", a=3.0).get("a")
+        if is_near(got, right / 2):
+            text, leaves = f"root = a {sign} b", {"a": 3.0, "b": 1.0}
+            held = run(student, text, leaves, given={"a": 10.0})["grads"]["a"]
+            if is_near(held, 11.0) is adds:
+                return {"operation": f"a {sign} a", "got": got, "right": right}
+    return None
 
 
 overwrites_gradients = shared_rule(one_of_two_uses, adds=False)
@@ -182,6 +188,20 @@ order_not_topological = shared_rule(late_part, matches=lambda a: is_near(a, 3.0)
 
 
 @gradient_rule
+def operation_not_recorded(failure, student):
+    """Every gradient of one operation is 0, and a sum and a product have right gradients."""
+    if single_steps_right(student):
+        for sign, operation, _, _, formulas in FORMULAS:
+            shows = any(part in failure.facts["lines"].shown for part in sign.split())
+            if shows and "0" not in formulas.split(" | "):
+                leaves = {name: POINTS[name] for name in re.findall(r"\b[ab]\b", operation)}
+                found = grads(student, f"root = {operation}", **leaves)
+                if found and not any(found.values()):
+                    return {"operation": operation}
+    return None
+
+
+@gradient_rule
 def released_too_early(failure, student):
     """The part through t * t alone is passed on."""
     for root in ("t.tanh().exp() + t * t", "t * t + t.tanh().exp()"):
@@ -198,6 +218,13 @@ def equal_taken_for_same(failure, student):
     other, equal = (grads(student, text, **leaves, d=d) for d in (5.0, 4.0))
     wrong = equal and all_near(other, a=7.0, c=6.0) and not all_near(equal, a=6.0, c=6.0)
     return {"first": equal["a"], "second": equal["c"]} if wrong else None
+
+
+@gradient_rule
+def zero_contribution_not_counted(failure, student):
+    """A second path that adds 0 keeps the gradient from the leaves."""
+    found = grads(student, "t = a * b\nu = t * 0\nroot = u + t", a=2.0, b=3.0)
+    return {} if single_steps_right(student) and all_near(found, a=0.0, b=0.0) else None
 
 
 def growing_with(text, failure, student):
@@ -263,6 +290,14 @@ def wrong_local_derivative(failure, student):
                 facts = {"operation": operation, "leaf": leaf, "formula": formula, "truth": truth}
                 return {**shown("", used), **facts, "got": got}
     return None
+
+
+@rule
+def number_added_under_log(failure, student):
+    """What log returns is the logarithm of a slightly larger number."""
+    seen = ask(student, "root = a.log()", a=0.001) if "log" in str(failure.inputs) else None
+    added = math.exp(seen["data"]["root"]) - 0.001 if seen else 0.0
+    return {"added": f"{added:.3g}"} if 1e-13 < added < 1e-3 else None
 
 
 @rule

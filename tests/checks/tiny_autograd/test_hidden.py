@@ -185,6 +185,8 @@ def test_every_contribution_before_going_on(student, draw):
         judge(student, expression(f"t = a * b\nu = t * c\nroot = {root}", a=a, b=b, c=c))
     for root in ("t.tanh().exp() + t * t", "t * t + t.tanh().exp()"):
         judge(student, expression(f"t = a * b\nroot = {root}", a=a, b=b))
+    for root in ("u + t", "t + u"):  # one path adds 0
+        judge(student, expression(f"t = a * b\nu = t * 0\nroot = {root}", a=a, b=b))
     for last in ("v * t + w", "w + t * v"):
         judge(
             student,
