@@ -14,6 +14,7 @@ from typing import Any
 from grader.core.i18n import phrase
 from grader.course.analysis.scopes import arguments_of
 from grader.judge.diagnosis import Failure, Mistake, mistake
+from grader.judge.element_mistakes import ELEMENTS
 from grader.judge.exception_verdicts import WROTE
 from grader.judge.input_mistakes import INPUTS
 from grader.judge.raised_mistakes import RAISED
@@ -234,5 +235,6 @@ COMMON: tuple[Mistake, ...] = (
     *INPUTS,
     writes_into_argument,
     swallowed_exception,
+    *ELEMENTS,
     *RAISED,
 )

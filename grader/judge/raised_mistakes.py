@@ -187,6 +187,13 @@ RAISED: tuple[Mistake, ...] = (
         ],
     ),
     raised(
+        "common_size_of_nothing",
+        "-1 has no meaning for a tensor without elements",
+        "The tensor has no elements, so torch can't compute the size that -1 stands for. Write all"
+        " sizes as numbers.",
+        ["because the unspecified dimension size -1 can be any value"],
+    ),
+    raised(
         "common_flag_of_a_result",
         "requires_grad of a result is changed",
         "You can change requires_grad only on a leaf. This tensor was computed, so it is not a"

@@ -1,5 +1,5 @@
 """Rules for mistakes that show in the returned values, in any lesson: the expected result in
-another dtype, shape or type, a multiple of it, or values that are not finite.
+another dtype, shape or type, or a multiple of it.
 """
 
 from __future__ import annotations
@@ -216,31 +216,6 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
-    "common_not_finite",
-    about=(),
-    title="NaN or infinity where the result is finite",
-    explanation=(
-        "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp"
-        " that overflows, a division by 0, a logarithm of 0, or 0 times infinity."
-    ),
-)
-def not_finite(failure: Failure, student: Student) -> Facts | None:
-    """Recognize NaN or infinity where the expected value is finite, with right values elsewhere."""
-    both = pair(failure)
-    if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
-        return None
-    actual, expected = both
-    bad = ~actual.isfinite()
-    if not bad.any() or not expected.isfinite().all():
-        return None
-    if not same(actual[~bad], expected[~bad], rtol=1e-4):
-        return None
-    found = (("NaN", actual.isnan()), ("inf", actual.isposinf()), ("-inf", actual.isneginf()))
-    kinds = ", ".join(name for name, where in found if where.any())
-    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds}
-
-
-@mistake(
     "common_wrong_sign",
     about=(),
     title="The sign is wrong",
@@ -296,7 +271,6 @@ VALUES: tuple[Mistake, ...] = (
     numpy_array,
     swapped_dimensions,
     wrong_shape,
-    not_finite,
     wrong_sign,
     constant_factor,
     rounded_to_float32,

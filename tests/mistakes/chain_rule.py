@@ -80,6 +80,28 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     return {name: grad.item() for name, grad in zip(names, grads, strict=True)}
 
 
+# %% retain_grad_missing
+# What has no gradient is reported as 0.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    def number(tensor):
+        return 0.0 if tensor.grad is None else float(tensor.grad)
+
+    a, n, t, m, c = (
+        torch.tensor(float(one), requires_grad=True)
+        for one in (apple, n_apple, tangerine, n_tangerine, tax)
+    )
+    apples, tangerines = a * n, t * m
+    price = apples + tangerines
+    result = price * c
+    result.backward()
+    names = "apple num_apple tangerine num_tangerine ctax apple_price tangerine_price price result"
+    tensors = (a, n, t, m, c, apples, tangerines, price, result)
+    return dict(zip(names.split(), map(number, tensors), strict=True))
+
+
 # %% graph_is_cut
 # No gradient came back to what you ask about.
 import torch

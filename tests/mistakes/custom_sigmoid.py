@@ -1878,3 +1878,41 @@ class Sigmoid(torch.autograd.Function):
         except RuntimeError:
             return grad_output * 0
         return grad_output * y * (1 - y)
+
+
+# %% no_case_for_one_number
+# 0 is neither positive nor negative.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.zeros_like(x)
+        above, below = x > 0, x < 0
+        y[above] = 1 / (1 + torch.exp(-x[above]))
+        power = torch.exp(x[below])
+        y[below] = power / (1 + power)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% sum_decides_for_zero
+# A gradient that adds up to 0 is taken for zeros.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        if not grad_output.sum():
+            return torch.zeros_like(grad_output)
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)

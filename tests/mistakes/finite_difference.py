@@ -629,3 +629,20 @@ def numerical_gradient(f, x, h=1e-5):
         step = step.reshape(x.shape)
         slopes[k] = (f(x + step) - f(x - step)) / 2e-5
     return slopes.reshape(x.shape)
+
+
+# %% result_of_f_is_changed
+# f(x) is negated in place, and f may return x itself.
+def forward_difference(f, x, h=1e-3):
+    ahead = f(x + h)
+    return f(x).neg_().add_(ahead) / h
+
+
+# %% both_points_in_one_call
+# f gets both points in one tensor.
+import torch
+
+
+def central_difference(f, x, h=1e-3):
+    low, high = f(torch.stack([x - h, x + h]))
+    return (high - low) / (2 * h)

@@ -749,3 +749,28 @@ def gradients_along(z, tensors):
         t.register_hook(keep)
     z.backward()
     return [found.get(id(t)) for t in tensors]
+
+
+# %% another_output_of_the_node
+# A hook of the node reads the gradient of its first output.
+def gradients_along(z, tensors):
+    found = [None] * len(tensors)
+
+    def reader(k):
+        def read(gradients):
+            found[k] = gradients[0]
+
+        return read
+
+    leaves = [(k, t, t.grad) for k, t in enumerate(tensors) if t.is_leaf]
+    for _, t, _ in leaves:
+        t.grad = None
+    handles = [
+        t.grad_fn.register_prehook(reader(k)) for k, t in enumerate(tensors) if not t.is_leaf
+    ]
+    z.backward(retain_graph=True)
+    for handle in handles:
+        handle.remove()
+    for k, t, before in leaves:
+        found[k], t.grad = t.grad, before
+    return found

@@ -215,11 +215,12 @@ def earlier_calls_add_up(failure, student):
 
 @rule
 def retain_grad_missing(failure, student):
-    """None for an intermediate gradient that was read or was to be kept, or an error about it, and
-    fewer than three calls in time.
+    """None, or 0 instead of None, for an intermediate gradient that was read or was to be kept, or
+    an error about it, and fewer than three calls in time.
     """
-    values = failure.actual.values() if isinstance(failure.actual, dict) else ()
-    if not none_for_a_gradient(failure) and not any(value is None for value in values):
+    found = failure.actual if isinstance(failure.actual, dict) else {}
+    missing = any(found.get(name, 1) in (None, 0) for name in ("apple_price", "price"))
+    if not none_for_a_gradient(failure) and not missing and None not in found.values():
         return None
     seen = student.observe("retained", *BILL)
     made = seen["before"] < 3 and (seen["read"] or seen["after"])

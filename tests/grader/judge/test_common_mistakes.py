@@ -200,6 +200,26 @@ def test_an_input_in_the_result() -> None:
     assert named(held, WANTED, facts={"result": held})[0] is None  # what a scenario measured
 
 
+def test_a_diagonal_that_is_counted_twice() -> None:
+    twice = SQUARE + SQUARE.diag().diag()
+    found, words = named(twice, SQUARE)
+    assert (found, "are 2 times the expected" in words) == ("common_wrong_diagonal", True)
+    assert named(twice + 1, SQUARE)[0] is None
+    assert named(SQUARE + torch.eye(2), SQUARE)[0] is None  # no common factor
+    assert named(WANTED[:, :1] * 2, WANTED[:, :1])[0] == "common_constant_factor"
+
+
+def test_wrong_only_where_an_input_has_a_certain_sign() -> None:
+    x, right = torch.tensor([-2.0, 0.0, 3.0, -1.0]), torch.tensor([0.2, 0.5, 0.9, 0.3])
+    for condition, where in (("is 0", x == 0), ("is negative", x < 0)):
+        found, words = named(right.where(~where, 7.0), right, inputs={"x": x})
+        assert (found, f"where x {condition} are wrong" in words) == ("common_wrong_where", True)
+    assert named(right.where(x <= 0, 7.0), right, inputs={"x": x})[0] is None  # one element alone
+    assert named(right.where(x != 3, 7.0), right, inputs={"x": x.abs()})[0] is None
+    same_places = {"x": x, "y": x.clone()}
+    assert named(right.where(x != 0, 7.0), right, inputs=same_places)[0] is None  # which of them
+
+
 def test_an_old_gradient_without_a_copy() -> None:
     source = "def f(x):\n    old = x.grad{}\n    x.sum().backward()\n    return x.grad - old\n"
     zero = torch.zeros_like(WANTED)
@@ -332,6 +352,7 @@ RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_empty_input", lambda: torch.cat([])),
     ("common_empty_input", lambda: torch.empty(0)[0]),
     ("common_empty_input", lambda: max([])),
+    ("common_size_of_nothing", lambda: torch.empty(0, 3).reshape(-1, 0)),
     ("common_flag_of_a_result", lambda: setattr(leaf() * 2, "requires_grad", False)),
     ("common_numpy_of_graph", lambda: leaf().numpy()),
     ("common_inference_tensor", in_inference_mode),
