@@ -1624,6 +1624,23 @@ def second_derivative(f, x):
     return torch.autograd.grad(slope.sum(), x, materialize_grads=True)[0]
 
 
+# %% equal_slopes_taken_for_a_line
+# The slope of a single element is always the same everywhere.
+import torch
+
+
+def is_constant(slope):
+    return not slope.requires_grad or bool((slope == slope.flatten()[:1]).all())
+
+
+def second_derivative(f, x):
+    x = x.detach().requires_grad_()
+    (slope,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    if is_constant(slope):
+        return torch.zeros_like(x)
+    return torch.autograd.grad(slope.sum(), x, materialize_grads=True)[0]
+
+
 # %% strides_of_x_for_a_new_tensor
 # Computed on the flattened x; the shape comes back by the strides of x.
 import torch

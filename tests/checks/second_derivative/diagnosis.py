@@ -17,6 +17,7 @@ from grader.authoring import (
     raises,
     rule,
     same,
+    says,
     short_repr,
 )
 
@@ -513,3 +514,6 @@ def finite_differences(failure, student):
     error = float((answer - truth).abs().max())
     shown = {"f_asked": CURVED_TEXT.get(failure.about, "x ** 3"), "error": f"{error:.2g}"}
     return shown if 1e-12 < error < 0.05 else None
+
+
+detaches_the_callers_x = says("cut it from its graph")
