@@ -93,18 +93,19 @@ def no_return(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a write into an argument, if only one place in the function changes a parameter."""
+    """Recognize a write into an argument, if only one place in the function changes a parameter,
+    or several change the same one. The line is the first of them.
+    """
     node = definition(failure, student)
     if failure.message != WROTE or node is None:
         return None
     functions = [one for one in ast.walk(node) if isinstance(one, ast.FunctionDef)]
     for sharing in (SHARING, SOMETIMES):
         places = {place for one in functions for place in writes_of(one, sharing)}
-        if len(places) == 1:
-            ((name, line),) = places
-            return {"name": name, "function": failure.about, "line": line}
         if places:
-            return None
+            name, line = min(places, key=lambda place: place[1])
+            one = len(places) == 1 or (sharing is SHARING and len(dict(places)) == 1)
+            return {"name": name, "function": failure.about, "line": line} if one else None
     return None
 
 

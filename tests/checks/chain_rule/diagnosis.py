@@ -13,6 +13,7 @@ from grader.authoring import (
     raises,
     rule,
     same,
+    says,
     value_rule,
 )
 
@@ -268,3 +269,6 @@ def value_for_a_gradient(failure, student):
     own = helpers.bill_of(*failure.inputs.values())[key]
     shown = {"key": key, "value": value, "want": failure.expected[key]}
     return shown if own and close(number(value), own) else None
+
+
+argument_detached = says("before the call {key} had requires_grad={wanted}")

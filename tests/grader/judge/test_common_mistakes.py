@@ -135,7 +135,11 @@ def test_an_argument_is_written_to() -> None:
     assert named(message=WROTE, source=source.format("torch.exp(y, out=x)"))[0] == found
     assert named(message=WROTE, source=source.format("x.requires_grad_()"))[0] is None
     assert named(message=WROTE, source=source.format("x[y > 0].mul_(2)"))[0] is None
-    assert named(message=WROTE, source=source.format("x[0] = 2; x += 1\n    x *= 2"))[0] is None
+    found, words = named(message=WROTE, source=source.format("x[0] = 2; x += 1\n    x *= 2"))
+    assert found == "common_writes_into_argument"
+    assert "changes it in line 4" in words
+    two = source.replace("(x)", "(x, q)")
+    assert named(message=WROTE, source=two.format("x[0] = 2; q += 1"))[0] is None
     assert named(message=WROTE, source=source.format("g(x)"))[0] is None
     assert named(message="wrong", source=source.format("x[0] = 2"))[0] is None
 
