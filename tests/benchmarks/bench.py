@@ -359,18 +359,18 @@ def main() -> None:
     options.add_argument(
         "--peers",
         type=Path,
-        default=ROOT / ".peers",
         metavar="DIR",
-        help="where other graders are, or will be, installed",
+        help="measure other graders too, and install them there; .peers/ if it exists",
     )
     options.add_argument("--json", type=Path)
     options.add_argument("--svg", type=Path)
     arguments = options.parse_args()
+    peers = arguments.peers or ROOT / ".peers"
     sections: dict[str, Callable[[int], Sequence[Row | Absent]]] = {
         **SECTIONS,
-        "peers": partial(peer_rows, folder=arguments.peers),
+        "peers": partial(peer_rows, folder=peers),
     }
-    usual = [*SECTIONS, "peers"] if arguments.peers.is_dir() else SECTIONS
+    usual = [*SECTIONS, "peers"] if arguments.peers or peers.is_dir() else SECTIONS
     rows: list[Row | Absent] = [
         row for name in arguments.only or usual for row in sections[name](arguments.rounds)
     ]

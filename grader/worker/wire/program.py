@@ -228,12 +228,12 @@ def pieces(name: str, args: tuple[Any, ...]) -> int:
     """Return how many tensors an operation returns; 0 means one that is not in a tuple."""
     if name == "chunk":
         return int(args[1])
-    if name == "split":
+    if name == "split" and isinstance(args[1], list | tuple):
         return len(args[1])
-    if name == "unbind":
+    if name in ("split", "unbind"):
         raise ValueError(
-            "record chunk or split in place of unbind: how many pieces it gives must be known"
-            " beforehand"
+            f"record chunk, or split with a list of sizes, instead of {name}: how many pieces it"
+            " gives must be known beforehand"
         )
     return 0
 

@@ -258,6 +258,12 @@ def test_conjugate_views_cross_by_value() -> None:
     assert torch.equal(round_trip(z.conj()), z.conj().resolve_conj())
 
 
+@pytest.mark.parametrize("pieces", [lambda x: x.split(2), lambda x: x.unbind()])
+def test_a_program_needs_to_know_how_many_pieces_there_are(pieces: Any) -> None:
+    with pytest.raises(ValueError, match="split with a list of sizes"):
+        program(pieces)
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # torch's own, in 2.13
 def test_zeros_without_memory_cross_by_value() -> None:
     x = torch.ones(3, requires_grad=True)
