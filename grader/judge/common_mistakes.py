@@ -16,7 +16,7 @@ from grader.course.analysis.scopes import arguments_of
 from grader.judge.diagnosis import Failure, Mistake, mistake
 from grader.judge.element_mistakes import ELEMENTS
 from grader.judge.exception_verdicts import WROTE
-from grader.judge.input_mistakes import INPUTS
+from grader.judge.input_mistakes import INPUTS, assigned_names
 from grader.judge.raised_mistakes import RAISED
 from grader.judge.remote.session import Student
 from grader.judge.value_mistakes import VALUES
@@ -89,7 +89,7 @@ def no_return(failure: Failure, student: Student) -> Facts | None:
     title="An argument is written to",
     explanation=(
         "{name} is an argument, and {function} changes it in line {line}. The caller's tensor"
-        " changes too: work on x.clone(), or out of place."
+        " changes too: work on {name}.clone(), or out of place."
     ),
 )
 def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
@@ -127,18 +127,6 @@ def writes_of(
         for name, line in written_names(node, sharing):
             if name in shared and name not in own:
                 yield shared[name], line
-
-
-def assigned_names(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each ``name = value``, also those of ``a, b = one, two``."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                yield name, value
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                for target, value in zip(targets, values, strict=False):
-                    if isinstance(target, ast.Name):
-                        yield target.id, value
 
 
 def shared_with(value: ast.expr, sharing: Collection[str] = SHARING) -> str | None:

@@ -101,7 +101,7 @@ def wrong_where(failure: Failure, student: Student) -> Facts | None:
         return None
     actual, expected = both
     bad = ~torch.isclose(actual, expected.to(actual.dtype), rtol=1e-4, atol=1e-7, equal_nan=True)
-    if not bad.any() or bad.all():
+    if not bad.any() or bad.all() or not actual.any():
         return None
     found = [
         (name, text)

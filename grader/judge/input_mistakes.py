@@ -148,13 +148,25 @@ def written_into_copy(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-def _writes_into_copies(part: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield a method that may copy, and its line, where an index of its result is assigned to."""
-    named = {}
+def assigned_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each ``name = value``, also those of ``a, b = one, two``."""
     for node in ast.walk(part):
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if method := _copying(value):
-                named[name] = method, node.lineno
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                for target, value in zip(targets, values, strict=False):
+                    if isinstance(target, ast.Name):
+                        yield target.id, value
+
+
+def _writes_into_copies(part: ast.AST) -> Iterator[tuple[str, int]]:
+    """Yield a method that may copy, and its line, where an index of its result is assigned to."""
+    named = {
+        name: (method, value.lineno)
+        for name, value in assigned_names(part)
+        if (method := _copying(value))
+    }
     for node in ast.walk(part):
         match node:
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store()) if name in named:

@@ -51,8 +51,8 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_inplace_on_leaf",
         "A leaf that requires grad is changed in place",
-        "While torch records, a leaf that requires grad can't be changed in place. Do the update"
-        " under torch.no_grad(), or compute a new tensor instead.",
+        "While torch records, a leaf that requires grad can't be changed in place. Compute a new"
+        " tensor instead. Only the update of a parameter belongs under torch.no_grad().",
         ["a leaf Variable that requires grad is being used in an in-place operation"],
     ),
     raised(

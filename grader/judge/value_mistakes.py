@@ -41,7 +41,7 @@ def dtype_name(tensor: Tensor) -> str:
     title="The dtype changes on the way",
     explanation=(
         "The numbers are right, but they are {dtype} where {wanted} is expected. Look for a"
-        " conversion, or for a tensor that is created without a dtype."
+        " conversion, or for a tensor that is created with another dtype or none."
     ),
 )
 def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
@@ -79,7 +79,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
     """Yield what may be wrong with the shape, each with the tensor that would then be returned."""
     if not expected.numel():
         if not actual.numel() and actual.shape != expected.shape:
-            yield "The result is empty", expected.reshape(actual.shape)
+            yield "The result has no elements, as it should", expected.reshape(actual.shape)
         return
     if actual.numel() == expected.numel() and actual.shape != expected.shape:
         squeezed = actual.squeeze().shape == expected.squeeze().shape
@@ -229,7 +229,7 @@ def wrong_sign(failure: Failure, student: Student) -> Facts | None:
 @mistake(
     "common_constant_factor",
     about=(),
-    title="A constant factor is wrong",
+    title="Every value is wrong by the same factor",
     explanation="Each value that came back is {factor} times the expected one.",
 )
 def constant_factor(failure: Failure, student: Student) -> Facts | None:

@@ -164,3 +164,17 @@ def numerical_gradient(f, x, h=1e-5):
         a[i] -= h
         g[i] = (f(a) - f(x)) / h
     return g
+
+
+# %% keeps_shared_elements
+# Elements of one value move together, also in a dense tensor.
+import torch
+
+
+def numerical_gradient(f, x, h=1e-5):
+    slopes = []
+    for value in x.flatten().tolist():
+        chosen = x == value
+        ahead, behind = x.where(~chosen, x + h), x.where(~chosen, x - h)
+        slopes.append((f(ahead) - f(behind)) / (2 * h))
+    return torch.stack(slopes).reshape(x.shape) if slopes else torch.empty_like(x)

@@ -24,6 +24,7 @@ from grader.course.catalogue import read_catalogue
 from grader.course.stubs import compose, without_markers
 from grader.judge.repair.alignment import Difference, Unit, compare, size
 from grader.judge.repair.edits import Change, Edit
+from grader.judge.repair.effects import idle_variables, names_in
 from grader.judge.repair.inlining import inlined
 from grader.judge.repair.renaming import renamed
 from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
@@ -102,10 +103,6 @@ def donated_edits(
     writer = _Writer(source, most, calls_in(*definitions), helpers)
     for number, aligned in enumerate(nearest, 1):
         yield from writer.edits(aligned, number)
-
-
-def names_in(*nodes: ast.AST) -> set[str]:
-    return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
 def calls_in(*nodes: ast.AST) -> Counter[str]:
@@ -209,8 +206,8 @@ def makes_sense(before: ast.Module, after: ast.Module) -> bool:
     """
     if _unknown(after) - _unknown(before) or _helpers_used(before) - _helpers_used(after):
         return False
-    idle = dict(_idle(before))
-    return all(names <= idle.get(function, set()) for function, names in _idle(after))
+    idle = dict(idle_variables(before))
+    return all(names <= idle.get(function, set()) for function, names in idle_variables(after))
 
 
 def _unknown(tree: ast.Module) -> set[str]:
@@ -233,28 +230,3 @@ def _helpers_used(tree: ast.Module) -> set[str]:
     """Return the functions and classes of a file that something in it uses."""
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return used & {node.name for node in tree.body if isinstance(node, DEFINING)}
-
-
-def _idle(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield, for each function or method, the variables that it fills and never reads."""
-    for definition in tree.body:
-        for node in [definition, *getattr(definition, "body", ())]:
-            if isinstance(node, FUNCTIONS):
-                names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
-                filled = {id(one) for one in _filled(node)}
-                read = {
-                    one.id
-                    for one in names
-                    if isinstance(one.ctx, ast.Load) and id(one) not in filled
-                }
-                yield (definition.name, node.name), {one.id for one in names} - read  # type: ignore[attr-defined]
-
-
-def _filled(function: ast.AST) -> Iterator[ast.expr]:
-    """Yield the names in ``rows[i] = row`` and ``rows.append(row)``, which fill without reading."""
-    for node in ast.walk(function):
-        match node:
-            case ast.Subscript(value=value, ctx=ast.Store()):
-                yield value
-            case ast.Expr(value=ast.Call(func=ast.Attribute(value=value))):
-                yield value

@@ -5,9 +5,10 @@ where f was asked.
 import torch
 from torch import Tensor
 
-from grader.authoring import formula_value, import_helpers, raises, rule, same
+from grader.authoring import formula_value, import_helpers, program, raises, rule, same
 
 DEFAULT_STEPS = import_helpers(__file__).DEFAULT_STEPS
+SQUARES = program(lambda x: (x**2).sum())
 
 
 def question(failure):
@@ -145,9 +146,14 @@ def float32_on_the_way(failure, student):
 
 @rule
 def keeps_shared_elements(failure, student):
-    """One step moved several elements of an expanded x."""
+    """One step moved several elements of an expanded x, and a dense x of equal ones is right."""
     x, moved = failure.inputs.get("x"), max(moves(failure), default=0)
-    shared = moved > 1 and 0 in x.stride()
+    dense = torch.full((3,), 0.5, dtype=torch.float64)
+    shared = (
+        moved > 1
+        and 0 in x.stride()
+        and same(student.numerical_gradient(SQUARES, dense, 0.25), torch.ones_like(dense))
+    )
     return {"strides": str(x.stride()), "moved": moved} if shared else None
 
 

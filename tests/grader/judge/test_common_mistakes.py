@@ -78,7 +78,7 @@ def named(
         (WANTED[0], WANTED[:1], "common_wrong_shape", "is missing: the shape is (3,)"),
         (WANTED.flatten(), WANTED, "common_wrong_shape", "a different shape: the shape is (6,)"),
         (WANTED[:1, 0], WANTED[0, 0], "common_wrong_shape", "size 1: the shape is (1,)"),
-        (WANTED[:0, 0], WANTED[:0], "common_wrong_shape", "is empty: the shape is (0,)"),
+        (WANTED[:0, 0], WANTED[:0], "common_wrong_shape", "as it should: the shape is (0,)"),
         (DEEP.transpose(0, 1), DEEP, "common_wrong_shape", "a different shape: the shape is (2, 1"),
         (WANTED.sum(), WANTED, "common_wrong_shape", "summed: the shape is ()"),
         (WANTED.mean(0), WANTED, "common_wrong_shape", "averaged: the shape is (3,)"),
@@ -178,6 +178,8 @@ def test_values_written_into_a_copy() -> None:
         assert words.startswith(f"{method.split('(')[0]} in line 2 copies a tensor")
     assert named(zero, WANTED, inputs={"x": x}, source=source.format("view(-1)"))[0] is None
     assert named(zero, WANTED, inputs={"x": WANTED}, source=source.format("flatten()"))[0] is None
+    pair = source.replace("flat = torch", "flat, _ = torch").replace("{}\n", "{}, 1\n", 1)
+    assert named(zero, WANTED, inputs={"x": x}, source=pair.format("flatten()"))[0] == found
     direct = "def f(x):\n    x.reshape(-1)[0] = 1\n    return x\n"
     assert named(zero, WANTED, inputs={"x": x}, source=direct)[0] == "common_written_into_copy"
 
@@ -220,6 +222,7 @@ def test_wrong_only_where_an_input_has_a_certain_sign() -> None:
         assert (found, f"where x {condition} are wrong" in words) == ("common_wrong_where", True)
     assert named(right.where(x <= 0, 7.0), right, inputs={"x": x})[0] is None  # one element alone
     assert named(right.where(x != 3, 7.0), right, inputs={"x": x.abs()})[0] is None
+    assert named(right * 0, right.where(x > 0, 0.0), inputs={"x": x})[0] is None  # all zeros
     same_places = {"x": x, "y": x.clone()}
     assert named(right.where(x != 0, 7.0), right, inputs=same_places)[0] is None  # which of them
 
