@@ -22,8 +22,8 @@ def build_loss(x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     # end solution
 
 
-# The derivative of build_loss's loss with respect to x at x = 1, as a plain number. Work it out on
-# paper before you run anything.
+# The derivative of build_loss's loss with respect to x at x = 1, as a plain number and not a
+# tensor. Work it out on paper before you run anything.
 # solution
 # stub: PREDICTED_GRADIENT: float = ...
 PREDICTED_GRADIENT: float = 20.0
@@ -51,8 +51,8 @@ def walk(root: Tensor) -> list[tuple[int, str]]:
     comes before the next input. A node that is reached twice is listed twice, with everything that
     it leads to. An input without a node is skipped.
 
-    A root without a graph, whose grad_fn is None, gives []. In all functions, depths are at most
-    230, and a walk has at most 1,000 pairs.
+    A root without a graph, whose grad_fn is None, gives []. Every graph in this lesson has depths
+    up to 230, and a walk of at most 1,000 pairs.
     """
     # solution
     return [(depth, type(node).__name__) for depth, node in visits(root.grad_fn)]
@@ -72,8 +72,7 @@ def format_graph(root: Tensor) -> str:
 
 
 def leaf_tensors(root: Tensor) -> list[Tensor]:
-    """Return a list of the leaves that receive a gradient when backward runs from root, those whose
-    nodes walk reaches: the tensors themselves, not copies.
+    """Return a list of the leaves whose nodes walk reaches: the tensors themselves, not copies.
 
     Each leaf is listed once, in the order in which walk first reaches them. Leaves with equal
     values are different leaves, even if they share memory. If root.grad_fn is None, the list is

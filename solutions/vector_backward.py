@@ -10,8 +10,8 @@ from torch import Tensor
 def vjp(y: Tensor, x: Tensor, v: Tensor) -> Tensor:
     """Return the vector-Jacobian product v^T J, where J is the Jacobian of y with respect to x.
 
-    x is a leaf that requires grad, y was computed from x, and v has y's shape and does not require
-    grad. The sum in v^T J runs over all elements of y. Any tensor may be 0-d, empty or
+    x is a leaf that requires grad, the graph of y contains x, and v has y's shape and does not
+    require grad. The sum in v^T J runs over all elements of y. Any tensor may be 0-d, empty or
     non-contiguous; all are float32, or all are float64. The result has x's shape and dtype. What
     x.grad held before is not part of the result. After the call, x.grad holds the same values as
     before, or is still None. The graph of y can still be used afterwards. The arguments keep their
@@ -28,9 +28,9 @@ def jacobian(f, x: Tensor) -> Tensor:
 
     For a vector y, result[i] is the gradient of y[i]. x is a leaf that requires grad, float32 or
     float64; it may be 0-d, empty or non-contiguous. f takes one tensor and returns one tensor of
-    x's dtype, with at least one element. It may return x itself or a view of it, and it may
-    use custom autograd Functions that can be differentiated twice. Where y does not depend on x,
-    the derivatives are zeros. The result has x's dtype. What x.grad held before is not part of the
+    x's dtype, with at least one element. It may return x itself or a view of it. It may use custom
+    autograd Functions, which your code may differentiate twice. Where y does not depend on x, the
+    derivatives are zeros. The result has x's dtype. What x.grad held before is not part of the
     result. x keeps its values and still requires grad.
     """
     # solution

@@ -85,7 +85,6 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
     is none. as_callable itself does not run the Function. Several callables can be used side by
     side.
     """
-
     raise NotImplementedError
 
 

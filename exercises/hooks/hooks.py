@@ -43,7 +43,6 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
     that is at least 0.1 % shorter, zeros included, passes unchanged. The tensor that arrives as the
     gradient is not written to.
     """
-
     raise NotImplementedError
 
 

@@ -21,9 +21,9 @@ def backward_twice(loss: Tensor, x: Tensor) -> Tensor:
     """Run two backward passes through the graph of loss, and return what x.grad holds afterwards.
 
     loss is a 0-d tensor, computed from the leaf x, which has any shape and is float32 or float64.
-    Do not clear x.grad: what it held before is part of the result. The result has x's shape and
-    dtype. The graph is freed afterwards, so a third pass raises if a node between loss and x saves
-    a tensor.
+    Do not clear x.grad. Afterwards it holds its old value plus both gradients, in the old tensor or
+    in a new one. The result has x's shape and dtype. The graph is freed afterwards, so a third pass
+    raises if a node between loss and x saves a tensor.
     """
     raise NotImplementedError
 
@@ -46,8 +46,8 @@ def sum_of_gradients(losses: list[Tensor], x: Tensor) -> Tensor:
 
     losses is a list of one or more 0-d tensors. No tensor is in it twice, but values may be equal.
     Their graphs share the trunk, the nodes nearest to x; x is as in backward_twice. Every pass
-    retains the graph except the last pass, which frees the trunk. The result does not contain what
-    x.grad held before. The result has x's shape and dtype.
+    retains the graph except the one that runs last, which frees the trunk. The result does not
+    contain what x.grad held before. The result has x's shape and dtype.
     """
     raise NotImplementedError
 

@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 
-
 def second_derivative(f, x: Tensor) -> Tensor:
     """Return d²f/dx² at x, with the shape and dtype of x.
 

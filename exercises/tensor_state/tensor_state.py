@@ -15,8 +15,8 @@ def tensor_state(t: Tensor) -> dict:
     none. Writing into the copy does not change t.grad, and writing into t.grad does not change the
     copy.
 
-    t is any dense tensor, of any shape and dtype (bfloat16 and complex, too), before or after a
-    backward. Raise no warning, even if t is an intermediate result that does not retain its
+    t is any dense tensor, of any shape and dtype (0-d, empty, bfloat16 and complex, too), before or
+    after a backward. Raise no warning, even if t is an intermediate result that does not retain its
     gradient. t stays as it was, and t.grad stays the same tensor.
     """
     raise NotImplementedError

@@ -110,5 +110,3 @@ def zero_grad(root: Value) -> None:
     of 10,000 operations works, and the work does not grow with the number of paths.
     """
     raise NotImplementedError
-
-

@@ -10,7 +10,7 @@ A solution marks what the student is to write::
 
 The stub has ``raise NotImplementedError`` there; or, where the region begins with ``# stub:``
 lines, the text of those; or nothing, if the region is at the top level and has no such lines
-(helpers of the solution).
+(helpers of the solution). Blank lines that a formatter put around the region are dropped.
 
 A *fragment* (a cell of a catalogue of answers) contains only the definitions in which it differs
 from the solution; ``compose`` puts them in place of the solution's. It may contain a part of a
@@ -31,6 +31,7 @@ from grader.core.errors import CourseError
 from grader.course.analysis.definitions import defined_names, is_docstring, is_ellipsis
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
+NOT_WRITTEN = "raise NotImplementedError"
 
 
 def stub_of(solution: str, *, name: str) -> str:
@@ -38,6 +39,7 @@ def stub_of(solution: str, *, name: str) -> str:
     out: list[str] = []
     region: list[str] | None = None
     indent = ""
+    spare = 0  # blank lines before a region without a trace; as many after it are dropped
     for number, line in enumerate(solution.splitlines(), 1):
         marker = line.strip()
         if marker == BEGIN:
@@ -47,15 +49,31 @@ def stub_of(solution: str, *, name: str) -> str:
         elif marker == END:
             if region is None:
                 raise CourseError(f"{name}:{number}: a region ends that never began")
-            out += replacement(region, indent)
+            put = replacement(region, indent)
+            if put == [indent + NOT_WRITTEN]:
+                drop_blank_lines(out)
+            spare = 0 if put else blank_lines_at_end(out)
+            out += put
             region = None
         elif region is not None:
             region.append(line)
+        elif spare and not marker:
+            spare -= 1
         else:
+            spare = 0
             out.append(line)
     if region is not None:
         raise CourseError(f"{name}: the last region has no {END!r}")
+    drop_blank_lines(out)
     return "\n".join(out) + "\n"
+
+
+def drop_blank_lines(lines: list[str]) -> None:
+    del lines[len(lines) - blank_lines_at_end(lines) :]
+
+
+def blank_lines_at_end(lines: list[str]) -> int:
+    return next((n for n, line in enumerate(reversed(lines)) if line.strip()), len(lines))
 
 
 def runnable(stub: str, said: str) -> str:
@@ -74,7 +92,7 @@ def replacement(region: list[str], indent: str) -> list[str]:
     ]
     if given:
         return [(indent + line).rstrip() for line in given]
-    return [indent + "raise NotImplementedError"] if indent else []
+    return [indent + NOT_WRITTEN] if indent else []
 
 
 def without_markers(solution: str) -> str:

@@ -54,7 +54,6 @@ STUB = '''"""A lesson."""
 import torch
 
 
-
 def double(x):
     """Twice x."""
     raise NotImplementedError
@@ -79,6 +78,58 @@ def test_a_region_is_replaced_by_what_it_says() -> None:
     stub lines or nothing.
     """
     assert stub_of(SOLUTION, name="lesson.py") == STUB
+
+
+NESTED = '''"""A lesson."""
+
+
+def watch(x):
+    """Watch x."""
+
+    # solution
+    def hook(grad):
+        return grad
+
+    x.register_hook(hook)
+    # end solution
+
+
+# solution
+LIMIT = 20.0
+# end solution
+def watch_all(xs):
+    # solution
+    return [watch(x) for x in xs]
+    # end solution
+
+
+# solution
+
+
+def helper(x):
+    return x
+
+
+# end solution
+'''
+
+
+def test_no_blank_lines_of_the_solution_are_left_in_the_stub() -> None:
+    """Formatters put them before a nested function, and around helpers."""
+    assert (
+        stub_of(NESTED, name="lesson.py")
+        == '''"""A lesson."""
+
+
+def watch(x):
+    """Watch x."""
+    raise NotImplementedError
+
+
+def watch_all(xs):
+    raise NotImplementedError
+'''
+    )
 
 
 def test_a_solution_without_regions_is_its_own_stub() -> None:
