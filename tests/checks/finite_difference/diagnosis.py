@@ -93,7 +93,7 @@ def zero_dims(failure, student):
 
 
 VIEW = "view(-1) needs a tensor that lies in memory row by row, and this x does not."
-COPY = "Your step changed a copy: f was always called with x itself."
+COPY = "Your step changed a copy: every call of f got the values of x."
 
 
 @rule
