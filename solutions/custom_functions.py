@@ -20,8 +20,9 @@ class Add(Function):
     gradients have the dtype of x. The numbers in grad_output are finite, and may all be 0.
 
     x, y and grad_output belong to the caller: do not write into them. Calls must not affect each
-    other, even if x or y is changed in place between two calls. backward may run several times for
-    one call. You may split forward into forward(x, y) and setup_context(ctx, inputs, output).
+    other. If x or y is changed in place, later calls use the new values. For an earlier call,
+    backward then raises an error, or is right for the old values. backward may run several times
+    for one call. You may split forward into forward(x, y) and setup_context(ctx, inputs, output).
     backward may return None only for an input that does not require grad.
     """
 
@@ -113,7 +114,7 @@ def as_callable(function: type[Function]) -> Callable[..., Any]:
 class BroadcastMul(Function):
     """Bonus: the product x * y of two tensors whose shapes broadcast, such as (3, 4) and (4,).
 
-    A dimension of size 0 has size 0 in both of them, or is missing in one.
+    No dimension has size 0 in one of them and size 1 in the other.
     """
 
     @staticmethod

@@ -36,11 +36,10 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
     The result is a float64 tensor of shape (y.numel(), x.numel()). The element in row i and column
     k is the slope of the i-th element of y as the k-th element of x goes from eps below its value
     to eps above it. Elements are counted in the order of flatten(). x is float32 or float64;
-    compute everything in float64. x and y may have any shape and strides, including 0-d and
-    expanded. x may be empty; y is then empty or not. For a float64 tensor of x's shape, fn returns
-    a float64 tensor. It may return a view of its argument, but it neither writes into its argument
-    nor uses autograd, so you may call it under no_grad or torch.vmap. Leave x unchanged (values and
-    requires_grad).
+    compute everything in float64. x and y may have any shape and strides, including 0-d, empty and
+    expanded. For a float64 tensor of x's shape, fn returns a float64 tensor. It may return a view
+    of its argument, but it neither writes into its argument nor uses autograd. You may call it
+    under no_grad or torch.vmap. Leave x unchanged (values and requires_grad).
     """
     # solution
     point = x.detach().double()
@@ -58,9 +57,10 @@ def numerical_jacobian(fn: Callable, x: Tensor, eps: float = 1e-6) -> Tensor:
 def find_broken(functions: dict[str, Callable], x: Tensor) -> set[str]:
     """Return the set of the names of the functions that gradcheck rejects at x.
 
-    functions maps names to functions of one tensor, which don't write into it; it may be empty. A
-    function that raises an Exception counts as rejected. x is float32 or float64, not empty, of any
-    shape and strides; check the functions in float64. Leave x unchanged (values and requires_grad).
+    functions maps names to functions of one tensor, and may be empty. No function writes into its
+    argument. A function that raises an Exception counts as rejected. x is float32 or float64, not
+    empty, of any shape and strides; check the functions in float64. Leave x unchanged (values and
+    requires_grad).
     """
     # solution
     return {name for name, fn in functions.items() if not passes_gradcheck(fn, x)}

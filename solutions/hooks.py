@@ -52,9 +52,9 @@ def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
     Return a handle whose `remove()` ends the clipping and keeps other hooks on y. y is the result
     of an operation, a float32 or float64 tensor of any shape. The elements of its gradient are
     between -1e15 and 1e15. The 2-norm is the square root of the sum of the squares of all its
-    elements. A longer gradient keeps its direction and gets the norm max_norm, to within 0.1 %. One
-    that is at least 0.1 % shorter, zeros included, passes unchanged. The tensor that arrives as the
-    gradient is not written to.
+    elements. A gradient with a larger norm keeps its direction and gets the norm max_norm, to
+    within 0.1 %. A gradient whose norm is at least 0.1 % smaller than max_norm, zeros included,
+    passes unchanged. Do not write into the tensor that arrives as the gradient.
     """
 
     # solution
@@ -72,9 +72,9 @@ def backward_with_scaled_gradient(loss: Tensor, y: Tensor, factor: float) -> Non
     y is a float32 or float64 tensor, the result of an operation that loss depends on, and may be
     loss itself. Only what flows through y is scaled. factor is a float or an int: 0, or positive or
     negative with an absolute value from 0.001 to 1e6. Gradients accumulate in `.grad` of the leaves
-    as in any backward, and `.grad` does not require grad. Afterwards y is as it was before, and a
-    later backward is not scaled. If backward raises, this function raises too, and a later backward
-    is not scaled then either.
+    as in any backward, and `.grad` does not require grad. Afterwards y is as it was before, and no
+    later backward through y is scaled. If backward raises, this function raises too, and no later
+    backward through y is scaled then either.
     """
     # solution
     handle = y.register_hook(lambda grad: grad * factor)
@@ -91,13 +91,13 @@ def gradient_norms(module: nn.Module, x: Tensor) -> dict[str, float]:
     A leaf module is a module without children in `module.named_modules()`, which yields module
     itself too. The dictionary maps each leaf module's name in named_modules() to the 2-norm of the
     module's grad_output, the gradient with respect to what it returns, with elements between -1e15
-    and 1e15. Each value is a float. x is float32 or float64; x and each parameter may require grad
-    or not. Every leaf module runs once, does not change its input in place, and returns one new
-    tensor, which requires grad, is part of the result's graph and is not written to later.
-    Afterwards no hook of yours is left, and those of others are still there. `.grad` and
-    `requires_grad` of each parameter and `training` of each module are what they were before. x
-    keeps its values and its grad_fn; the backward may free the graph of x. If the run raises, this
-    function raises too, and then also leaves hooks and `.grad` as they were.
+    and 1e15. Each value is a float. x is float32 or float64. x and each parameter may require grad
+    or not, but the output of every leaf module does. Every leaf module runs once, and does not
+    change its input in place. It returns one new tensor, which is part of the result's graph and is
+    not written to later. Afterwards no hook of yours is left, and those of others are still there.
+    `.grad` and `requires_grad` of each parameter and `training` of each module are what they were
+    before. x keeps its values and its grad_fn; the backward may free the graph of x. If the run
+    raises, this function raises too, and then also leaves hooks and `.grad` as they were.
     """
     # solution
     norms: dict[str, float] = {}

@@ -29,7 +29,7 @@ class MyReLU(torch.autograd.Function):
     def backward(ctx, grad_output: Tensor) -> Tensor:
         """Return the gradient with respect to x.
 
-        grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, the slope may
+        grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, the slope must
         be 0 or 1. Leave grad_output as it was.
         """
         # solution
@@ -39,7 +39,7 @@ class MyReLU(torch.autograd.Function):
 
 
 def relu(x: Tensor) -> Tensor:
-    """Return MyReLU.apply(x), so that MyReLU gives the gradient. Leave x as it was."""
+    """Return MyReLU.apply(x): autograd must call MyReLU.backward. Leave x as it was."""
     # solution
     return MyReLU.apply(x)
     # end solution
@@ -73,7 +73,7 @@ class STE(torch.autograd.Function):
 
 
 def binarize(x: Tensor) -> Tensor:
-    """Return STE.apply(x), so that STE gives the gradient. Leave x as it was."""
+    """Return STE.apply(x): autograd must call STE.backward. Leave x as it was."""
     # solution
     return STE.apply(x)
     # end solution

@@ -61,8 +61,7 @@ class Value:
     def __pow__(self, exponent: float) -> Value:
         """Return self ** exponent, for a plain int or float exponent.
 
-        It is asked for only where the power and its derivative are finite real numbers. 0 ** 0 is
-        not asked for.
+        The power and its derivative are finite real numbers. 0 ** 0 does not occur.
         """
         raise NotImplementedError
 
@@ -88,25 +87,25 @@ class Value:
     def backward(self) -> None:
         """Add the derivative of this Value to the grad of each leaf that it was computed from.
 
-        A leaf is a Value that was made by Value(data), not by an operation. The derivative is added
-        to what the grad holds already. A leaf can be the root: its grad, 0.0 before, is 1
-        afterwards. What the grads of results hold afterwards is up to you.
+        A leaf is a Value that the caller made with Value(data). The derivative is added to what the
+        grad holds already. A leaf can be the root: its grad, 0.0 before, is 1 afterwards. What the
+        grads of results hold afterwards is up to you.
 
         A chain of 10,000 operations works. The work does not grow with the number of paths: there
         are 2**40 paths after x = x + x has run forty times.
 
         backward runs once for each result, before any data changes. If it runs on two results,
-        their graphs share only leaves. Before backward, the caller sets no grad of a result or of
-        the root.
+        their graphs share only leaves. Before backward, the caller does not set the grad of a
+        result or of the root.
         """
         raise NotImplementedError
 
 
 def zero_grad(root: Value) -> None:
-    """Set grad to 0.0 in root and in every Value that root was computed from, whatever the grad
-    held before and also where root's derivative is 0.
+    """Set grad to 0.0 in root and in every Value that root was computed from.
 
-    It also works after root.backward(). Other Values keep their grad, and no data changes. A chain
-    of 10,000 operations works, and the work does not grow with the number of paths.
+    Do so whatever grad held before, and also where the derivative of root is 0. It also works after
+    root.backward(). Other Values keep their grad, and no data changes. A chain of 10,000 operations
+    works, and the work does not grow with the number of paths.
     """
     raise NotImplementedError
