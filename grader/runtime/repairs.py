@@ -1,4 +1,4 @@
-"""Request repairs for failed checks whose mistake has no place, after the verdict is known."""
+"""Search for the wrong expression behind unexplained failures, after the verdict is known."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ UNLOCATED = (None, "engine", "example")
 
 
 def unlocated(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
-    """Return the failed checks that no rule of the lesson explains: their ids, by the function they
-    are about. A mistake that the engine or an example recognizes from a value does not count,
-    because that does not show which expression is wrong. Functions with a failure that has no name
-    at all come first, because the time for the search is limited.
+    """Return the ids of the failed checks that no rule of the lesson explains, by function.
+
+    A name from the engine or from an example is not an explanation here, because it does not show
+    which expression is wrong. Functions with a failure without any name come first, because the
+    time for the search is limited.
     """
     found: dict[str, list[CheckResult]] = {}
     if lesson.status is LessonStatus.INVALID:

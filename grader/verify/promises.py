@@ -18,9 +18,10 @@ from grader.verify.case_result import Case, CaseResult
 
 @dataclass(frozen=True, slots=True)
 class HeldPromise:
-    """A promise as the published table has it. ``points`` are its share of its checks' points: a
-    check that holds several promises is shared equally. ``shown_by`` are the wrong answers that
-    break it alone.
+    """A promise as the published table has it.
+
+    ``points`` are its share of its checks' points; several promises of one check share them
+    equally. ``shown_by`` are the wrong answers that break it alone.
     """
 
     name: str

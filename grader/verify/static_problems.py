@@ -1,6 +1,4 @@
-"""Find problems of a lesson that no grading shows: files,
-hints, stub, placeholders, translations.
-"""
+"""Find a lesson's problems that no grading shows: files, hints, stub, translations."""
 
 from __future__ import annotations
 
