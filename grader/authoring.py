@@ -49,7 +49,7 @@ Figures
 
 Diagnosis
 
-``Backward``              what a rule about a backward compares: v, and the gradients as a function of v
+``Backward``              what rules about a backward compare: v, and gradients as a function of v
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``LessonRule``            the type of a rule
 ``differs``               whether two tensors of one shape are clearly different

@@ -98,7 +98,7 @@ class Task(Record):
     check's seed is in ``seeds``, or else derived from ``seed``. ``recorded`` is the id of the check
     whose script was requested. ``unlocated`` has, by function, the ids of failed checks for which
     no wrong expression is known. If it is set, the checks have been judged already, and the judge
-    only searches for repairs. A repair may not break any check in ``passed``. ``unnamed_by`` leaves
+    only searches for repairs. A repair may not break any check in ``passed``. ``naming_off`` leaves
     out ways to name a mistake (``NAMING``). With ``signed``, failures without a name get a
     signature. The result repeats the ``nonce``, which no worker can know.
     """
@@ -113,7 +113,7 @@ class Task(Record):
     recorded: str | None = None
     unlocated: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
-    unnamed_by: tuple[str, ...] = ()
+    naming_off: tuple[str, ...] = ()
     signed: bool = False
     nonce: str = ""
 

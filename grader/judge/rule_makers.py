@@ -33,8 +33,8 @@ def says(*fragments: str, **facts: Any) -> LessonRule:
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
-        said = all(fragment in failure.message for fragment in fragments)
-        return {} if said and facts.items() <= failure.facts.items() else None
+        matches = all(fragment in failure.message for fragment in fragments)
+        return {} if matches and facts.items() <= failure.facts.items() else None
 
     return rule(recognize)
 

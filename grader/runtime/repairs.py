@@ -55,7 +55,7 @@ def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResul
     """Return the result with the wrong expression in each failed check that is ``unlocated``."""
     places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
 
-    def told(check: CheckResult, failed: Sequence[str]) -> CheckResult:
+    def with_place(check: CheckResult, failed: Sequence[str]) -> CheckResult:
         if check.id not in failed or check.function not in places:
             return check
         place = places[check.function]
@@ -64,7 +64,7 @@ def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResul
     failing = unlocated(lesson)
     return replace(
         lesson,
-        checks=tuple(told(check, failing.get(check.function, ())) for check in lesson.checks),
+        checks=tuple(with_place(check, failing.get(check.function, ())) for check in lesson.checks),
     )
 
 

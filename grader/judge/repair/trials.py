@@ -55,7 +55,7 @@ class Trials:
     workers: WorkerSource
 
     def repairs(self) -> Iterator[Repair]:
-        """Search for a repair of each function in ``unlocated`` while there is time; yield results."""
+        """Search for repairs of the functions in ``unlocated``, while there is time."""
         seconds = SECONDS
         for function in self.task.unlocated:
             if seconds <= 0:

@@ -158,7 +158,7 @@ def test_what_is_told_as_done_is_on_disk(
 
         yield told
 
-    monkeypatch.setattr("grader.cli.commands.batch.telling", looking)
+    monkeypatch.setattr("grader.cli.commands.batch.grading_progress", looking)
     assert batch() is ExitCode.OK
     assert [done for done, _ in counts] == sorted({done for done, _ in counts})
     assert counts[-1][0] == len(CLASS)

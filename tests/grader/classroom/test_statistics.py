@@ -19,9 +19,9 @@ from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.item_analysis import (
     FEWEST,
     Moments,
-    both_of_either,
     histogram,
     point_biserial,
+    ranked_pairs,
 )
 from grader.classroom.statistics.records import CheckFacts, Classroom, State
 from grader.classroom.statistics.reteach import topics
@@ -140,7 +140,7 @@ def test_full_marks_are_in_the_last_column_of_the_histogram_and_nothing_falls_ou
 
 
 def test_pairs_are_ranked_by_both_of_either() -> None:
-    pairs = both_of_either([((0, 1), 3), ((0, 2), 4), ((1, 2), 1)], [10, 3, 4], 2)
+    pairs = ranked_pairs([((0, 1), 3), ((0, 2), 4), ((1, 2), 1)], [10, 3, 4], 2)
     assert pairs == [(0, 2, 4, 0.4), (0, 1, 3, 0.3)]
 
 

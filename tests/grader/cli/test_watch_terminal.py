@@ -223,7 +223,7 @@ def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Cour
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
     with screen.cursor_hidden():
-        screen.tell("grading tiny …")
+        screen.show_status("grading tiny …")
     picture = pyte.Screen(COLUMNS, 12)
     pyte.Stream(picture).feed(console.file.getvalue())  # type: ignore[attr-defined]
     assert not "".join(picture.display).strip()

@@ -197,7 +197,7 @@ def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
         "2026-03-02T10:00", {one.id: LessonHistory(readme=readme) for one in lessons}
     )
     path = tmp_path / "half.html"
-    path.write_text(render_page(replace(wrong_lesson, lessons=lessons), keepsake=kept), "utf-8")
+    path.write_text(render_page(replace(wrong_lesson, lessons=lessons), extras=kept), "utf-8")
     assert pages_in_print(tmp_path, path) <= 6
 
 
