@@ -609,7 +609,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
     assert "Traceback" not in done.stderr
 
 
-def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
+def test_without_a_wrong_check_the_debugger_needs_a_place_to_stop(
     shared_host: ForkServerClient,
     small_course: Course,
     tmp_path: Path,

@@ -143,7 +143,7 @@ def test_it_must_fail_alike_from_a_second_seed(host: ForkServerClient, lesson: L
     assert check.diagnosis is None
 
 
-def test_it_can_be_switched_off_and_the_engine_speaks(
+def test_without_examples_the_engine_names_the_mistake(
     host: ForkServerClient, lesson: Lesson
 ) -> None:
     check = checks_of(host, lesson, "return x / 2", naming_off=("example",))["tiny.double"]

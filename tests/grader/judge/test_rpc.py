@@ -97,7 +97,7 @@ def test_answers_of_a_lost_worker_are_not_used_for_the_next(
     assert gradient.tolist() == [2.0, 2.0]
 
 
-def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
+def test_a_claimed_write_into_a_read_only_input_loses_the_worker(
     session: StudentSession, listener: Listener
 ) -> None:
     """Only a lying worker claims that, because it could not write to it either."""

@@ -112,7 +112,7 @@ def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> N
     assert int(found[1]) <= int(found[2])
 
 
-def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
+def test_the_page_can_be_captured_and_printed(tmp_path: Path, page: Path) -> None:
     """A screenshot has the requested size; a print is a PDF."""
     browse(tmp_path, page, "--window-size=800,600", f"--screenshot={tmp_path / 'page.png'}")
     assert struct.unpack(">II", (tmp_path / "page.png").read_bytes()[16:24]) == (800, 600)

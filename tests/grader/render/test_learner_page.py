@@ -195,7 +195,7 @@ def test_a_page_of_a_batch_has_none_of_it(wrong_report: Report) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(
+def test_the_learners_page_is_accessible_and_does_not_overflow(
     browser: Browser, page: Path, width: int, dark: bool
 ) -> None:
     tab = browser.open(page, width=width, dark=dark)

@@ -709,7 +709,7 @@ CHAIN = [
 ]
 
 
-def test_one_cause_is_told_once() -> None:
+def test_a_shared_cause_is_explained_once() -> None:
     """A second check with the same cause is folded and links to the first."""
     made = render_page(report(lesson(NAMED, SAME)))
     assert made.count("x is squared") == made.count("You returned [0.0961, 1.44].") == 1
