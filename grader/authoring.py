@@ -8,7 +8,7 @@ Checks
 ``Student``               the type of the fixtures ``student`` and ``reference``
 ``program``               a function as an argument: it crosses the border as a graph of operations
 ``fetch``                 the values of remote objects: what a student's object holds
-``is_same``               whether two objects are one and the same
+``is_same``               whether two objects are identical
 ``predictions``           the predictions that a student wrote down
 
 Assertions
@@ -16,8 +16,8 @@ Assertions
 ``assert_equal``          plain data must be the same: types and values
 ``assert_gradcheck``      compare the student's backward with differences of its forward
 ``assert_gradgradcheck``  the same, one derivative later
-``assert_gradient``       a gradient must have the expected values; None is told apart
-``assert_hands_on``       a function must give exactly what another of the student's gives
+``assert_gradient``       a gradient must have the expected values; None has its own message
+``assert_hands_on``       a function must return what another function of the student returns
 ``assert_not_used``       the student's definitions must not use certain names
 ``assert_raises``         a call must raise the expected exception
 ``assert_tensor``         a tensor must have the expected shape, dtype and values
@@ -39,17 +39,17 @@ Figures
 ``bar_values``            a tensor's elements, for bars
 ``chart_figure``          a figure: a plot made of panels
 ``curve``                 a plot's values over x: a line, dots or bars
-``drawing``               a block whose failure shows these figures
-``graph_figure``          a figure: the graph that should be there and the one that is
-``graphs_figure``         several graphs in one figure
-``own_graph``             a figure: the graph of the student's function beside one custom node
+``drawing``               a block: if it fails, the failure shows these figures
+``graph_figure``          a figure: the graph that a check is about, with one place marked
+``graphs_figure``         a figure: the student's graph beside the right one
+``own_graph``             a figure: the student's graph beside that of a single custom Function
 ``panel``                 one drawing of a plot
 ``plot_figure``           a figure: value and gradient of a function over the true ones
 ``prediction_figure``     a figure: what was predicted beside what happens
 
 Diagnosis
 
-``Backward``              the type of what rules about a backward ask: v, and a function of v
+``Backward``              what rules about a backward compare: v, and gradients as a function of v
 ``Failure``               what a rule gets: expected and actual value, inputs, exception
 ``LessonRule``            the type of a rule
 ``differs``               whether two tensors of one shape are clearly different
@@ -67,7 +67,7 @@ Diagnosis
 
 Texts
 
-``Phrase``                the type of such a sentence
+``Phrase``                the type of what ``phrase`` returns
 ``phrase``                a fact that is a sentence to be translated
 
 Exceptions
@@ -76,7 +76,7 @@ Exceptions
 ``MissingName``           what a call raises when the student defines no such name
 ``StudentCodeError``      what a call raises when the student's code raised
 
-Scenarios run in the worker, where there is only ``trace`` of this.
+Scenarios run in the worker, where this module contains only ``trace``.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ for _, section in SECTIONS:
         cli.add_command(one)
 
 
-def tell(message: str) -> None:
+def print_error(message: str) -> None:
     """Print an error's message, wrapped on a terminal."""
     if not sys.stderr.isatty():
         click.echo(message, err=True)
@@ -187,11 +187,11 @@ def main(args: list[str] | None = None) -> None:
         error.show()
         sys.exit(ExitCode.USAGE)
     except GraderError as error:
-        tell(f"grade: {error}")
+        print_error(f"grade: {error}")
         sys.exit(error.exit_code)
     except Exception as error:
         if isinstance(error, OSError) and (sentence := host_problem(error)):
-            tell(f"grade: {sentence}")
+            print_error(f"grade: {sentence}")
             sys.exit(ExitCode.USAGE)
         click.echo(
             f"{traceback.format_exc()}\ngrade: this is the grader's own fault, not yours; please"

@@ -83,14 +83,14 @@ def replay(
         ),
     )
     found = course(course_root)
-    asked = resolve_target(
+    request = resolve_target(
         found, ReplayRequest(target, place, seed, check_seed, sandbox, lang, options)
     )
-    if asked is None:
+    if request is None:
         sys.exit(ExitCode.NOT_FULL_MARKS)
     if way == "pdb" or stop:
-        sys.exit(debug(found, asked, stop=stop))
-    sys.exit(show_script(found, asked) if way == "show" else judge_again(found, asked))
+        sys.exit(debug(found, request, stop=stop))
+    sys.exit(show_script(found, request) if way == "show" else judge_again(found, request))
 
 
 @click.command(cls=TranslatedCommand)

@@ -94,10 +94,10 @@ def write_options(
 ) -> None:
     rows = []
     for option in command.get_params(context):
-        told = copy.copy(option)
-        if isinstance(told, click.Option) and told.help:
-            told.help = tr(told.help)
-        record = told.get_help_record(context)
+        translated = copy.copy(option)
+        if isinstance(translated, click.Option) and translated.help:
+            translated.help = tr(translated.help)
+        record = translated.get_help_record(context)
         if record is not None and isinstance(option, click.Option):
             rows.append((record[0], marked(record[1])))
     with formatter.section(marked(tr("Options"))):
@@ -147,13 +147,13 @@ def misuse(error: click.ClickException, command: click.Command, path: str) -> Us
         )
         return UsageError(NEEDED, command=path, what=what)
     if isinstance(error, click.BadParameter) and error.param is not None:
-        return misfit(path, error.param)
+        return wrong_value(path, error.param)
     if type(error) is click.UsageError and error.ctx is not None:
         return UsageError(TOO_MANY, command=path)
     return None
 
 
-def misfit(command: str, parameter: click.Parameter) -> UsageError | None:
+def wrong_value(command: str, parameter: click.Parameter) -> UsageError | None:
     kind, facts = parameter.type, {"command": command, "option": max(parameter.opts, key=len)}
     if isinstance(kind, click.Choice):
         return UsageError(ONE_OF, **facts, names=listed(map(str, kind.choices)))

@@ -43,7 +43,7 @@ NO_WATCH = (
 @sandbox_option
 @lang_option
 @course_option
-def asked(
+def magic_command(
     lessons: tuple[str, ...],
     seed: int | None,
     sandbox: str,
@@ -77,11 +77,11 @@ class GradeMagic:
         try:
             words = shlex.split(line, comments=True)
             if cell is None and words and words[0] in PASSED_ON:
-                pass_on(words)
+                run_command(words)
                 return
             if words[:1] == ["watch"]:
                 raise UsageError(NO_WATCH, magic="%grade")
-            wanted: Any = asked.main(
+            wanted: Any = magic_command.main(
                 words, f"%{NAME}" if cell is None else f"%%{NAME}", standalone_mode=False
             )
             if isinstance(wanted, MagicOptions):
@@ -92,19 +92,19 @@ class GradeMagic:
                 )
                 display(shown)  # type: ignore[no-untyped-call]
         except click.ClickException as error:
-            wrong = misuse(error, asked, "%grade")
-            raise Refused(told(wrong, line) if wrong else error.format_message()) from None
+            wrong = misuse(error, magic_command, "%grade")
+            raise Refused(error_text(wrong, line) if wrong else error.format_message()) from None
         except (GraderError, ValueError) as error:
-            raise Refused(told(error, line)) from None
+            raise Refused(error_text(error, line)) from None
 
-    def about_to_run(self, info: Any) -> None:
+    def note_cell(self, info: Any) -> None:
         """Note what a cell defines, to find out later whether the notebook was saved since."""
         from IPython import get_ipython
 
         self.ran.note(info.raw_cell, getattr(get_ipython(), "execution_count", 0))
 
 
-def pass_on(words: list[str]) -> None:
+def run_command(words: list[str]) -> None:
     """Run another of the learner's commands and print its output; it can't ask questions."""
     environment = {
         **os.environ,
@@ -125,7 +125,7 @@ def pass_on(words: list[str]) -> None:
     print(as_magics(ran.stderr), end="", file=sys.stderr)
 
 
-def told(error: Exception, line: str) -> str:
+def error_text(error: Exception, line: str) -> str:
     """Return an error's message, translated into the language of the magic's line if possible."""
     if not isinstance(error, UsageError) or not error.facts:
         return str(error)
@@ -139,7 +139,7 @@ def register(shell: Any) -> None:
     magic = GradeMagic()
     atexit.register(magic.kernel.close)
     shell.register_magic_function(magic.grade, "line_cell", NAME)
-    shell.events.register("pre_run_cell", magic.about_to_run)
+    shell.events.register("pre_run_cell", magic.note_cell)
     print(greeting(Path()))
 
 
@@ -148,6 +148,6 @@ def unregister(shell: Any) -> None:
     for kind in ("line", "cell"):
         magic = shell.magics_manager.magics[kind].pop(NAME, None) or magic
     if magic is not None:
-        shell.events.unregister("pre_run_cell", magic.__self__.about_to_run)
+        shell.events.unregister("pre_run_cell", magic.__self__.note_cell)
         atexit.unregister(magic.__self__.kernel.close)
         magic.__self__.kernel.close()

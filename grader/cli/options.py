@@ -37,8 +37,10 @@ def note_language(ctx: click.Context, _: click.Parameter, lang: str | None) -> s
 
 def language_option(what: str) -> Callable[[Command], Command]:
     """Return the option --lang; ``what`` begins its help."""
-    said = f"{what}: en or ko; by default GRADE_LANG, or your locale's."
-    return click.option("--lang", metavar="LANG", is_eager=True, callback=note_language, help=said)
+    help_text = f"{what}: en or ko; by default GRADE_LANG, or your locale's."
+    return click.option(
+        "--lang", metavar="LANG", is_eager=True, callback=note_language, help=help_text
+    )
 
 
 lang_option = language_option("The language")

@@ -108,7 +108,7 @@ class Watcher:
         """Watch until ``stop``; return its status. Raise here what a thread raised."""
         threads = [
             threading.Thread(target=self._guarded, args=(body,), daemon=True)
-            for body in (self._tell_saves, self._work)
+            for body in (self._queue_saves, self._work)
         ]
         for thread in threads:
             thread.start()
@@ -132,7 +132,7 @@ class Watcher:
         except BaseException as error:
             self._events.put(("raised", error))
 
-    def _tell_saves(self) -> None:
+    def _queue_saves(self) -> None:
         for lessons in self.saves(self._stopped):
             self._events.put(("saved", (tuple(lessons), time.monotonic())))
 

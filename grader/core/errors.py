@@ -12,7 +12,7 @@
     StudentError              the student's code raised
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
     └── WorkerGone            its connection ended, so it has ended or is about to
-    CheckFailure              a check's verdict "no", with what was expected and what came back
+    CheckFailure              a check failed: the expected value and the returned one
 
 ``wire.BrokenFrame`` is not here: the worker imports nothing of the engine except ``wire``. The
 judge turns it into ``WorkerLost``.
@@ -75,8 +75,9 @@ class EngineFault(GraderError):
 
 
 class HostBusy(EngineFault):
-    """The host gave the code and the grader too little processor time to tell a slow answer from a
-    right one. ``line`` is where in the student's file the code was, if known.
+    """The host gave too little processor time to say whether the student's code is slow.
+
+    ``line`` is where in the student's file the code was, if known.
     """
 
     def __init__(self, template: str, *, line: int | None = None, **facts: str) -> None:
@@ -130,8 +131,8 @@ class MissingName(Exception):
 class WorkerLost(Exception):
     """The worker gave no usable answer; ``outcome`` is ``timeout`` or ``crashed``.
 
-    ``template`` and ``facts`` are the reason for translation; ``reason`` is it in English. ``line``
-    is where in the student's file the worker was, if known.
+    ``template`` and ``facts`` are the reason as a text to translate, ``reason`` is it in English.
+    ``line`` is where in the student's file the worker was, if known.
     """
 
     line: int | None = None

@@ -53,7 +53,7 @@ class GraphNode:
 
     @property
     def names(self) -> list[str]:
-        """The names of its tensor, or tensors, without the number of an output."""
+        """The names of the node's tensors, without numbers of outputs."""
         return [name.partition(" (")[0] for name in self.name.split(", ")] if self.name else []
 
     @property

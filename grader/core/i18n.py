@@ -39,9 +39,7 @@ def phrase(template: str, **facts: Any) -> Phrase:
 
 
 class Catalogue:
-    """Translates texts; leaves a text without a translation as
-    it is, and adds it to ``missing``.
-    """
+    """Translates texts. A text without a translation stays English and is added to ``missing``."""
 
     def __init__(self, lang: str = ENGLISH, texts: Mapping[str, str] | None = None) -> None:
         self.lang = lang

@@ -96,12 +96,11 @@ class Task(Record):
 
     ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging. A
     check's seed is in ``seeds``, or else derived from ``seed``. ``recorded`` is the id of the check
-    whose script was requested. ``unlocated`` has, by function, the ids of failed checks whose
-    mistake has no place. If it is set, the checks have been judged already, and only repairs are
-    searched. A repair
-    may not break any check in ``passed``. ``unnamed_by`` leaves out ways to name a mistake
-    (``NAMING``). With ``signed``, failures without a name get a signature. The result repeats the
-    ``nonce``, which no worker can know.
+    whose script was requested. ``unlocated`` has, by function, the ids of failed checks for which
+    no wrong expression is known. If it is set, the checks have been judged already, and the judge
+    only searches for repairs. A repair may not break any check in ``passed``. ``naming_off`` leaves
+    out ways to name a mistake (``NAMING``). With ``signed``, failures without a name get a
+    signature. The result repeats the ``nonce``, which no worker can know.
     """
 
     source: str
@@ -114,7 +113,7 @@ class Task(Record):
     recorded: str | None = None
     unlocated: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
-    unnamed_by: tuple[str, ...] = ()
+    naming_off: tuple[str, ...] = ()
     signed: bool = False
     nonce: str = ""
 

@@ -189,9 +189,7 @@ class Report(Record):
 
     @property
     def right_so_far(self) -> bool:
-        """Whether every point was earned that can be earned here, without checks that are held
-        back.
-        """
+        """Whether every point was earned, except those of checks that are held back."""
         return self.score + self.held_points >= self.max_score
 
     @property

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from grader.core.errors import SubmissionError
-from grader.course.zips import MAX_MEMBERS, is_link, lay_open, member_path, open_zip
+from grader.course.zips import MAX_MEMBERS, is_link, member_path, open_nested_zip, open_zip
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
 MAX_NESTING = 2
@@ -201,7 +201,7 @@ class Unzipped:
             stream = leaf.open()
             if leaf.packed_bytes is not None:
                 with stream as packed:
-                    stream = lay_open(packed, leaf.packed_bytes, leaf.path)
+                    stream = open_nested_zip(packed, leaf.packed_bytes, leaf.path)
         except SubmissionError:
             raise
         except PermissionError as error:

@@ -136,7 +136,7 @@ def with_sightings(
     """Return the mistakes after one more run: those seen now, and those whose check passes as
     cleared.
     """
-    met = {
+    seen = {
         check.diagnosis: MistakeRecord(check.id, at, title=check.diagnosis_title)
         for check in reversed(checks)
         if check.diagnosis
@@ -144,10 +144,10 @@ def with_sightings(
     passed = {check.id for check in checks if check.outcome is Outcome.PASSED}
     found = {
         mistake: replace(old, cleared_at=at)
-        if old.cleared_at is None and mistake not in met and old.check in passed
+        if old.cleared_at is None and mistake not in seen and old.check in passed
         else old
         for mistake, old in known.items()
     }
-    for mistake, new in met.items():
+    for mistake, new in seen.items():
         found[mistake] = replace(new, seen_at=known[mistake].seen_at) if mistake in known else new
     return found

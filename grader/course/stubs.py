@@ -76,11 +76,11 @@ def blank_lines_at_end(lines: list[str]) -> int:
     return next((n for n, line in enumerate(reversed(lines)) if line.strip()), len(lines))
 
 
-def runnable(stub: str, said: str) -> str:
+def runnable(stub: str, message: str) -> str:
     """Return a stub that prints a sentence if it is run as a script: how to grade it."""
     if "__main__" in stub:
         return stub
-    text = json.dumps(said, ensure_ascii=False)
+    text = json.dumps(message, ensure_ascii=False)
     return f'{stub.rstrip()}\n\n\nif __name__ == "__main__":\n    print({text})\n'
 
 

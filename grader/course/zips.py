@@ -134,7 +134,7 @@ def is_link(entry: zipfile.ZipInfo) -> bool:
     return stat.S_ISLNK(entry.external_attr >> 16)
 
 
-def lay_open(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
+def open_nested_zip(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes]:
     """Open a zip within a zip, on disk if large; raise SubmissionError if it is too large."""
     opened: IO[bytes] = tempfile.SpooledTemporaryFile(max_size=FREE_BYTES)  # noqa: SIM115 - the caller closes it
     limit = min(MAX_INNER_BYTES, max(FREE_BYTES, MAX_RATIO * packed_bytes))

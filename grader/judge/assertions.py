@@ -147,8 +147,8 @@ def assert_raises(
 def assert_hands_on(
     student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
 ) -> bool:
-    """Require that ``name(x)`` is what ``of`` (``"Sigmoid.apply"``) gives for x: the value and, for
-    a v, the gradient.
+    """Require that ``name(x)`` equals ``of(x)``, such as ``"Sigmoid.apply"``; with ``v``, that the
+    gradients for the incoming gradient ``v`` are equal, too.
 
     A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
     there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the

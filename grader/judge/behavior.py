@@ -54,11 +54,14 @@ class Behavior:
             and alike(self.facts, other.facts)
             and alike(self.expected, other.expected)
             and alike(self.actual, other.actual)
-            and self._as_wrong(other)
+            and self._errors_agree(other)
         )
 
-    def _as_wrong(self, other: Behavior) -> bool:
-        """Return whether the errors agree too: a wrong step size changes only the last digits."""
+    def _errors_agree(self, other: Behavior) -> bool:
+        """Return whether the differences from the expected values agree, too.
+
+        A wrong step size, for example, changes only the last digits.
+        """
         mine, theirs, right = (
             list(numbers(value)) for value in (self.actual, other.actual, self.expected)
         )

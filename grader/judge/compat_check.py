@@ -74,7 +74,7 @@ def message_of(call: Callable[[], object]) -> str:
 
 
 class Probe:
-    """A custom Function that doubles its input and records what is asked of it.
+    """A custom Function that doubles its input and records its calls.
 
     Backward multiplies by ``factor``; anything but 2 is wrong.
     """
@@ -102,17 +102,17 @@ class Probe:
         self.apply: Callable[[Tensor], Tensor] = Doubling.apply
 
 
-def starts_with(asked: Sequence[Tensor | None], foreseen: Iterable[Tensor]) -> bool:
-    """Return whether the first tensors that torch ``asked`` for are the ``foreseen`` ones."""
-    remaining = iter(asked)
-    pairs = ((next(remaining, None), tensor) for tensor in foreseen)
+def starts_with(requested: Sequence[Tensor | None], predicted: Iterable[Tensor]) -> bool:
+    """Return whether the first tensors that torch ``requested`` are the ``predicted`` ones."""
+    remaining = iter(requested)
+    pairs = ((next(remaining, None), tensor) for tensor in predicted)
     return all(left is not None and torch.equal(left, right) for left, right in pairs)
 
 
 @relies
 def gradcheck_imports_known_modules() -> bool:
-    """torch lacks {GRADCHECK_IMPORTS[0]} and {GRADCHECK_IMPORTS[1]} as all that gradcheck imports
-    late, so each worker imports something in its first gradcheck, which takes long"""
+    """torch lacks a gradcheck that imports only {GRADCHECK_IMPORTS[0]} and {GRADCHECK_IMPORTS[1]},
+    so each worker imports more modules in its first gradcheck, which is slow"""
     # The first experiment of all: later gradcheck has imported everything.
     import torch.testing
 
@@ -123,9 +123,9 @@ def gradcheck_imports_known_modules() -> bool:
 
 
 @relies
-def gradcheck_asks_as_foreseen() -> bool:
-    """torch lacks the order in which gradcheck evaluates a function, moves its input and asks
-    for products, so each question crosses the border by itself, which takes long"""
+def gradcheck_order_is_known() -> bool:
+    """torch lacks the known order of gradcheck's calls and products, so the judge sends each
+    request to the worker in a frame of its own, which is slow"""
     x, probe = leaf(0.5, 1.5), Probe()
     torch.autograd.gradcheck(probe.apply, (x,))
     return starts_with(probe.inputs, [x, *(moved for (moved,) in moved_inputs([x], EPS))]) and (
@@ -134,9 +134,9 @@ def gradcheck_asks_as_foreseen() -> bool:
 
 
 @relies
-def gradgradcheck_asks_as_foreseen() -> bool:
-    """torch lacks the order in which gradgradcheck evaluates a function and moves its inputs,
-    so each question crosses the border by itself, which takes long"""
+def gradgradcheck_order_is_known() -> bool:
+    """torch lacks the known order of gradgradcheck's calls, so the judge sends each request to
+    the worker in a frame of its own, which is slow"""
     x, v, probe = leaf(0.5, 1.5), leaf(1.0, -1.0), Probe()
     torch.autograd.gradgradcheck(probe.apply, (x,), v)
     pairs = [[x, v], *moved_inputs([x, v], EPS)]

@@ -46,7 +46,7 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
     or with ``stop``, stop at the first line of the function.
     """
     path, spec, task = request.file, request.spec, request.task
-    check = the_check([Path(file) for file in spec.check_files], request.check)
+    check = find_check([Path(file) for file in spec.check_files], request.check)
     source = Source(task.source, Path(path).name, task.cells)
     seed = Seeds(task.seed, task.seeds).of(f"{spec.lesson}.{request.check}")
 
@@ -104,7 +104,7 @@ def debugger() -> pdb.Pdb:
     return pdb.Pdb()
 
 
-def the_check(files: list[Path], name: str) -> Callable[..., Any]:
+def find_check(files: list[Path], name: str) -> Callable[..., Any]:
     """Return the check of that name, from the lesson's check files."""
     for file in files:
         module = execute(file.read_text("utf-8"), file.stem, str(file))

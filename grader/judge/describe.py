@@ -3,11 +3,11 @@
 ==========================  ======================================================================
 a number, str, bool, None    itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
 a tensor                     ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``;
-                            if it has more than ``MAX_ELEMENTS``, a flat list of so many, with
+                            if it has more than ``MAX_ELEMENTS``, a flat list of that many, with
                             ``"cut"`` and ``"before"``: how many follow and precede them
 a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``,
-                            ``{"dict": [[key, value], …]}``; with ``"cut"``, how many items more
-                            there are, over ``MAX_ITEMS`` items or ``MAX_VALUES`` in all
+                            ``{"dict": [[key, value], …]}``; beyond ``MAX_ITEMS`` items, or
+                            ``MAX_VALUES`` values in all, ``"cut"`` counts those left out
 anything else                ``{"other": text}``; a complex tensor too
 ==========================  ======================================================================
 

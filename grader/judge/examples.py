@@ -61,7 +61,7 @@ class Examples:
         """Return the mistakes that examples can name: those without a rule, or all while rules are
         switched off.
         """
-        return frozenset(self.mistakes) if "rule" in run.unnamed_by else self.ruleless
+        return frozenset(self.mistakes) if "rule" in run.naming_off else self.ruleless
 
     @functools.cached_property
     def solution(self) -> str:
@@ -121,7 +121,7 @@ class Examples:
             for cell in self.wrong
             if cell.name in self.mistakes and function in self.mistakes[cell.name].about
         ]
-        if "self" in run.unnamed_by:
+        if "self" in run.naming_off:
             about = [cell for cell in about if self.source(cell).text != run.session.source.text]
         if not any(cell.name in self.nameable(run) for cell in about):
             return {}
@@ -219,7 +219,7 @@ class _Matching:
         first = [(one.check, one.check.seed, one.behavior) for one in self.failures]
         for cell in cells:
             source = self.examples.source(cell)
-            if "self" in self.run.unnamed_by and source.text == self.run.session.source.text:
+            if "self" in self.run.naming_off and source.text == self.run.session.source.text:
                 continue
             if self._agrees(cell, first) and self._agrees(cell, self.again):
                 yield cell

@@ -17,7 +17,7 @@ from grader.core.errors import CheckFailure
 from grader.judge.figures import Figure
 from grader.judge.jacobians import gradient_of, jacobian_figure
 from grader.judge.remote.proxies import RemoteCallable
-from grader.worker.wire.batching import EPS, gradcheck_questions, gradgradcheck_questions
+from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_requests
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 
 MAX_JACOBIAN = 1 << 23
@@ -37,8 +37,8 @@ def assert_gradcheck(
     """
     with contextlib.ExitStack() as stack:
         if isinstance(function, RemoteCallable):
-            questions = gradcheck_questions(function.path, inputs, eps=options.get("eps", EPS))
-            stack.enter_context(function.prefetching(questions))
+            requests = gradcheck_requests(function.path, inputs, eps=options.get("eps", EPS))
+            stack.enter_context(function.prefetching(requests))
         _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
@@ -57,8 +57,8 @@ def assert_gradgradcheck(
             and getattr(function(*inputs), "shape", None) == inputs[0].shape
         ):
             v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            questions = gradgradcheck_questions(function.path, inputs, v)
-            stack.enter_context(function.prefetching(questions))
+            requests = gradgradcheck_requests(function.path, inputs, v)
+            stack.enter_context(function.prefetching(requests))
             options = {"grad_outputs": v, **options}
         _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 

@@ -78,7 +78,7 @@ def input_added(failure: Failure, student: Student) -> Facts | None:
     ),
 )
 def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a difference of 0 from a .grad that was kept without a copy before a backward."""
+    """Recognize zeros from subtracting an old .grad that was kept without a copy."""
     both = pair(failure)
     if both is None or not both[0].numel() or both[0].any() or not both[1].any():
         return None
@@ -134,7 +134,7 @@ COPYING = ("reshape", "flatten", "contiguous")
     ),
 )
 def written_into_copy(failure: Failure, student: Student) -> Facts | None:
-    """Recognize zeros for an input that is not contiguous, where a possible copy is written to."""
+    """Recognize zeros for a non-contiguous input whose values were written into a copy."""
     both = pair(failure)
     if both is None or both[0].any() or not both[1].any():
         return None

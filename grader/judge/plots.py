@@ -22,7 +22,7 @@ from grader.core.i18n import phrase
 from grader.judge.charts import Text, chart_figure, curve, element_name, index_of, panel, rounded
 from grader.judge.figures import Figure, short_repr
 from grader.judge.remote.proxies import RemoteCallable
-from grader.worker.wire.batching import MAX_QUESTIONS, call_question, product_question
+from grader.worker.wire.batching import MAX_REQUESTS, call_request, product_request
 
 POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
 """How many points of the student's function and of the true one are computed, and the fewest for a
@@ -66,9 +66,9 @@ def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int =
             function(*args)
         taken = time.monotonic() - began
         fastest = min(fastest, taken)
-        if fastest * MAX_QUESTIONS < SECONDS or taken * TRIALS > SECONDS:
+        if fastest * MAX_REQUESTS < SECONDS or taken * TRIALS > SECONDS:
             break
-    return min(int(SECONDS / (fastest + 1e-6)), MAX_QUESTIONS) // steps
+    return min(int(SECONDS / (fastest + 1e-6)), MAX_REQUESTS) // steps
 
 
 @contextlib.contextmanager
@@ -83,11 +83,11 @@ def answered(
         return
     requests = []
     for args in calls:
-        requests.append(call_question(function.path, args))
+        requests.append(call_request(function.path, args))
         if v is not None:
             tensors = [one for one in args if isinstance(one, Tensor)]
             of = len(requests) - 1
-            requests.append(product_question(of, v, tensors, create_graph=False))
+            requests.append(product_request(of, v, tensors, create_graph=False))
     with function.prefetching(requests, patience=1):
         yield
 

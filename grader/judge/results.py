@@ -123,7 +123,7 @@ class Results:
         failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
         trouble = None
         for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
-            if way not in run.unnamed_by:
+            if way not in run.naming_off:
                 found, problem = diagnose(mistakes, failure, run.student, run.tr)
                 trouble = trouble or problem
                 if found:

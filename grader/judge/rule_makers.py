@@ -33,8 +33,8 @@ def says(*fragments: str, **facts: Any) -> LessonRule:
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
-        said = all(fragment in failure.message for fragment in fragments)
-        return {} if said and facts.items() <= failure.facts.items() else None
+        matches = all(fragment in failure.message for fragment in fragments)
+        return {} if matches and facts.items() <= failure.facts.items() else None
 
     return rule(recognize)
 
@@ -84,7 +84,7 @@ def value_and_gradients(
 def term_beside_v(backward_of: Callable[[Failure, Student], Backward]) -> LessonRule:
     """Return a rule for a backward that adds something to the product with the incoming gradient.
 
-    The facts are ``which`` input's gradient it is, and the ``rest`` that remains for 0.
+    The facts are ``which`` input's gradient is wrong, and the ``rest``: that gradient for v = 0.
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:
@@ -103,8 +103,9 @@ def term_beside_v(backward_of: Callable[[Failure, Student], Backward]) -> Lesson
 def nonlinear_backward(backward_of: Callable[[Failure, Student], Backward]) -> LessonRule:
     """Return a rule for a backward that uses the incoming gradient v, but not linearly.
 
-    The facts are ``which`` input's gradient it is, ``v`` and what is ``got`` for it, and what is
-    got ``again`` for ``factor`` times v, where ``want`` is ``factor`` times the first gradient.
+    The facts are ``which`` input's gradient is wrong; ``v`` and ``got``, the gradient for it;
+    ``factor`` and ``again``, the gradient for ``factor * v``; and ``want``, which is
+    ``factor * got``.
     """
 
     def recognize(failure: Failure, student: Student) -> Facts | None:

@@ -85,13 +85,13 @@ class Judge:
                 Seeds(task.seed, task.seeds),
                 self.plugin.tr.fresh(),
                 task.recorded,
-                unnamed_by=task.unnamed_by,
+                naming_off=task.naming_off,
             )
             invalid = load(run, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
             results = tuple(results_in(report))
-            if run.failures and "example" not in task.unnamed_by:
+            if run.failures and "example" not in task.naming_off:
                 results = self.plugin.examples.name(run, results, workers)
             if run.failures and task.signed:
                 results = with_signatures(run, results, self.plugin.results.reference)
@@ -136,14 +136,14 @@ def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
             session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
             session.load()
     except StudentCodeError as error:
-        return problem or FileProblem(told(error, session.source, tr), error.line)
+        return problem or FileProblem(load_error_text(error, session.source, tr), error.line)
     except WorkerLost as lost:
         reason = tr(lost.template, **lost.facts)
         return FileProblem(tr("loading the file: {reason}", reason=reason), lost.line)
     return None
 
 
-def told(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
+def load_error_text(error: StudentCodeError, source: Source, tr: Catalogue) -> str:
     """Return the text of an exception from loading a file, a syntax error's explanation first."""
     raised = str(error)
     if not error.is_a("SyntaxError"):

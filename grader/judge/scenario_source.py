@@ -25,7 +25,7 @@ def scenario_names(scenarios: str) -> set[str]:
 
 
 @functools.lru_cache(maxsize=512)
-def reached_by(scenarios: str, name: str) -> str:
+def scenario_with_definitions(scenarios: str, name: str) -> str:
     """Return one scenario with the definitions that it uses and all imports of its file.
 
     Raise EngineFault if the file does not define it.

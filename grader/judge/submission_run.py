@@ -45,7 +45,7 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """The outcomes, by the name of a check's function."""
-    unnamed_by: tuple[str, ...] = ()
+    naming_off: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
     reported_bytes: int = 0

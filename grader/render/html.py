@@ -188,13 +188,13 @@ def render_page(
     tr: Catalogue | None = None,
     *,
     personal: PersonalPart | None = None,
-    keepsake: LearnerExtras | None = None,
+    extras: LearnerExtras | None = None,
     inline: str | None = None,
     places: Mapping[str, Path] = MappingProxyType({}),
 ) -> str:
     """Render a submission's page.
 
-    ``personal`` is what a class's gradebook adds, ``keepsake`` is a learner's own part. ``inline``
+    ``personal`` is what a class's gradebook adds, ``extras`` is a learner's own part. ``inline``
     is the magic that grades again; it is set for a notebook's frame, which runs no script.
     ``places`` has the folder that a command needs as ``--in`` to find a lesson.
     """
@@ -213,7 +213,7 @@ def render_page(
         report=report,
         personal=personal,
         counted=counted_points(report, personal),
-        keepsake=keepsake or LearnerExtras(),
+        extras=extras or LearnerExtras(),
         inline=inline,
         **parts,
     )

@@ -59,11 +59,11 @@ class LessonHistory:
         """Return the scores so far as points of an SVG line; empty if there is only one."""
         return sparkline(self.progress.history)
 
-    def met_before(self, lesson: LessonResult) -> list[MistakeRow]:
+    def earlier_mistakes(self, lesson: LessonResult) -> list[MistakeRow]:
         """Return the mistakes that no check shows now; those not yet fixed come first."""
         shown = {check.diagnosis for check in lesson.checks}
         found = [
-            met(name, sighting)
+            mistake_row(name, sighting)
             for name, sighting in self.progress.mistakes.items()
             if name not in shown
         ]
@@ -93,7 +93,9 @@ class LearnerExtras:
         """Return the mistakes that no check of these lessons
         shows; those not yet fixed come first.
         """
-        found = [(lesson, one) for lesson in lessons for one in self.of(lesson).met_before(lesson)]
+        found = [
+            (lesson, one) for lesson in lessons for one in self.of(lesson).earlier_mistakes(lesson)
+        ]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
 
     def best(self, lessons: Sequence[LessonResult]) -> float:
@@ -110,7 +112,7 @@ class LearnerExtras:
         return self.made_at[:16].replace("T", " ")
 
 
-def met(name: str, sighting: MistakeRecord) -> MistakeRow:
+def mistake_row(name: str, sighting: MistakeRecord) -> MistakeRow:
     """Return a mistake for display; without a stored name, its id stands for it."""
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
     return MistakeRow(

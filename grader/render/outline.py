@@ -126,7 +126,7 @@ def is_complete(lesson: LessonResult) -> bool:
     return lesson.status is LessonStatus.PASSED and not to_do(lesson)
 
 
-def sections(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> PageSections:
+def sections(lessons: Sequence[LessonResult], extras: LearnerExtras) -> PageSections:
     """Return the lessons by what is left to do. A single lesson always has its own section."""
     alone = len(lessons) == 1
     absent = [one for one in lessons if one.status is LessonStatus.MISSING and not alone]
@@ -137,7 +137,7 @@ def sections(lessons: Sequence[LessonResult], keepsake: LearnerExtras) -> PageSe
         if one.status is LessonStatus.NOT_STARTED
         and not alone
         and not one.notes
-        and not keepsake.of(one).progress.attempts
+        and not extras.of(one).progress.attempts
         and not any(check.output for check in one.checks)
     ]
     listed = [one.id for one in (*absent, *complete, *blank)]

@@ -105,13 +105,13 @@ def _link_open(token: Token, env: object) -> str:
 
 def _image(token: Token, env: MutableMapping[str, Any]) -> str:
     """Return a picture that is beside the README, as data; if it is missing, its description."""
-    said = escape(token.content)
+    description = escape(token.content)
     path = env["folder"] / Path(str(token.attrGet("src") or "")).name
     try:
         picture = path.read_bytes() if path.suffix == ".svg" else b""
     except OSError:
         picture = b""
     if not picture or len(picture) > MAX_PICTURE:
-        return f"<em>{said}</em>"
+        return f"<em>{description}</em>"
     data = base64.b64encode(picture).decode()
-    return f'<img src="data:image/svg+xml;base64,{data}" alt="{said}">'
+    return f'<img src="data:image/svg+xml;base64,{data}" alt="{description}">'

@@ -192,7 +192,7 @@ class Page(Lines):
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
         first = next((check for check in wrong if check.outcome not in QUIET), None)
-        told = {self.brief(first, lesson)} if first else set()
+        shown = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:
                 continue
@@ -202,10 +202,10 @@ class Page(Lines):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
-            elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in told:
-                told.add(brief)
-                said = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
-                text = Text("\n").join(said)
+            elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in shown:
+                shown.add(brief)
+                parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
+                text = Text("\n").join(parts)
                 self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"

@@ -60,11 +60,11 @@ def located(where: str, code: str, width: int, marked: tuple[int, int] | None = 
         code, begin, end = code[cut:], max(0, begin - cut), max(0, end - cut)
         if cell_len(start) + cell_len(code) > width:
             code = set_cell_size(code, width - cell_len(start) - 1) + "…"
-    said = before.append(code, style="not dim")
+    shown = before.append(code, style="not dim")
     if marked is None:
-        return said
+        return shown
     under = " " * (cell_len(start) + cell_len(code[:begin]))
-    return said.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
+    return shown.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
 
 
 def wrong_expression_text(
@@ -75,8 +75,8 @@ def wrong_expression_text(
     before, expression, after = map(clean, repaired_line(check.wrong_expression))
     marked = len(before), len(before) + len(expression)
     where = clean(place_of(lesson, check.wrong_expression, tr))
-    said = Text(clean(repair_message(check, tr)), style="bold")
-    return Text("\n").join([said, located(where, before + expression + after, width, marked)])
+    shown = Text(clean(repair_message(check, tr)), style="bold")
+    return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
 
 
 class Lines:
@@ -108,8 +108,8 @@ class Lines:
         why = self.why_not(lesson)
         *_, command = why.plain.split("\n")
         if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
-            said = Text(why.plain.removesuffix(f"\n{command}"), style="red")
-            self.console.print(Padding(said, (0, 0, 0, INDENT), expand=False))
+            shown = Text(why.plain.removesuffix(f"\n{command}"), style="red")
+            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
             self.console.print(Text(command + "\n" * below, "red"), soft_wrap=True)
             return
         self.console.print(Padding(why, (0, 0, below, INDENT), expand=False))

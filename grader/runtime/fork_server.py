@@ -1,12 +1,12 @@
 """Run the fork server: the process that imports torch once, for all later processes.
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
-is a socket (a worker of the same user could open a pipe again through /proc). The
-fork server reads the *envelope* (limits, sandbox, which lesson, whether the submission needs what
-torch imports late). It leaves the lesson's *spec*, which comes only once, to a lesson server that
-it forks, and the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``)
-collects the lesson's checks and forks a judge that serves many tasks. A judge asks the fork server
-for workers, and writes its result to standard output itself::
+is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
+the *envelope* (limits, sandbox, which lesson, whether the submission needs what torch imports
+late). It leaves the lesson's *spec*, which comes only once, to a lesson server that it forks, and
+the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``) collects the
+lesson's checks and forks a judge that serves many tasks. A judge asks the fork server for workers,
+and writes its result to standard output itself::
 
     supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
         │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
@@ -14,7 +14,7 @@ for workers, and writes its result to standard output itself::
         │                         └──fork──▶ worker ◀──── socket, output ────┤
         ◀────────────────────────────────result──────────────────────────────┘
 
-When nothing of the job is left, the fork server closes it with a frame of its own.
+When no process of the job is left, the fork server writes one more frame, which ends the job.
 
 So the fork server never has a check, a solution, a submission or a result in memory. A worker is
 its copy and has none either. The fork server runs no torch operation: a fork of a process that ever

@@ -39,9 +39,9 @@ class Settings(Record):
 
     ``seeds`` are the seeds of single checks, by id; the others are derived from ``seed``.
     ``recorded`` is the check to write as a script. ``without`` leaves out layers of the sandbox, to
-    simulate a weaker host. ``unnamed_by`` leaves out ways to name a mistake, to measure each. With
-    ``prestart``, the next submission's worker is started while nobody waits. With ``repair``, a
-    batch searches for the wrong expression behind unexplained failures. With ``signed``, failures
+    simulate a weaker host. ``naming_off`` switches off ways to name a mistake; benchmarks use it.
+    With ``prestart``, the next submission's worker is started while nobody waits. With ``repair``,
+    a batch searches for the wrong expression behind unexplained failures. With ``signed``, failures
     without a name get a signature, by which they are grouped.
     """
 
@@ -55,7 +55,7 @@ class Settings(Record):
     prestart: bool = False
     repair: bool = False
     signed: bool = False
-    unnamed_by: tuple[str, ...] = ()
+    naming_off: tuple[str, ...] = ()
 
 
 def options_for(settings: Settings) -> WorkerOptions:
@@ -95,7 +95,7 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
         problem=FileProblem(problem, file.line) if problem else None,
         seeds=settings.seeds,
         recorded=settings.recorded,
-        unnamed_by=settings.unnamed_by,
+        naming_off=settings.naming_off,
         signed=settings.signed,
     )
 

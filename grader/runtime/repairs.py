@@ -1,4 +1,4 @@
-"""Request repairs for failed checks whose mistake has no place, after the verdict is known."""
+"""Search for the wrong expression behind unexplained failures, after the verdict is known."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ UNLOCATED = (None, "engine", "example")
 
 
 def unlocated(lesson: LessonResult) -> dict[str, tuple[str, ...]]:
-    """Return the failed checks that no rule of the lesson explains: their ids, by the function they
-    are about. A mistake that the engine or an example recognizes from a value does not count,
-    because that does not show which expression is wrong. Functions with a failure that has no name
-    at all come first, because the time for the search is limited.
+    """Return the ids of the failed checks that no rule of the lesson explains, by function.
+
+    A name from the engine or from an example is not an explanation here, because it does not show
+    which expression is wrong. Functions with a failure without any name come first, because the
+    time for the search is limited.
     """
     found: dict[str, list[CheckResult]] = {}
     if lesson.status is LessonStatus.INVALID:
@@ -54,7 +55,7 @@ def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResul
     """Return the result with the wrong expression in each failed check that is ``unlocated``."""
     places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
 
-    def told(check: CheckResult, failed: Sequence[str]) -> CheckResult:
+    def with_place(check: CheckResult, failed: Sequence[str]) -> CheckResult:
         if check.id not in failed or check.function not in places:
             return check
         place = places[check.function]
@@ -63,7 +64,7 @@ def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResul
     failing = unlocated(lesson)
     return replace(
         lesson,
-        checks=tuple(told(check, failing.get(check.function, ())) for check in lesson.checks),
+        checks=tuple(with_place(check, failing.get(check.function, ())) for check in lesson.checks),
     )
 
 

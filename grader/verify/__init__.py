@@ -1,3 +1,1 @@
-"""Verify a course, for authors and CI: references pass,
-stubs fail, mistakes are caught and named.
-"""
+"""Verify a course, for authors and CI: references pass, stubs fail, mistakes are named."""

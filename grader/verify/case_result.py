@@ -86,9 +86,7 @@ def mistake_id(name: str) -> str:
 
 
 def lost(case: Case, outcome: LessonOutcome) -> list[CheckResult]:
-    """Return the failed checks that count; of bonus checks,
-    only those that the mistake is about.
-    """
+    """Return the failed checks that count: a bonus check only if the mistake is about it."""
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     bonus_parts = set(about) & set(case.lesson.bonus)
     return [

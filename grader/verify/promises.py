@@ -18,9 +18,10 @@ from grader.verify.case_result import Case, CaseResult
 
 @dataclass(frozen=True, slots=True)
 class HeldPromise:
-    """A promise as the published table has it. ``points`` are its share of its checks' points: a
-    check that holds several promises is shared equally. ``shown_by`` are the wrong answers that
-    break it alone.
+    """A promise as the published table has it.
+
+    ``points`` are its share of its checks' points; several promises of one check share them
+    equally. ``shown_by`` are the wrong answers that break it alone.
     """
 
     name: str
@@ -72,15 +73,15 @@ def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[
     stub_text = lesson.stub.read_text("utf-8")
     stub = [(name, plain(text)) for name, text in stub_sentences(stub_text, names)]
     tasks = [plain(text) for text in task_sentences(readme)]
-    said = {(promise.about, plain(text)) for promise in promises for text in promise.terms.says}
-    anywhere = {text for _, text in said}
+    promised = {(promise.about, plain(text)) for promise in promises for text in promise.terms.says}
+    anywhere = {text for _, text in promised}
     for name, text in dict.fromkeys(stub):
-        if (name, text) not in said:
+        if (name, text) not in promised:
             yield f"no promise about {name} quotes the stub's sentence: {text}"
     for text in dict.fromkeys(tasks):
         if text not in anywhere and MARK not in text:
             yield f"no promise quotes the README's sentence: {text}"
-    for name, text in sorted(said - set(stub)):
+    for name, text in sorted(promised - set(stub)):
         if text not in tasks:
             yield f"neither the stub of {name} nor the README says: {text}"
 

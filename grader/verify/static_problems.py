@@ -1,6 +1,4 @@
-"""Find problems of a lesson that no grading shows: files,
-hints, stub, placeholders, translations.
-"""
+"""Find a lesson's problems that no grading shows: files, hints, stub, translations."""
 
 from __future__ import annotations
 
@@ -60,7 +58,7 @@ def static_problems(lesson: Lesson) -> list[str]:
 
 def unwritten(lesson: Lesson) -> list[str]:
     """Return the places marked by ``grade new`` in which something is still to be written."""
-    said = [
+    problems = [
         f"course.toml still holds its placeholder: {text}"
         for text in (lesson.title, lesson.summary)
         if MARK in text
@@ -73,8 +71,8 @@ def unwritten(lesson: Lesson) -> list[str]:
             for path in folder.iterdir()
             if path.suffix in (".md", ".toml", ".po", ".py") and path != lesson.stub
         }
-    said += [text for path in sorted(files) for text in placeholders_in(path)]
-    return [f"{lesson.id}: {text}" for text in said]
+    problems += [text for path in sorted(files) for text in placeholders_in(path)]
+    return [f"{lesson.id}: {text}" for text in problems]
 
 
 def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:

@@ -23,7 +23,7 @@ KEPT = tuple(
 )
 
 
-def leave_only_worker() -> None:
+def remove_engine_modules() -> None:
     """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` is
     replaced by a module with only what a scenario may import.
     """

@@ -29,7 +29,7 @@ import torch
 from torch import Tensor
 
 from grader.worker.calls import Call
-from grader.worker.imports import leave_only_worker
+from grader.worker.imports import remove_engine_modules
 from grader.worker.loading import execute
 from grader.worker.objects import Objects
 from grader.worker.snapshots import Before
@@ -256,7 +256,7 @@ class Worker:
         return self.with_mutated(reply, blob, vectors, before)
 
 
-def tell_stack_when_asked() -> None:
+def write_stack_on_signal() -> None:
     """Make SIGUSR1 write the stack to the output, even from an endless loop."""
     if hasattr(faulthandler, "register") and hasattr(signal, "SIGUSR1"):  # not on Windows
         faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
@@ -264,8 +264,8 @@ def tell_stack_when_asked() -> None:
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
     """Answer requests until the input ends."""
-    leave_only_worker()
-    tell_stack_when_asked()
+    remove_engine_modules()
+    write_stack_on_signal()
     worker = Worker()
     while (request := read_frame(source)) is not None:
         reply = worker.answer(request)

@@ -62,7 +62,7 @@ def count(
     """Grade all cases; return who named them, and what examples alone say."""
     ways: Counter[tuple[str, str | None]] = Counter()
     blind: Counter[tuple[str, str]] = Counter()
-    alone = replace(settings, unnamed_by=("rule", "engine", "self"))
+    alone = replace(settings, naming_off=("rule", "engine", "self"))
     with closing(ForkServerClient()) as client:
         for lesson in lessons:
             for case in cases(lesson):

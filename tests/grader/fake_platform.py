@@ -169,7 +169,7 @@ def become(system: str) -> None:
     real = builtins.__import__
 
     def lookup(name: str, where: Any = None, *rest: Any, **how: Any) -> Any:
-        if is_ours(where):
+        if is_engine_code(where):
             if name.partition(".")[0] in MODULES[system]:
                 raise ModuleNotFoundError(f"No module named {name!r}, as on {system}", name=name)
             if (view := views.get(name.partition(".")[0])) is not None:
@@ -181,14 +181,14 @@ def become(system: str) -> None:
     builtins.__import__ = lookup  # type: ignore[assignment]
 
 
-def is_ours(names: Any) -> bool:
+def is_engine_code(names: Any) -> bool:
     """Return whether globals belong to a module of this project."""
     return str((names or {}).get("__name__", "")).startswith(OURS)
 
 
 def asked_by_us() -> bool:
     """Return whether the caller of this function was called by code of this project."""
-    return is_ours(sys._getframe(2).f_globals)
+    return is_engine_code(sys._getframe(2).f_globals)
 
 
 class View(types.ModuleType):

@@ -433,7 +433,7 @@ def opened_with_defaults(path: Path) -> Iterator[str]:
             yield f"{path.name}:{node.lineno}: {ast.unparse(node)}"
 
 
-def test_no_text_file_is_opened_by_the_systems_habit() -> None:
+def test_every_text_file_is_opened_with_an_encoding_and_line_ends() -> None:
     """Windows would use another encoding and other line ends,
     so folders made there would differ.
     """

@@ -62,7 +62,7 @@ class Verdicts:
 def grade_one(host: ForkServerClient, run: Run) -> tuple[str, Failed]:
     lesson, text, seed = run
     file = LessonFile(lesson.id, lesson.filename, text)
-    settings = Settings(seed, limits=LIMITS, unnamed_by=("rule", "engine", "example"))
+    settings = Settings(seed, limits=LIMITS, naming_off=("rule", "engine", "example"))
     result = grade_lesson(host, lesson, file, settings).result
     failed = [check.id for check in result.checks if check.outcome not in NOT_LOST]
     faults = [check.message for check in result.checks if check.outcome is Outcome.GRADER_ERROR]

@@ -57,7 +57,7 @@ class Cluster:
     _lock: Lock = field(default_factory=Lock)
     _looked_at: float = 0.0
     _empty_since: float | None = None
-    _said: bool = False
+    _reported: bool = False
 
     def threads(self) -> int:
         """Return how many submissions the cluster's present workers can grade at once."""
@@ -71,11 +71,11 @@ class Cluster:
                 return
             self._looked_at = now
             if self.threads():
-                self._empty_since, self._said = None, False
+                self._empty_since, self._reported = None, False
                 return
             self._empty_since = self._empty_since or now
-            if not self._said and now - self._empty_since >= NO_WORKER_SECONDS:
-                self._said = True
+            if not self._reported and now - self._empty_since >= NO_WORKER_SECONDS:
+                self._reported = True
                 self.say(
                     "the cluster has no worker, so nothing is graded. Start a worker, or stop with"
                     " Ctrl-C: what was graded is kept"
@@ -133,7 +133,7 @@ class ClusterSlot:
         """Do nothing: the thread that waits for an answer checks whether the run was stopped."""
 
 
-def seats(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
+def cluster_slots(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
     """Return ``wanted`` slots, or as many as keep the cluster busy if that is 0."""
     number = wanted or AHEAD * cluster.threads() or UNKNOWN
     return HostPool(
@@ -142,7 +142,7 @@ def seats(cluster: Cluster, wanted: int, count: int) -> HostPool[ClusterSlot]:
 
 
 def grade_in_cluster(
-    seat: ClusterSlot,
+    slot: ClusterSlot,
     course: Course,
     lessons: Sequence[Lesson],
     files: dict[str, LessonFile],
@@ -157,7 +157,7 @@ def grade_in_cluster(
     """
     from distributed import KilledWorker
 
-    cluster = seat.cluster
+    cluster = slot.cluster
     ids = [lesson.id for lesson in lessons]
     task = task_for(cluster.run, course, ids, files, settings, name=name, page=page)
     future = cluster.client.submit(

@@ -57,7 +57,7 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
         old.status not in whole
         or new.status not in whole
         or not found
-        or any(_ours(c, old.id) for c in old.checks)
+        or any(_is_grader_fault(c, old.id) for c in old.checks)
     ):
         return new
     there = any(check.id == check_id for check in old.checks)
@@ -78,5 +78,5 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
     )
 
 
-def _ours(check: CheckResult, lesson: str) -> bool:
+def _is_grader_fault(check: CheckResult, lesson: str) -> bool:
     return check.id == f"{lesson}.grader"

@@ -46,14 +46,14 @@ def run_batch(
     students: Mapping[str, tuple[StudentIdentity, ...]],
     hosts: HostPool[Any],
     grading: Callable[..., Graded],
-    told: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
     """Grade the submissions of a class.
 
-    ``students`` has the students of each submission. ``told`` is called with the number of results
-    on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if the
-    sandbox is not available or the folder can't be written. Raise KeyboardInterrupt if the run was
-    stopped early: committed results stay, and the same call continues.
+    ``students`` has the students of each submission. ``progress`` is called with the number of
+    results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
+    the sandbox is not available or the folder can't be written. Raise KeyboardInterrupt if the run
+    was stopped early: committed results stay, and the same call continues.
     """
     wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
     batch = Batch(
@@ -63,7 +63,7 @@ def run_batch(
         BatchResult(book.begin(str(plan))),
         students,
         grading,
-        told,
+        progress,
         rewrite=book.about("pages") != wanted,
     )
     if batch.rewrite:
@@ -108,7 +108,7 @@ class Batch:
     tally: BatchResult
     students: Mapping[str, tuple[StudentIdentity, ...]]
     grading: Callable[..., Graded]
-    told: Callable[[int], None]
+    progress: Callable[[int], None]
     rewrite: bool
     done: int = 0
     finished: list[FinishedJob] = field(default_factory=list)
@@ -122,7 +122,7 @@ class Batch:
             job = self.prepare(one)
             if job is None:
                 self.done += 1
-                self.told(self.done)
+                self.progress(self.done)
             else:
                 yield job
 
@@ -293,7 +293,7 @@ class Batch:
                 self._keep(done)
         self.done += len(self.finished)
         self.finished.clear()
-        self.told(self.done)
+        self.progress(self.done)
 
     def _keep(self, done: FinishedJob) -> None:
         if done.report is None:

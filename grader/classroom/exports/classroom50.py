@@ -155,14 +155,14 @@ def release_body(
     parts = list(why_no_score(entry, tr))
     if entry.report is not None:
         scored = not parts
-        told = withheld(entry.report, tr)
-        judged = tuple(one for one in told.lessons if one not in [*not_graded(entry)])
-        text = summary(replace(told, lessons=judged), tr)
+        shown = withheld(entry.report, tr)
+        judged = tuple(one for one in shown.lessons if one not in [*not_graded(entry)])
+        text = summary(replace(shown, lessons=judged), tr)
         if not scored:  # the heading contains points, which do not count
             text = text.partition("\n")[2]
         parts += [cut(text.strip("\n"), tr, page)] if judged else []
-        parts += to_do_next(told, tr, page, scored=scored)
-        parts += notes(told, data, tr)
+        parts += to_do_next(shown, tr, page, scored=scored)
+        parts += notes(shown, data, tr)
     return "\n\n".join(parts) + "\n"
 
 

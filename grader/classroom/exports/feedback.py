@@ -156,18 +156,18 @@ def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
 
 def with_remarks(text: str, entry: GradebookEntry, lesson: LessonResult) -> Iterator[str]:
     """Yield a file's lines, each followed by the remarks on it."""
-    said: dict[int, list[str]] = {}
+    remarks_by_line: dict[int, list[str]] = {}
     for check in wrong_checks(lesson):
         lines = [f"\N{BALLOT X} {check.title}", *explanation(check, lesson).splitlines()]
-        said.setdefault(check.source_line or 0, []).extend(lines)
+        remarks_by_line.setdefault(check.source_line or 0, []).extend(lines)
     for comment in entry.comments:
         if comment.lesson == lesson.id:
             remark = f"{comment.author}: {' '.join(comment.text.split())}"
-            said.setdefault(comment.line or 0, []).append(remark)
-    yield from (f"# {line}" for line in said.pop(0, ()))
+            remarks_by_line.setdefault(comment.line or 0, []).append(remark)
+    yield from (f"# {line}" for line in remarks_by_line.pop(0, ()))
     for number, line in enumerate(text.split("\n"), 1):
         indent = line[: len(line) - len(line.lstrip())]
-        yield from (f"{indent}# {one}" for one in said.get(number, ()))
+        yield from (f"{indent}# {one}" for one in remarks_by_line.get(number, ()))
         yield line
 
 

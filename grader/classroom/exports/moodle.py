@@ -84,11 +84,11 @@ def export(
                 )
                 yield ExportNote(text, person.label, important=True)
         if where.feedback is not None:
-            said = sheet.value(person.row, where.feedback)
+            own_feedback = sheet.value(person.row, where.feedback)
             sheet.put(
                 person.row,
                 where.feedback,
-                " ".join(filter(None, [said, guarded(feedback(mark, columns))])),
+                " ".join(filter(None, [own_feedback, guarded(feedback(mark, columns))])),
             )
         else:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)

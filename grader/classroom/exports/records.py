@@ -164,12 +164,12 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
 
 def load_error(lesson: LessonResult) -> str:
     """Return why a lesson's file could not be loaded, in one line, with the line number."""
-    said = " ".join((lesson.message or "its page says why").split())
+    reason = " ".join((lesson.message or "its page says why").split())
     line, cell = next(((one.source_line, one.cell) for one in lesson.checks), (None, None))
     if line is None:
-        return said
+        return reason
     where = f"line {line}" if cell is None else f"cell {cell}, line {line}"
-    return f"{said.removesuffix(', on this line')} ({where})"
+    return f"{reason.removesuffix(', on this line')} ({where})"
 
 
 def adjustment_text(adjustment: Adjustment) -> str:

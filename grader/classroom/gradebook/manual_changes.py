@@ -17,13 +17,13 @@ NAMED_TABLES = ("attempts", "adjustments", "comments")
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class TrailEntry:
     """A line of the audit trail: what was done to a submission, when, by whom, and whether it was
     undone.
     """
 
     number: int
-    deed: str
+    action: str
     submission: str
     detail: dict[str, Any]
     author: str
@@ -134,27 +134,27 @@ class ManualChanges(ClassTables):
                 made_at,
             )
 
-    def undo(self, name: str) -> Deed:
+    def undo(self, name: str) -> TrailEntry:
         """Undo the newest forget or rename of a submission that was not undone; return it.
 
         Raise UsageError if there is none.
         """
-        deeds = [one for one in self.trail() if one.submission == name and not one.undone]
-        if not deeds:
+        entries = [one for one in self.trail() if one.submission == name and not one.undone]
+        if not entries:
             raise UsageError(
                 f"{name} was neither forgotten nor renamed, so there is nothing to undo"
             )
-        deed = deeds[-1]
+        entry = entries[-1]
         with transaction(self.db) as db:
-            if deed.deed == "forget":
+            if entry.action == "forget":
                 db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
             else:
-                self._undo_rename(db, deed)
-            db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [deed.number])
-        return deed
+                self._undo_rename(db, entry)
+            db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [entry.number])
+        return entry
 
-    def _undo_rename(self, db: sqlite3.Connection, deed: Deed) -> None:
-        old, moved, gone, kept = (deed.detail[key] for key in ("old", "moved", "gone", "kept"))
+    def _undo_rename(self, db: sqlite3.Connection, entry: TrailEntry) -> None:
+        old, moved, gone, kept = (entry.detail[key] for key in ("old", "moved", "gone", "kept"))
         if self._row(db, old) is not None:
             raise UsageError(
                 f"The gradebook has another submission {old}, so the name is taken. Forget or"
@@ -166,25 +166,25 @@ class ManualChanges(ClassTables):
                 f"UPDATE {table} SET submission = ? WHERE id = ?",
                 [(old, number) for number in moved[table]],
             )
-        left = db.execute("SELECT max(id) FROM attempts WHERE submission = ?", [deed.submission])
+        left = db.execute("SELECT max(id) FROM attempts WHERE submission = ?", [entry.submission])
         (newest,) = left.fetchone()
         if kept is None and newest is None:
-            db.execute("DELETE FROM submissions WHERE name = ?", [deed.submission])
-        elif (self._row(db, deed.submission) or {}).get("current") in moved["attempts"]:
+            db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
+        elif (self._row(db, entry.submission) or {}).get("current") in moved["attempts"]:
             was = kept or {"problem": None, "fault": 0, "missing": 0}
             db.execute(
                 "UPDATE submissions SET current = ?, problem = ?, fault = ?, missing = ? WHERE"
                 " name = ?",
-                [newest, was["problem"], was["fault"], was["missing"], deed.submission],
+                [newest, was["problem"], was["fault"], was["missing"], entry.submission],
             )
 
-    def trail(self) -> list[Deed]:
+    def trail(self) -> list[TrailEntry]:
         rows = self.db.execute(
             "SELECT id, deed, submission, detail, author, made_at, undone FROM trail ORDER BY id"
         )
         return [
-            Deed(number, deed, name, json.loads(detail), author, made_at, bool(undone))
-            for number, deed, name, detail, author, made_at, undone in rows
+            TrailEntry(number, action, name, json.loads(detail), author, made_at, bool(undone))
+            for number, action, name, detail, author, made_at, undone in rows
         ]
 
     @staticmethod
@@ -203,7 +203,7 @@ class ManualChanges(ClassTables):
     @staticmethod
     def _note(
         db: sqlite3.Connection,
-        deed: str,
+        action: str,
         name: str,
         detail: dict[str, Any],
         author: str,
@@ -211,5 +211,5 @@ class ManualChanges(ClassTables):
     ) -> None:
         db.execute(
             "INSERT INTO trail (deed, submission, detail, author, made_at) VALUES (?, ?, ?, ?, ?)",
-            [deed, name, json.dumps(detail), author, made_at],
+            [action, name, json.dumps(detail), author, made_at],
         )

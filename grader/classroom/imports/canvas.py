@@ -44,7 +44,7 @@ class _Upload:
     file: str
 
 
-def _is_ours(level: Directory) -> Callable[[Entry], bool]:
+def _matcher(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
     )
@@ -61,7 +61,7 @@ def _upload(item: Entry, found: re.Match[str]) -> _Upload:
     )
 
 
-def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[_Upload]] = {}
     for item in level.items:
@@ -125,5 +125,5 @@ def _counts_as(file: str, others: set[str], names: Mapping[str, str]) -> str:
 
 
 LAYOUT = DownloadLayout(
-    "canvas", "<name>_<user id>_<attachment id>_<file name>", _is_ours, _sort_out
+    "canvas", "<name>_<user id>_<attachment id>_<file name>", _matcher, _read_level
 )

@@ -59,7 +59,7 @@ def find_class(
     wanted = set(graded) or set(names.values())
     only = tuple(name for name, lesson in names.items() if wanted == {lesson})
     recognised, level = _recognise(place, levels, names, layout)
-    found = recognised.sort_out(level, Lessons(names, only))
+    found = recognised.read_level(level, Lessons(names, only))
     if level is not levels[0]:
         found.notes.append(f"the submissions are in {level.name}")
     found.passed_over += [
@@ -120,7 +120,7 @@ def _recognise(
         return plain.LAYOUT, _plain_level(levels, names)
     layout = LAYOUTS[wanted]
     for level in levels:
-        if any(map(layout.is_ours(level), level.items)):
+        if any(map(layout.matcher(level), level.items)):
             return layout, level
     looks = next(
         (f"It looks like {other.name}" for other, _ in claims),
@@ -191,10 +191,10 @@ class _Reading:
 
 def _twice(handed: list[Submission]) -> Iterator[str]:
     """Yield notes on people in several submissions, and on names that several people have."""
-    for (name, its_id), names in _shared(
+    for (name, person_id), names in _shared(
         handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
     ):
-        yield f"{name} ({its_id}) is in several submissions: {', '.join(names)}. All are graded"
+        yield f"{name} ({person_id}) is in several submissions: {', '.join(names)}. All are graded"
     for name, names in _shared(
         handed, lambda one: {" + ".join(student.name for student in one.students)}
     ):

@@ -31,16 +31,16 @@ SCORES = "scores.csv"
 REPOSITORY = ".git"
 
 
-def _is_ours(level: Directory) -> Callable[[Entry], bool]:
+def _matcher(level: Directory) -> Callable[[Entry], bool]:
     prefix = _prefix(level)
     around = AROUND.search(level.name)
 
-    def is_ours(item: Entry) -> bool:
+    def matches(item: Entry) -> bool:
         return (
             item.kind is Kind.FOLDER and _is_named(item, prefix) and bool(around or _is_clone(item))
         )
 
-    return is_ours
+    return matches
 
 
 def _is_named(item: Entry, prefix: str) -> bool:
@@ -66,7 +66,7 @@ def _prefix(level: Directory) -> str:
     return shared[: shared.rfind("-") + 1]
 
 
-def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     prefix = _prefix(level)
     for item in level.items:
@@ -92,5 +92,5 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
 
 
 LAYOUT = DownloadLayout(
-    "github", "<assignment>-submissions/<assignment>-<username>", _is_ours, _sort_out
+    "github", "<assignment>-submissions/<assignment>-<username>", _matcher, _read_level
 )

@@ -31,14 +31,14 @@ FOLDER = re.compile(r"submission_(?P<id>\w+)")
 CREATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|[+-]\d\d:?\d\d)")
 
 
-def _is_ours(level: Directory) -> Callable[[Entry], bool]:
+def _matcher(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.name == METADATA
         or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
     )
 
 
-def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     items = {item.name: item for item in level.items}
     metadata = items.pop(METADATA, None)
@@ -123,8 +123,8 @@ def _created_at(entry: Any) -> str | None:
 
     Ruby writes a time as ``2026-03-01 10:00:00.123456789 Z``.
     """
-    said = entry.get(":created_at") if isinstance(entry, dict) else None
-    found = CREATED.match(said) if isinstance(said, str) else None
+    created_at = entry.get(":created_at") if isinstance(entry, dict) else None
+    found = CREATED.match(created_at) if isinstance(created_at, str) else None
     if found is None:
         return None
     offset = "Z" if found[3] == "UTC" else found[3]
@@ -155,4 +155,4 @@ def _student(person: dict[str, Any]) -> StudentIdentity | None:
     return StudentIdentity(shown or next(iter(ids.values())), ids) if shown or ids else None
 
 
-LAYOUT = DownloadLayout("gradescope", f"submission_<id>/ beside {METADATA}", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("gradescope", f"submission_<id>/ beside {METADATA}", _matcher, _read_level)

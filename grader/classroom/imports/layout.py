@@ -62,19 +62,19 @@ class SortedEntries:
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
-    """A layout: ``looks_like`` describes its names, ``is_ours`` tests one, ``sort_out`` reads a
+    """A layout: ``looks_like`` describes its names, ``matcher`` tests one, ``read_level`` reads a
     level.
     """
 
     name: str
     looks_like: str
-    is_ours: Callable[[Directory], Callable[[Entry], bool]]
-    sort_out: Callable[[Directory, Lessons], SortedEntries]
+    matcher: Callable[[Directory], Callable[[Entry], bool]]
+    read_level: Callable[[Directory, Lessons], SortedEntries]
 
     def claims(self, level: Directory) -> bool:
         """Return whether at least half of a level's items have names of this layout."""
-        ours = sum(map(self.is_ours(level), level.items))
-        return ours > 0 and 2 * ours >= len(level.items)
+        matching = sum(map(self.matcher(level), level.items))
+        return matching > 0 and 2 * matching >= len(level.items)
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:

@@ -32,7 +32,7 @@ ENTRY = re.compile(
 NAMELESS = "Participant"
 
 
-def _is_ours(level: Directory) -> Callable[[Entry], bool]:
+def _matcher(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: (
         item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
     )
@@ -48,7 +48,7 @@ def _student(name: str, participant: str) -> StudentIdentity:
     )
 
 
-def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[tuple[Entry, str | None]]] = {}
     for item in level.items:
@@ -86,4 +86,4 @@ def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
     return sorting
 
 
-LAYOUT = DownloadLayout("moodle", "<Full Name>_<id>_assignsubmission_file", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("moodle", "<Full Name>_<id>_assignsubmission_file", _matcher, _read_level)

@@ -73,16 +73,16 @@ def unique_names(wanted: Sequence[tuple[str, str]]) -> list[str]:
     count = collections.Counter(map(_same, plain))
     taken = {name for name in count if count[name] == 1}
     names = []
-    for name, (_, its_id) in zip(plain, wanted, strict=True):
+    for name, (_, person_id) in zip(plain, wanted, strict=True):
         if count[_same(name)] > 1:
-            name = next(one for one in _variants(name, its_id) if _same(one) not in taken)
+            name = next(one for one in _variants(name, person_id) if _same(one) not in taken)
             taken.add(_same(name))
         names.append(name)
     return names
 
 
-def _variants(name: str, its_id: str) -> Iterator[str]:
-    first = _tagged(name, its_id) if its_id else name
+def _variants(name: str, person_id: str) -> Iterator[str]:
+    first = _tagged(name, person_id) if person_id else name
     yield first
     for number in itertools.count(2):
         yield _tagged(first, str(number))

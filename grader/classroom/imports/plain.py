@@ -41,7 +41,7 @@ NO_LESSON = (
 )
 
 
-def _is_ours(level: Directory) -> Callable[[Entry], bool]:
+def _matcher(level: Directory) -> Callable[[Entry], bool]:
     return lambda item: item.kind in (Kind.FOLDER, Kind.FILE)
 
 
@@ -51,7 +51,7 @@ def _is_lesson(item: Entry, names: Mapping[str, str]) -> bool:
     return item.kind is Kind.FOLDER and item.name in names.values()
 
 
-def _sort_out(level: Directory, lessons: Lessons) -> SortedEntries:
+def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[str, list[tuple[str, Entry, str | None]]] = {}
     loose = [item for item in level.items if _is_lesson(item, lessons.names)]
@@ -123,4 +123,4 @@ def _remedy(item: Entry) -> str:
     return "holds a gradebook, not a submission" if item.kind is Kind.FOLDER else NO_LESSON
 
 
-LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _is_ours, _sort_out)
+LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _matcher, _read_level)

@@ -116,7 +116,7 @@ def texts_in(code: str) -> frozenset[str]:
     )
 
 
-def spells_out(text: str, solution: str) -> str | None:
+def copied_region(text: str, solution: str) -> str | None:
     """Return the first line of a region of the solution, if a text contains all of the region."""
     stripped = "\n".join(line.strip() for line in text.splitlines())
     return next((region[0] for region in regions(solution) if "\n".join(region) in stripped), None)

@@ -26,10 +26,10 @@ from pathlib import Path
 from grader.classroom.publish.engine_files import engine_files, install_torch
 from grader.classroom.publish.filter import (
     check_names,
+    copied_region,
     hints_without,
     reachable_definitions,
     regions,
-    spells_out,
     texts_in,
     without_names,
     words_in,
@@ -189,7 +189,7 @@ def hints_that_answer(lesson: Lesson) -> frozenset[str]:
     """Return hints that contain a whole region of the solution; they are not handed out."""
     solution = lesson.solution.read_text("utf-8")
     return frozenset(
-        step for steps in lesson.hints().values() for step in steps if spells_out(step, solution)
+        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
     )
 
 
@@ -278,7 +278,7 @@ def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
             lines = next(
                 (region[0] for region in regions(solution) if holds(stripped[path], region)), None
             )
-            if line := lines if path.suffix == ".md" else spells_out(files[path], solution):
+            if line := lines if path.suffix == ".md" else copied_region(files[path], solution):
                 place = path.relative_to(bundle)
                 raise CourseError(
                     f"{place} would contain a part of the solution of {lesson.id}: {line!r}. Change"

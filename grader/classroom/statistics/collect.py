@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from grader.classroom.exports.records import load_error, total_points
 from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.statistics.item_analysis import both_of_either, histogram
+from grader.classroom.statistics.item_analysis import histogram, ranked_pairs
 from grader.classroom.statistics.records import (
     JUDGED,
     Changed,
@@ -83,12 +83,12 @@ class _Collector:
             room.missing.append(person)
             states.add(State.MISSING)
         elif entry.fault:
-            said = entry.problem or "it could not be judged"
-            room.faults.append(ClassNote(person, "the submission", said))
+            reason = entry.problem or "it could not be judged"
+            room.faults.append(ClassNote(person, "the submission", reason))
             states.add(State.FAULT)
         elif report is None:
-            said = entry.problem or "it could not be read"
-            room.problems.append(ClassNote(person, "the submission", said))
+            reason = entry.problem or "it could not be read"
+            room.problems.append(ClassNote(person, "the submission", reason))
             states.add(State.PROBLEM)
         if entry.adjustments:
             room.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
@@ -241,9 +241,7 @@ class _Collector:
         counts = [mistake.people.count for mistake in mistakes]
         room.together = [
             Together(mistakes[one], mistakes[other], both, part)
-            for one, other, both, part in both_of_either(
-                self.pairs.items(), counts, FEWEST_TOGETHER
-            )
+            for one, other, both, part in ranked_pairs(self.pairs.items(), counts, FEWEST_TOGETHER)
         ]
         room.max_score = sum(lesson.max_score for lesson in room.lessons) or room.max_score
         room.sections = dict(sorted(room.sections.items()))

@@ -74,7 +74,7 @@ def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin
     )
 
 
-def both_of_either(
+def ranked_pairs(
     pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
 ) -> list[tuple[int, int, int, float]]:
     """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.

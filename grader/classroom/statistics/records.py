@@ -182,9 +182,9 @@ class CheckFacts:
         """The reason why the check itself may be wrong, if there is one."""
         if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
             return f"none of {self.judged} students passed"
-        telling = self.discrimination
-        if telling is not None and telling * math.sqrt(self.judged - 1) < AGAINST:
-            return f"students with better scores get it wrong (discrimination {telling:.2f})"
+        value = self.discrimination
+        if value is not None and value * math.sqrt(self.judged - 1) < AGAINST:
+            return f"students with better scores get it wrong (discrimination {value:.2f})"
         return None
 
 

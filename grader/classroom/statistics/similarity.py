@@ -136,14 +136,14 @@ def masked(text: str) -> str:
     return "".join(letters)
 
 
-class Watched(Protocol):
+class Tracker(Protocol):
     """A function that passes on the items of one part of the work, and may report progress."""
 
     def __call__(self, what: str, things: Collection[Thing], /) -> Iterable[Thing]:
         """Return the same items; ``what`` is the part's name."""
 
 
-def unwatched(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
+def untracked(what: str, things: Collection[Thing], /) -> Iterable[Thing]:
     return things
 
 
@@ -152,22 +152,24 @@ def similar_pairs(
     texts: Sequence[Text],
     known: Iterable[str],
     threshold: float,
-    watched: Watched = unwatched,
+    track: Tracker = untracked,
 ) -> list[Pair]:
     """Return the pairs with a share of at least ``threshold``, none within an earlier class.
 
     Pairs with the most shared lines come first. ``known`` are texts whose code does not count,
-    such as the stub; ``watched`` shows progress.
+    such as the stub; ``track`` shows progress.
     """
-    found = candidates(texts, known, threshold, watched)
+    found = candidates(texts, known, threshold, track)
 
     @functools.lru_cache(KEPT_AT_ONCE)
-    def telling(place: int) -> Any:
+    def own_fingerprint(place: int) -> Any:
         return without(fingerprint(texts[place].text), found.ignored)
 
     pairs = []
-    for one, other in watched("comparing pairs", found.pairs):
-        overlap, shares, slices = library().compare_files(telling(one), telling(other))
+    for one, other in track("comparing pairs", found.pairs):
+        overlap, shares, slices = library().compare_files(
+            own_fingerprint(one), own_fingerprint(other)
+        )
         if overlap and max(shares) >= threshold:
             sides = [
                 Side(
@@ -188,21 +190,21 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 
 
 def candidates(
-    texts: Sequence[Text], known: Iterable[str], threshold: float, watched: Watched = unwatched
+    texts: Sequence[Text], known: Iterable[str], threshold: float, track: Tracker = untracked
 ) -> Candidates:
     """Return pairs with enough common fingerprints, without comparing every pair of texts."""
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
         ignored |= {int(one) for one in fingerprint(code).hashes}
-    for place, text in enumerate(watched("reading texts", texts)):
+    for place, text in enumerate(track("reading texts", texts)):
         for one in fingerprint(text.text).hashes:
             owners.setdefault(int(one), []).append(place)
     common = max(COMMON_FEWEST, COMMON_SHARE * len(texts))
     ignored |= {one for one, places in owners.items() if len(places) > common}
     sizes: Counter[int] = Counter()
     shared: Counter[tuple[int, int]] = Counter()
-    for one, places in watched("finding pairs", owners.items()):
+    for one, places in track("finding pairs", owners.items()):
         if one not in ignored:
             sizes.update(places)
             shared.update(itertools.combinations(places, 2))

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from grader.classroom.batch.dask_client import connected, grade_in_cluster, seats
+from grader.classroom.batch.dask_client import cluster_slots, connected, grade_in_cluster
 from grader.classroom.batch.outputs import write_outputs
 from grader.classroom.batch.records import BatchPlan, Graded
 from grader.classroom.batch.regrade import lesson_of
@@ -29,7 +29,7 @@ from grader.classroom.imports.names import listed
 from grader.classroom.imports.records import ClassImport
 from grader.cli.commands.batch_summary import Summary, listing
 from grader.cli.commands.interrupts import graceful_interrupt
-from grader.cli.commands.progress_bar import telling
+from grader.cli.commands.progress_bar import grading_progress
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load, wanted_language
 from grader.core.sanitize import clean
@@ -114,7 +114,7 @@ def grade_class(
         try:
             with (
                 host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
-                telling(console, len(found.handed)) as told,
+                grading_progress(console, len(found.handed)) as progress,
                 graceful_interrupt(console, hosts),
             ):
                 tally = run_batch(
@@ -125,7 +125,7 @@ def grade_class(
                     students=matched.students,
                     hosts=hosts,
                     grading=grading,
-                    told=told,
+                    progress=progress,
                 )
         except KeyboardInterrupt:
             console.print(Text("stopped; run the same command to continue"))
@@ -161,7 +161,7 @@ def host_pool(
         waiting = "" if threads else "; grading begins when a worker connects"
         line = f"the cluster at {wanted.scheduler} has {counted(threads, 'thread')}{waiting}"
         console.print(Text(clean(line)), soft_wrap=True)
-        yield seats(cluster, wanted.workers, count), grade_in_cluster
+        yield cluster_slots(cluster, wanted.workers, count), grade_in_cluster
 
 
 def grade_here(*task: Any, name: str, page: object) -> Graded:

@@ -76,8 +76,8 @@ def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
             rewrite_page(out, book, book.entry(name))
         write_outputs(out, book)
     there = len(made) - len(new)
-    said = f"{counted(len(new), 'comment')} on {counted(len(set(new)), 'submission')}"
-    make_console().print(said + (f"; {there} already existed" if there else ""), markup=False)
+    message = f"{counted(len(new), 'comment')} on {counted(len(set(new)), 'submission')}"
+    make_console().print(message + (f"; {there} already existed" if there else ""), markup=False)
 
 
 def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:

@@ -56,14 +56,14 @@ def rename(out: Path, old: str, new: str) -> None:
 def undo(out: Path, name: str) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
     with Gradebook.open(out) as book, batch_lock(out):
-        deed = book.undo(name)
-        for one in {name, deed.detail.get("old", name)}:
+        entry = book.undo(name)
+        for one in {name, entry.detail.get("old", name)}:
             if one in book.all_names():
                 rewrite_page(out, book, book.entry(one))
             else:
                 page_path(out, one).unlink(missing_ok=True)
         write_outputs(out, book)
-    old = deed.detail.get("old")
+    old = entry.detail.get("old")
     say(f"{name} is {old} again" if old else f"{name} is back")
 
 
@@ -72,14 +72,14 @@ def list_trail(out: Path) -> None:
     with Gradebook.open(out) as book:
         trail = book.trail()
     table = plain_table("when", "who", "what", "")
-    for deed in trail:
+    for entry in trail:
         what = (
-            f"{deed.detail['old']} → {deed.submission}"
-            if deed.deed == "rename"
-            else f"{deed.submission} forgotten"
+            f"{entry.detail['old']} → {entry.submission}"
+            if entry.action == "rename"
+            else f"{entry.submission} forgotten"
         )
         table.add_row(
-            deed.made_at, clean(deed.author), clean(what), "undone" if deed.undone else ""
+            entry.made_at, clean(entry.author), clean(what), "undone" if entry.undone else ""
         )
     if trail:
         make_console().print(table)

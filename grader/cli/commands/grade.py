@@ -85,7 +85,7 @@ def grade_here(
             kept = keep(course, report, chosen.files, place, language, console=on_terminal)
 
         def page_of(report: Report) -> str:
-            return render_page(report, tr, keepsake=kept, places=chosen.places)
+            return render_page(report, tr, extras=kept, places=chosen.places)
 
         unwritten = problems_writing(outputs, report, page_of)
         page = str(outputs.html_file) if outputs.html_file and not unwritten else None
@@ -96,9 +96,9 @@ def grade_here(
         if outputs.repair or (outputs.repair is None and on_terminal and console.is_terminal):
             from grader.cli.commands.repairs import show_repairs
 
-            told = show_repairs(host, course, report, chosen, settings, place, console, tr)
-            if told is not report:
-                unwritten = unwritten or problems_writing(outputs, told, page_of)
+            final = show_repairs(host, course, report, chosen, settings, place, console, tr)
+            if final is not report:
+                unwritten = unwritten or problems_writing(outputs, final, page_of)
     if unwritten:
         raise unwritten[0]
     return exit_code(report)

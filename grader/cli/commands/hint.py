@@ -31,14 +31,14 @@ def show_hint(
     """Print the requested hint, or in a workspace the next one for what failed last."""
     learner, console = Learner.at(course, place, lang), console or make_console()
     tr, progress = learner.tr, learner.progress
-    lesson = course.lesson(lesson_id) if lesson_id else at_hand(learner, progress)
+    lesson = course.lesson(lesson_id) if lesson_id else hint_lesson(learner, progress)
     hints = lesson.hints()
     if name is not None and name not in hints:
         message = "{lesson} has no hint for {name}. There are hints for: {names}"
         names = ", ".join(hints) or "-"
         raise UsageError(tr(message, lesson=lesson.id, name=repr(name), names=names))
     if name is None and step is None and learner.keeps:
-        name = in_the_way(lesson, hints, progress)
+        name = hint_function(lesson, hints, progress)
     remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
     most = len(hints[name]) if name else LAST_STEP
     step = step or min(remembered + 1, most)
@@ -53,8 +53,8 @@ def show_hint(
         # "1 / 3" would read as points.
         which = tr("hint {step} of {steps}", step=step, steps=len(steps))
         chosen = "" if lesson_id else f"{lesson.id}  "
-        told = f"  {which}" if name else ""
-        console.print(Text.assemble((chosen, "dim"), (key, "bold"), (told, "dim")))
+        suffix = f"  {which}" if name else ""
+        console.print(Text.assemble((chosen, "dim"), (key, "bold"), (suffix, "dim")))
         if mistake := progress.of(lesson.id).named.get(key):
             found = tr("Your mistake in the last run: {title}", title=clean(mistake))
             console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
@@ -67,7 +67,7 @@ def show_hint(
     show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)
 
 
-def at_hand(learner: Learner, progress: Progress) -> Lesson:
+def hint_lesson(learner: Learner, progress: Progress) -> Lesson:
     """Return the only lesson here. Otherwise return the one graded last while it is wrong, else the
     first wrong one, else the next one.
     """
@@ -79,7 +79,7 @@ def at_hand(learner: Learner, progress: Progress) -> Lesson:
     return next(iter(here if len(here) == 1 else wrong), following)
 
 
-def in_the_way(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:
+def hint_function(lesson: Lesson, hints: dict[str, list[str]], progress: Progress) -> str | None:
     """Return the function that failed last, else the lesson's first; None if it has no hints."""
     names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
     return next((name for name in names if name in hints), None)
@@ -102,13 +102,13 @@ def show_further(
 ) -> None:
     tr = learner.tr
     if step < most:
-        said = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
+        message = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
     elif learner.keeps:
         command = f"grade solution {lesson.id} --give-up"
-        said = tr("That was the last step. The solution: {command}", command=command)
+        message = tr("That was the last step. The solution: {command}", command=command)
         if others := [other for other in lesson.hints() if other != name]:
             names = ", ".join(others)
-            said += "\n" + tr("There are hints for other functions too: {names}", names=names)
+            message += "\n" + tr("There are hints for other functions too: {names}", names=names)
     else:
         return
-    console.print(Text(f"\n{said}", "dim"))
+    console.print(Text(f"\n{message}", "dim"))

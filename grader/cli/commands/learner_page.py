@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from grader.cli.commands.selection import are_own
+from grader.cli.commands.selection import are_in_workspace
 from grader.cli.commands.workspace import Learner, readme_path, record
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.course.course import Course, Lesson
@@ -39,7 +39,11 @@ def keep(
     folder, the report is first recorded in their progress, and ``console`` shows which lessons it
     opened. Work named by --in or a path may be somebody else's, so nothing is recorded.
     """
-    learner = Learner.at(course, place, lang) if place == Path() and are_own(place, files) else None
+    learner = (
+        Learner.at(course, place, lang)
+        if place == Path() and are_in_workspace(place, files)
+        else None
+    )
     progress = Progress()
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress

@@ -75,8 +75,8 @@ def show_next(
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
     if file is None:
         message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
-        said = tr(message, file=lesson.filename, command=reset)
-        console.print(Text(f"  {said}", "yellow"))
+        text = tr(message, file=lesson.filename, command=reset)
+        console.print(Text(f"  {text}", "yellow"))
         return
     in_notebook = IN_NOTEBOOK in os.environ
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()

@@ -39,7 +39,7 @@ def new_course(root: Path, lesson: str | None, function: str | None, lang: str) 
     write(root / "exercises" / "course.toml", COURSE.format(id=id, mark=MARK))
     add_lesson(root, lesson, function, lang)
     click.echo(f"{root} is a course. Its name and title are in exercises/course.toml")
-    tell(root, lesson)
+    print_next_steps(root, lesson)
 
 
 def new_lesson(course: Course, lesson: str | None, function: str | None, lang: str) -> None:
@@ -58,7 +58,7 @@ def new_lesson(course: Course, lesson: str | None, function: str | None, lang: s
             f"There is a lesson {lesson!r} already. Choose another name; nothing was changed"
         )
     add_lesson(course.root, known_good(lesson, "lesson"), function, lang)
-    tell(course.root, lesson)
+    print_next_steps(course.root, lesson)
 
 
 def known_good(name: str, what: str) -> str:
@@ -127,7 +127,7 @@ def write(path: Path, text: str) -> None:
         ) from None
 
 
-def tell(root: Path, lesson: str) -> None:
+def print_next_steps(root: Path, lesson: str) -> None:
     click.echo(
         f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with"
         f" solutions/{lesson}.py."

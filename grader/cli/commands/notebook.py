@@ -111,16 +111,14 @@ class Shown:
     report: Report
     tr: Catalogue
     command: str
-    keepsake: LearnerExtras | None = None
+    extras: LearnerExtras | None = None
 
     def _repr_html_(self) -> str:
         """Return the page in a sandboxed frame, so that no style leaks and no script runs."""
         page = html.escape(
-            as_magics(
-                render_page(self.report, self.tr, keepsake=self.keepsake, inline=self.command)
-            )
+            as_magics(render_page(self.report, self.tr, extras=self.extras, inline=self.command))
         )
-        parts = sections(self.report.lessons, self.keepsake or LearnerExtras())
+        parts = sections(self.report.lessons, self.extras or LearnerExtras())
         height = HEAD_PIXELS + LINE_PIXELS * len(self.report.lessons)
         for lesson in parts.begun:
             height += LINE_PIXELS * len(lesson.checks) + OPEN_PIXELS * to_do(lesson)
@@ -172,7 +170,7 @@ class Kernel:
                 course, shown.report, chosen.files, place, lang, console=console, readmes=False
             )
         print(as_magics(opened.get()), end="")
-        return replace(shown, keepsake=kept)
+        return replace(shown, extras=kept)
 
     def grade_cell(self, asked: MagicOptions, code: str, place: Path) -> Shown:
         course = load_course(find_course(asked.course_root, here=place))

@@ -51,7 +51,7 @@ class Meter:
             Progress(*columns, console=console, transient=True) if console.is_terminal else None
         )
         self._what, self._total = "", 0
-        self._began = self._said = 0.0
+        self._began = self._reported_at = 0.0
 
     def __enter__(self) -> Meter:
         if self._bar is not None:
@@ -64,19 +64,19 @@ class Meter:
 
     def begin(self, what: str, total: int) -> None:
         self._what, self._total = what, total
-        self._began = self._said = time.monotonic()
+        self._began = self._reported_at = time.monotonic()
         if self._bar is not None:
             for task in self._bar.task_ids:
                 self._bar.remove_task(task)
             self._bar.add_task(what, total=total)
 
-    def told(self, done: int) -> None:
+    def update(self, done: int) -> None:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[-1], completed=done)
             return
         at = time.monotonic()
-        if at - self._said >= LOG_SECONDS:
-            self._said, rate = at, done / (at - self._began)
+        if at - self._reported_at >= LOG_SECONDS:
+            self._reported_at, rate = at, done / (at - self._began)
             left = math.ceil((self._total - done) / rate) if rate else 0
             print(
                 f"{self._what}: {done} of {self._total} done, {rate:.1f}/s, about {left} s left",
@@ -90,12 +90,12 @@ class Meter:
         for done, thing in enumerate(things):
             if (at := time.monotonic()) - looked >= LOOK_SECONDS:
                 looked = at
-                self.told(done)
+                self.update(done)
             yield thing
 
 
 @contextlib.contextmanager
-def telling(console: Console, total: int) -> Iterator[Callable[[int], None]]:
+def grading_progress(console: Console, total: int) -> Iterator[Callable[[int], None]]:
     with Meter(console) as meter:
         meter.begin("grading", total)
-        yield meter.told
+        yield meter.update

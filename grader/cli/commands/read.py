@@ -37,7 +37,7 @@ def show_readme(
     learner, console = Learner.at(course, place, lang), console or make_console()
     lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
     lesson = lesson or course.lessons[-1]
-    text = unfolded(readme(learner, lesson), answers=answers)
+    text = plain_readme(readme(learner, lesson), answers=answers)
     shown = Markdown(text, code_theme="ansi_dark")
     hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
     console.width = min(console.width, WIDTH)
@@ -60,7 +60,7 @@ def readme(learner: Learner, lesson: Lesson) -> str:
     raise UsageError(learner.tr(message, lesson=lesson.id))
 
 
-def unfolded(text: str, *, answers: bool) -> str:
+def plain_readme(text: str, *, answers: bool) -> str:
     """Return a README without HTML and pictures; folded answers are left out or put under their
     heading.
     """

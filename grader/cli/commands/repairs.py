@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.commands.selection import Selection, are_own
+from grader.cli.commands.selection import Selection, are_in_workspace
 from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue
 from grader.core.protocol import Repair
@@ -37,25 +37,25 @@ def show_repairs(
     found. In a learner's own folder the last hint shows the repair. Ctrl-C ends only the search,
     because the verdict is already there.
     """
-    said = Text(tr("Searching for the expression that is wrong …"), "dim")
+    message = Text(tr("Searching for the expression that is wrong …"), "dim")
     watched = console.is_terminal and console.file.isatty()
     try:
-        with console.status(said, spinner="line") if watched else contextlib.nullcontext():
-            told, found = repaired(host, report, chosen.lessons, chosen.files, settings)
+        with console.status(message, spinner="line") if watched else contextlib.nullcontext():
+            final, found = repaired(host, report, chosen.lessons, chosen.files, settings)
     except KeyboardInterrupt:
         return report
-    if told.lessons == report.lessons:
+    if final.lessons == report.lessons:
         return report
-    for lesson in told.lessons:
+    for lesson in final.lessons:
         shown: set[str] = set()
         for check in lesson.checks:
             if check.wrong_expression and check.function not in shown:
                 shown.add(check.function)
                 text = wrong_expression_text(check, lesson, tr, console.width - INDENT)
                 console.print(Padding(text, (1, 0, 0, INDENT), expand=False))
-    if place == Path() and are_own(place, chosen.files):
+    if place == Path() and are_in_workspace(place, chosen.files):
         keep_repairs(Learner.at(course, place, settings.lang), found)
-    return told
+    return final
 
 
 def keep_repairs(learner: Learner, found: dict[str, tuple[Repair, ...]]) -> None:

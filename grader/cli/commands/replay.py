@@ -58,31 +58,31 @@ class Replay:
         return f"{self.lesson.id}.{self.check}" if self.check else None
 
 
-def understood(course: Course, asked: ReplayRequest) -> Replay:
+def find_replay(course: Course, request: ReplayRequest) -> Replay:
     """Return what to judge; raise UsageError for an unknown lesson, check or file."""
-    head, _, rest = asked.target.partition(".")
+    head, _, rest = request.target.partition(".")
     lesson = course.lesson(head)
     check = known_check(lesson, rest) if rest not in ("", "py") else None
-    if asked.check_seed is not None and check is None:
+    if request.check_seed is not None and check is None:
         message = (
             "--check-seed is the seed of one check, and {lesson} is a lesson. Name one:"
             " {lesson}.<check>"
         )
         raise UsageError(message, lesson=lesson.id)
-    if asked.seed is not None and asked.check_seed is not None:
+    if request.seed is not None and request.check_seed is not None:
         raise UsageError(
             "--seed and --check-seed are both given. Give the run's seed, or the check's own"
         )
-    file = read_submission(asked.place, [lesson.id]).get(lesson.id)
+    file = read_submission(request.place, [lesson.id]).get(lesson.id)
     if file is None:
         message = "{folder} holds no {file}. Name the folder that does: --in DIR"
-        raise UsageError(message, folder=str(asked.place.resolve()), file=lesson.filename)
+        raise UsageError(message, folder=str(request.place.resolve()), file=lesson.filename)
     if file.ignored:
         raise UsageError(file.template, **file.facts)
-    seeds = {f"{lesson.id}.{check}": asked.check_seed} if asked.check_seed is not None else {}
-    language = wanted_language(asked.lang)
-    seed = secrets.randbits(32) if asked.seed is None else asked.seed
-    settings = Settings(seed, asked.sandbox, course.limits, lang=language, seeds=seeds)
+    seeds = {f"{lesson.id}.{check}": request.check_seed} if request.check_seed is not None else {}
+    language = wanted_language(request.lang)
+    seed = secrets.randbits(32) if request.seed is None else request.seed
+    settings = Settings(seed, request.sandbox, course.limits, lang=language, seeds=seeds)
     return Replay(lesson, check, file, settings, engine_catalogue(language))
 
 
@@ -99,19 +99,19 @@ def known_check(lesson: Lesson, name: str) -> str:
     raise UsageError("{lesson} has no check {name}. Its checks: {names}", **facts)
 
 
-def replay(course: Course, asked: ReplayRequest) -> ExitCode:
+def replay(course: Course, request: ReplayRequest) -> ExitCode:
     """Judge again and show the check in full; for a lesson, the wrong one or a list of them."""
     with ForkServerClient() as client:
-        what = understood(course, asked)
+        what = find_replay(course, request)
         with waiting(make_console(stderr=True), what.tr, client):
             judged = grade_lesson(client, what.lesson, what.file, what.settings)
     if what.check is None and judged.result.status is LessonStatus.NOT_STARTED:
-        said = "{lesson} is not started, so there is nothing to show. What comes next: {command}"
-        said = what.tr(said, lesson=what.lesson.id, command="grade next")
-        make_console().print(said, markup=False)
+        message = "{lesson} is not started, so there is nothing to show. What comes next: {command}"
+        message = what.tr(message, lesson=what.lesson.id, command="grade next")
+        make_console().print(message, markup=False)
         return ExitCode.NOT_FULL_MARKS
     if what.check is None and len(wrong := wrong_checks(judged.result)) > 1:
-        show_choice(make_console(), what, asked, wrong)
+        show_choice(make_console(), what, request, wrong)
         return ExitCode.NOT_FULL_MARKS
     shown = checks_to_show(what, judged.result)
     show_whole(make_console(), judged.result, shown, seed=what.settings.seed, tr=what.tr)
@@ -144,7 +144,7 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
 
 
 def show_choice(
-    console: Console, what: Replay, asked: ReplayRequest, wrong: Sequence[CheckResult]
+    console: Console, what: Replay, request: ReplayRequest, wrong: Sequence[CheckResult]
 ) -> None:
     """Print the wrong checks, each with a command for it, ready to paste."""
     message = "{count} checks of {lesson} are wrong. Take one:"
@@ -152,12 +152,12 @@ def show_choice(
     lines = Lines(console, what.tr)
     for check in wrong:
         lines.show_check(check)
-        words = ["grade", "replay", check.id, "--seed", str(what.settings.seed), *asked.options]
+        words = ["grade", "replay", check.id, "--seed", str(what.settings.seed), *request.options]
         console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
 
 
 def one_wrong_check(
-    client: ForkServerClient, console: Console, what: Replay, asked: ReplayRequest
+    client: ForkServerClient, console: Console, what: Replay, request: ReplayRequest
 ) -> Replay | None:
     """Return the replay of the named check, or else of the only wrong one.
 
@@ -167,7 +167,7 @@ def one_wrong_check(
         return what
     wrong = wrong_checks(grade_lesson(client, what.lesson, what.file, what.settings).result)
     if len(wrong) > 1:
-        show_choice(console, what, asked, wrong)
+        show_choice(console, what, request, wrong)
         return None
     return replace(what, check=check_name(wrong[0]) if wrong else None)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.text import Text
 
-from grader.cli.commands.replay import Replay, ReplayRequest, one_wrong_check, own_file, understood
+from grader.cli.commands.replay import Replay, ReplayRequest, find_replay, one_wrong_check, own_file
 from grader.core.errors import ExitCode, UsageError
 from grader.core.protocol import DebugRequest
 from grader.core.subprocesses import users_environment
@@ -26,7 +26,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     """Run one check in a separate process without sandbox,
     with a debugger in the student's code.
     """
-    what = understood(course, asked)
+    what = find_replay(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
         raise UsageError(what.file.template or what.file.problem, **what.file.facts)
@@ -42,8 +42,8 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
         )
         command = f"grade replay {what.lesson.id}.<check> --break"
         raise UsageError(what.tr(refused, lesson=what.lesson.id, command=command))
-    said = what.tr("{file} is run here, with your rights: this is not a sandbox", file=path.name)
-    make_console(stderr=True).print(Text(said, "dim"))
+    warning = what.tr("{file} is run here, with your rights: this is not a sandbox", file=path.name)
+    make_console(stderr=True).print(Text(warning, "dim"))
     request = debug_request(what, path, chosen.check, stop=stop)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "request.json"

@@ -13,9 +13,9 @@ from grader.cli.commands.replay import (
     Replay,
     ReplayRequest,
     check_name,
+    find_replay,
     one_wrong_check,
     own_file,
-    understood,
 )
 from grader.core.errors import ExitCode
 from grader.core.report import CheckResult, Outcome
@@ -29,14 +29,14 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson
 
 
-def show_script(course: Course, asked: ReplayRequest) -> ExitCode:
+def show_script(course: Course, request: ReplayRequest) -> ExitCode:
     """Print a script that repeats a check without the engine; for a lesson, its one wrong check."""
     errors = make_console(stderr=True)
     with ForkServerClient() as client:
-        what = one_wrong_check(client, errors, understood(course, asked), asked)
+        what = one_wrong_check(client, errors, find_replay(course, request), request)
         if what is None:
             return ExitCode.NOT_FULL_MARKS
-        path = own_file(asked.place, what.file)
+        path = own_file(request.place, what.file)
         settings = replace(what.settings, recorded=what.check_id)
         outcome = grade_lesson(client, what.lesson, what.file, settings) if what.check_id else None
     checks = outcome.result.checks if outcome else ()

@@ -24,45 +24,45 @@ SHOWN = 5
 """How many checks of a lesson are listed one by one."""
 
 
-def resolve_target(course: Course, asked: ReplayRequest) -> ReplayRequest | None:
+def resolve_target(course: Course, request: ReplayRequest) -> ReplayRequest | None:
     """Return the request with a lesson or a check; None after listing several candidates.
 
     Raise UsageError if nothing is known to be wrong.
     """
-    asked = at_its_path(course, asked)
-    if asked.target:
-        return asked
-    learner = Learner.at(course, asked.place, asked.lang)
-    files = read_submission(asked.place, [lesson.id for lesson in course.lessons])
+    request = with_path_resolved(course, request)
+    if request.target:
+        return request
+    learner = Learner.at(course, request.place, request.lang)
+    files = read_submission(request.place, [lesson.id for lesson in course.lessons])
     here = [lesson for lesson in course.lessons if lesson.id in files]
     if not here:
-        raise nothing_in(asked.place, [lesson.id for lesson in course.lessons])
+        raise nothing_in(request.place, [lesson.id for lesson in course.lessons])
     wrong = wrong_last(here, learner.progress)
     if len(here) == 1 or len(wrong) == 1:
-        return replace(asked, target=next(iter(wrong), here[0].id))
+        return replace(request, target=next(iter(wrong), here[0].id))
     if not wrong:
         message = (
             "No check is known to be wrong in {folder}. Grade first: grade. Or name a lesson, such"
             " as {command}"
         )
         raise UsageError(
-            message, folder=str(asked.place.resolve()), command=f"grade replay {here[0].id}"
+            message, folder=str(request.place.resolve()), command=f"grade replay {here[0].id}"
         )
-    show_wrong(make_console(stderr="--show" in asked.options), learner, asked, wrong)
+    show_wrong(make_console(stderr="--show" in request.options), learner, request, wrong)
     return None
 
 
-def at_its_path(course: Course, asked: ReplayRequest) -> ReplayRequest:
+def with_path_resolved(course: Course, request: ReplayRequest) -> ReplayRequest:
     """Turn a path to a lesson's file or a folder into that lesson, at that place."""
-    path = asked.place / asked.target
-    if len(Path(asked.target).parts) < 2 or not is_there(path):
-        return asked
+    path = request.place / request.target
+    if len(Path(request.target).parts) < 2 or not is_there(path):
+        return request
     lesson = lesson_names(one.id for one in course.lessons).get(path.name, "")
-    options = list(asked.options)
+    options = list(request.options)
     if "--in" in options:
         at = options.index("--in")
         del options[at : at + 2]
-    return replace(asked, target=lesson, place=path, options=(*options, "--in", str(path)))
+    return replace(request, target=lesson, place=path, options=(*options, "--in", str(path)))
 
 
 def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[str, int]]:
@@ -79,7 +79,10 @@ def wrong_last(lessons: list[Lesson], progress: Progress) -> dict[str, Mapping[s
 
 
 def show_wrong(
-    console: Console, learner: Learner, asked: ReplayRequest, wrong: Mapping[str, Mapping[str, int]]
+    console: Console,
+    learner: Learner,
+    request: ReplayRequest,
+    wrong: Mapping[str, Mapping[str, int]],
 ) -> None:
     """Print the checks that were wrong, each with a command for it, ready to paste."""
     tr = learner.tr
@@ -88,10 +91,14 @@ def show_wrong(
     for lesson, checks in wrong.items():
         console.print("", Text(lesson, "bold"), sep="\n")
         for check, own in list(checks.items())[:SHOWN]:
-            seed = ["--check-seed", str(own)] if asked.seed is None else ["--seed", str(asked.seed)]
-            words = ["grade", "replay", clean(check), *seed, *asked.options]
+            seed = (
+                ["--check-seed", str(own)]
+                if request.seed is None
+                else ["--seed", str(request.seed)]
+            )
+            words = ["grade", "replay", clean(check), *seed, *request.options]
             console.print(Text(f"    {shlex.join(words)}", "dim"), soft_wrap=True)
         if (more := len(checks) - SHOWN) > 0:
-            command = shlex.join(["grade", "replay", lesson, *asked.options])
+            command = shlex.join(["grade", "replay", lesson, *request.options])
             rest = tr("… and {count} more: {command}", count=more, command=command)
             console.print(Text(f"    {rest}", "dim"), soft_wrap=True)

@@ -46,11 +46,11 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
                 learner.tr("{file} can't be written: {reason}. Nothing of yours was lost", **why)
             ) from None
         path = target.relative_to(learner.folder)
-        said = learner.tr("{file} is a fresh stub.", file=path.as_posix())
+        message = learner.tr("{file} is a fresh stub.", file=path.as_posix())
         if copy:
             kept = path.with_name(copy.name).as_posix()
-            said += " " + learner.tr("What you had is in {file}", file=kept)
-        console.print(Text(said))
+            message += " " + learner.tr("What you had is in {file}", file=kept)
+        console.print(Text(message))
 
 
 def same_text(path: Path, text: str) -> bool:

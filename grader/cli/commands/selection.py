@@ -82,7 +82,7 @@ def select(course: Course, words: tuple[str, ...], place: Path) -> Selection:
         for lesson, file in at.items()
         if lesson in usual and usual[lesson].path == file.path
     }
-    name = (place if are_own(place, at) else lone).resolve().name
+    name = (place if are_in_workspace(place, at) else lone).resolve().name
     return Selection(
         list(dict.fromkeys(chosen)),
         files,
@@ -180,7 +180,7 @@ def nothing_in(place: Path, ids: list[str]) -> UsageError:
     return UsageError(message, folder=str(place.resolve()), file=f"{ids[0]}.py")
 
 
-def are_own(place: Path, files: Mapping[str, LessonFile]) -> bool:
+def are_in_workspace(place: Path, files: Mapping[str, LessonFile]) -> bool:
     """Return whether files are, unpacked, in the workspace around or below ``place``."""
     folder = find_workspace(place) or place.resolve()
     paths = [(place / file.path).resolve() for file in files.values()]

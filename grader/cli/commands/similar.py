@@ -46,7 +46,7 @@ def show_similar(
         )
     console = make_console(stderr=True)
     with ExitStack() as stack:
-        stack.enter_context(unharmed(console, out / FILE))
+        stack.enter_context(say_what_is_left(console, out / FILE))
         book = stack.enter_context(Gradebook.open(out))
         older = stack.enter_context(Gradebook.open(against)) if against else None
         graded = [one for one, _, _ in book.lessons()]
@@ -65,8 +65,8 @@ def show_similar(
                 else []
             )
             compared += len(texts)
-            watched = partial(over_lesson, meter, one)
-            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, watched)
+            track = partial(over_lesson, meter, one)
+            pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, track)
         labels = {entry.name: entry.label for entry in book.entries()}
     pairs.sort(key=rank)
     page = render_similar(
@@ -78,11 +78,11 @@ def show_similar(
     )
     with output(out / FILE) as file:
         file.write(page.encode("utf-8", "backslashreplace"))
-    tell(pairs, labels, out / FILE)
+    print_pairs(pairs, labels, out / FILE)
 
 
 @contextmanager
-def unharmed(console: Console, page: Path) -> Iterator[None]:
+def say_what_is_left(console: Console, page: Path) -> Iterator[None]:
     """After Ctrl-C in the block, print whether there is a page from an earlier run."""
     try:
         yield
@@ -110,7 +110,7 @@ def known_texts(lesson: Lesson) -> Iterator[str]:
     yield from (cell.source for cell in lesson.accepted)
 
 
-def tell(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
+def print_pairs(pairs: list[Pair], labels: dict[str, str], page: Path) -> None:
     console = make_console()
     if pairs:
         table = plain_table("lines", "shared", "lesson", "first", "second")

@@ -48,9 +48,9 @@ class Elapsed:
             self.imported_at = now
         if self.imported_at is not None:
             seconds = int(now - self.imported_at)
-            said = self.tr("Grading … running your code, {seconds} s", seconds=seconds)
+            text = self.tr("Grading … running your code, {seconds} s", seconds=seconds)
         elif judging is None:
-            said = self.tr("Grading … {seconds} s", seconds=int(now - self.began))
+            text = self.tr("Grading … {seconds} s", seconds=int(now - self.began))
         else:
-            said = self.tr("Grading … importing torch takes a few seconds")
-        return Text(said, "dim")
+            text = self.tr("Grading … importing torch takes a few seconds")
+        return Text(text, "dim")

@@ -77,8 +77,8 @@ def verify_course(
         )
         raise KeyboardInterrupt
     counts = (len(lessons), "lesson"), (found.gradings, "grading"), (seeds, "seed")
-    said = counted(len(problems), "problem") if problems else "no problems"
-    print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {said}")
+    summary = counted(len(problems), "problem") if problems else "no problems"
+    print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {summary}")
     return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
 
 

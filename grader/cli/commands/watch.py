@@ -181,8 +181,8 @@ class WatchSession:
         self.current = lesson
         if self.plain:
             return
-        told = "grading {lesson} … {seconds} s" if seconds else "grading {lesson} …"
-        self.screen.tell(self.learner.tr(told, lesson=lesson, seconds=seconds))
+        template = "grading {lesson} … {seconds} s" if seconds else "grading {lesson} …"
+        self.screen.show_status(self.learner.tr(template, lesson=lesson, seconds=seconds))
 
     def shown(self, verdict: WatchResult) -> None:
         self.current, self.report = verdict.lesson, verdict.report
@@ -233,7 +233,7 @@ class WatchSession:
             if not self.screen.back():
                 self.screen.jump(forward=key == NEXT_FAILURE)
         elif key.lower() == "r":
-            self.screen.tell(self.learner.tr("grading {lesson} …", lesson=self.current))
+            self.screen.show_status(self.learner.tr("grading {lesson} …", lesson=self.current))
             self.watcher.again(self.current)
         elif show := shows.get(key.lower()):
             self.screen.show(show, [])
@@ -277,7 +277,7 @@ class WatchSession:
         files = {self.current: file} if file else {}
         place = Path() if self.keeps else learner.folder
         own = keep(learner.course, report, files, place, tr.lang)
-        return render_page(report, tr, keepsake=own)
+        return render_page(report, tr, extras=own)
 
     def explain(self, console: Console) -> None:
         for key, (_, what) in KEYS.items():

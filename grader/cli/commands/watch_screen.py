@@ -57,7 +57,7 @@ class Screen:
             yield
         finally:
             self.console.show_cursor(True)
-            if self.console.is_terminal:  # what tell() left on the line
+            if self.console.is_terminal:  # what show_status() left on the line
                 self.console.control(
                     Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2))
                 )
@@ -170,6 +170,6 @@ class Screen:
         shown.stylize("dim")
         return shown
 
-    def tell(self, text: str) -> None:
+    def show_status(self, text: str) -> None:
         if self.console.is_terminal:
             self.console.print(Text(text, "cyan"), end="\r")

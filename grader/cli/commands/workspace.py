@@ -133,8 +133,8 @@ def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[
     ]
     if notebook:
         opens = tr("open the notebooks (pip install jupyterlab)")
-        said = tr("in a cell: then %grade grades the saved notebook")
-        rows += [("jupyter lab", opens), ("%load_ext grader", said)]
+        help_text = tr("in a cell: then %grade grades the saved notebook")
+        rows += [("jupyter lab", opens), ("%load_ext grader", help_text)]
     else:
         rows.append(("grade watch", tr("grade at every save")))
     return rows

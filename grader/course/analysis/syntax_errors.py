@@ -145,10 +145,10 @@ RULES = (
 def explain(message: str, line: str) -> SyntaxExplanation | None:
     """Return what a syntax error means, from Python's message and the text of its line."""
     for rule in RULES:
-        said = re.search(rule.message, message)
+        found = re.search(rule.message, message)
         seen = re.search(rule.line, line)
-        if said and seen:
-            facts = {**said.groupdict(), **seen.groupdict()}
+        if found and seen:
+            facts = {**found.groupdict(), **seen.groupdict()}
             return SyntaxExplanation(
                 rule.template, {key: text.strip() for key, text in facts.items()}
             )

@@ -42,8 +42,10 @@ def as_magics(readme: str, lesson: str) -> str:
     listed = rf"^grade ((?:hint )?{lesson})(?: +(?:# *)?(.+))?$"
 
     def magic(found: re.Match[str]) -> str:
-        said = f"%grade {found[1]}"
-        return f"{said:{len(lesson) + len('%grade hint ')}}  # {found[2]}" if found[2] else said
+        command = f"%grade {found[1]}"
+        return (
+            f"{command:{len(lesson) + len('%grade hint ')}}  # {found[2]}" if found[2] else command
+        )
 
     return QUOTED.sub("%grade ", re.sub(listed, magic, readme, flags=re.MULTILINE))
 

@@ -105,12 +105,12 @@ class GraphHandle:
 @dataclass(slots=True)
 class Response:
     """A decoded answer: the structure with slots, its tensors, which of them require grad
-    (``wanted``), and the handle for products.
+    (``requires_grad``), and the handle for products.
     """
 
     structure: Any
     tensors: list[Tensor]
-    wanted: list[bool]
+    requires_grad: list[bool]
     handle: GraphHandle | None
     session: SessionProtocol
 
@@ -131,7 +131,11 @@ class _Remote(torch.autograd.Function):
         # referred to them would never be freed.
         ctx.handle, ctx.session, ctx.inputs = response.handle, response.session, inputs
         ctx.mark_non_differentiable(
-            *(t for t, wants in zip(response.tensors, response.wanted, strict=True) if not wants)
+            *(
+                t
+                for t, requires in zip(response.tensors, response.requires_grad, strict=True)
+                if not requires
+            )
         )
         return tuple(response.tensors)
 

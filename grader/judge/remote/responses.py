@@ -53,9 +53,9 @@ class ResponseReader(RpcClient):
         handle = None
         if number is not None and self._line is not None:
             handle = GraphHandle(self._line, number)
-        tensors, wanted = list(decoder.tensors), list(decoder.wanted)
+        tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
         self._write_back(frame, decoder, inputs)
-        return Response(structure, tensors, wanted, handle, cast(SessionProtocol, self))
+        return Response(structure, tensors, requires_grad, handle, cast(SessionProtocol, self))
 
     def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
         """Copy what the student's code wrote into its inputs to the judge's inputs, as a local call

@@ -143,7 +143,9 @@ class RpcClient:
         assert line is not None
         number = secrets.randbits(62)  # so that no answer can come before its question
         rest_of_lesson = self._lesson_deadline - time.monotonic()
-        deadline = Deadline(min(patience * self.limits.call_seconds, rest_of_lesson), self._put_off)
+        deadline = Deadline(
+            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
+        )
         freed = line.take_freed()
         try:
             head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
@@ -164,7 +166,7 @@ class RpcClient:
             raise
         return reply
 
-    def _put_off(self) -> float:
+    def _extension(self) -> float:
         """Return by how many seconds to extend a deadline that has been reached."""
         seconds = self.starvation.seconds_since()
         self._lesson_deadline += seconds

@@ -25,7 +25,7 @@ from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
 from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
 from grader.judge.remote.replies import missing_name, part
-from grader.judge.scenario_source import reached_by
+from grader.judge.scenario_source import scenario_with_definitions
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame
 from grader.worker.wire.placeholders import TensorRef, fill
@@ -110,7 +110,7 @@ class StudentSession(ObjectSession):
         data = [encoder.encode(as_references(part, line)) for part in (args, kwargs)]
         fields: dict[str, Any] = {"path": scenario, "args": data}
         if scenario not in line.scenarios:
-            fields["source"] = reached_by(self._scenarios, scenario)
+            fields["source"] = scenario_with_definitions(self._scenarios, scenario)
         reply = self.ask("observe", blob=encoder.blob, **fields)
         line.scenarios.add(scenario)
         return self.checked(lambda: self._decoded(reply))

@@ -25,7 +25,7 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
     """Return the innermost line of a file (None if unknown), and other output that arrived with the
     stack.
 
-    The worker could lie about it, so it decides nothing.
+    The worker could lie about the line, so no verdict depends on it.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""

@@ -17,7 +17,7 @@ class HurriedSession(StudentSession):
     def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
         return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
 
-    def _put_off(self) -> float:
+    def _extension(self) -> float:
         return 0.0
 
     def _where(self, worker: object) -> None:

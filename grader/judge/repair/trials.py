@@ -55,7 +55,7 @@ class Trials:
     workers: WorkerSource
 
     def repairs(self) -> Iterator[Repair]:
-        """Search each function that has such failures, while there is time; yield the results."""
+        """Search for repairs of the functions in ``unlocated``, while there is time."""
         seconds = SECONDS
         for function in self.task.unlocated:
             if seconds <= 0:

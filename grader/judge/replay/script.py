@@ -21,7 +21,7 @@ from grader.judge.replay.literals import NoLiteral, definition, literal, operati
 from grader.judge.replay.program_source import program_lines
 from grader.judge.replay.recording import Step
 from grader.judge.replay.steps import call_name, dependent, parts_of, returns_nothing, wrong_step
-from grader.judge.scenario_source import reached_by, scenario_names, without_torch
+from grader.judge.scenario_source import scenario_names, scenario_with_definitions, without_torch
 from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program
 
@@ -151,7 +151,7 @@ class ScriptWriter:
         if step.kind == "get":
             return f"{self.module}.{step.what}"
         if step.kind == "observe":
-            source = without_torch(reached_by(self.scenarios, step.what))
+            source = without_torch(scenario_with_definitions(self.scenarios, step.what))
             self.definitions.setdefault("scenario", source)
             return f"{step.what}({', '.join([self.module, *self._arguments(step)])})"
         if step.kind == "call":
@@ -244,8 +244,10 @@ class ScriptWriter:
                 return one
         return None
 
-    def _new_name(self, wish: str) -> str:
-        names = itertools.chain([wish], (f"{wish}{number}" for number in itertools.count(2)))
+    def _new_name(self, preferred: str) -> str:
+        names = itertools.chain(
+            [preferred], (f"{preferred}{number}" for number in itertools.count(2))
+        )
         name = next(name for name in names if name not in self.taken)
         self.taken.add(name)
         return name

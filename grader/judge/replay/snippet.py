@@ -2,8 +2,8 @@
 same inputs.
 
 The report shows one for every failed check, so it is made from the session's record of the last
-call; ``grade replay`` needs a full recording instead. There is none if it would take more than a
-few lines, and none for a scenario, because that is not a call.
+call; ``grade replay`` needs a full recording instead. There is no snippet for a call that would
+take more than a few lines, and none for a scenario, because a scenario is not a call.
 """
 
 from __future__ import annotations

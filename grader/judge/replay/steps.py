@@ -50,7 +50,7 @@ def returns_nothing(step: Step) -> bool:
     return step.what in (Tensor.backward, torch.autograd.backward)
 
 
-def looks_only(step: Step) -> bool:
+def only_reads(step: Step) -> bool:
     """Return whether a torch step only reads a value, such as a comparison."""
     return (
         step.kind == "torch"
@@ -77,17 +77,17 @@ def wrong_step(
     """Return the step that gave the wrong value, and its place in the result; else the last step
     that used the student's code. Raise NoLiteral if there is none.
     """
-    asked = [step for step in steps if id(step) in students and not looks_only(step)]
-    if not asked:
+    used = [step for step in steps if id(step) in students and not only_reads(step)]
+    if not used:
         raise NoLiteral("the check does not call your code: it reads the file")
-    if asked[-1].raised is None and actual is not None and not isinstance(actual, bool):
+    if used[-1].raised is None and actual is not None and not isinstance(actual, bool):
         fetched = object_steps.of_value(steps, actual)
         if fetched is not None and id(fetched) in origins:
             return origins[id(fetched)]
         step, path = origins.get(id(actual), (None, ""))
         if step is not None and id(step) in students:
             return step, path
-    return _before_fetch(steps, asked[-1]), ""
+    return _before_fetch(steps, used[-1]), ""
 
 
 def _before_fetch(steps: Sequence[Step], step: Step) -> Step:

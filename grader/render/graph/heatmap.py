@@ -110,7 +110,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
     height = HEAD + rows * CELL_HEIGHT + MARGIN
     differing = set(pair.differing())
     title = tr("Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input)
-    told = tr(
+    description = tr(
         "A row for each output, a column for each element of {input}. {count} entries differ.",
         input=pair.input,
         count=len(differing),
@@ -122,7 +122,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
             f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
             f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
         ),
-        f"<title>{escape(title)}</title><desc>{escape(told)}</desc>",
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
         f"<style>{STYLE}{SHAPES}{HEAT}</style>" if own_style else "",
     ]
     for place, (matrix, heading) in enumerate(

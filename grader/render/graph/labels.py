@@ -86,7 +86,7 @@ def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, s
             tr("a node that several operations use is drawn once"),
         ),
     ]
-    return [(mark, said) for there, mark, said in known if there]
+    return [(mark, meaning) for there, mark, meaning in known if there]
 
 
 def _has_repeats(picture: GraphPicture) -> bool:

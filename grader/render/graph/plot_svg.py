@@ -173,10 +173,10 @@ def _bars(panel: PlotPanel, frame: Frame, tr: Catalogue) -> list[str]:
             left = frame.across(x) + (which - len(sets) / 2) * wide
             zero, end = frame.down(0.0), frame.down(y)
             box = f'x="{left + 1:.1f}" y="{min(zero, end):.1f}" width="{max(wide - 2, 1):.1f}"'
-            told = escape(f"{label_of(one, tr)} = {number(y, 6)}")
+            tooltip = escape(f"{label_of(one, tr)} = {number(y, 6)}")
             parts.append(
                 f'<rect class="bar {one.role}" {box} height="{max(abs(end - zero), 0.5):.1f}">'
-                f"<title>{told}</title></rect>"
+                f"<title>{tooltip}</title></rect>"
             )
     return parts
 
@@ -205,10 +205,10 @@ def _marks(panel: PlotPanel, frame: Frame) -> list[str]:
         x = frame.across(mark.x)
         parts.append(f'<path class="mark" d="M{x:.1f} {frame.top:.1f}V{frame.bottom:.1f}"/>')
         if mark.y is not None:
-            told = escape(f"{number(mark.x, 4)}, {number(mark.y, 6)}")
+            tooltip = escape(f"{number(mark.x, 4)}, {number(mark.y, 6)}")
             parts.append(
                 f'<circle class="mark" cx="{x:.1f}" cy="{frame.down(mark.y):.1f}" r="6">'
-                f"<title>{told}</title></circle>"
+                f"<title>{tooltip}</title></circle>"
             )
     return parts
 

@@ -24,14 +24,14 @@ def label_of(series: Series, tr: Catalogue) -> str:
 def described(panel: PlotPanel, tr: Catalogue) -> str:
     """Return a sentence for people who can't see the drawing."""
     names = ", ".join(dict.fromkeys(label_of(one, tr) for one in panel.series))
-    told = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
+    sentence = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
     for mark in panel.marks:
         at = number(mark.x, 4)
         if mark.y is None:
-            told += " " + tr("The failing point is at {x}.", x=at)
+            sentence += " " + tr("The failing point is at {x}.", x=at)
         else:
-            told += " " + tr("The failing point is at {x}, {y}.", x=at, y=number(mark.y, 4))
-    return told
+            sentence += " " + tr("The failing point is at {x}, {y}.", x=at, y=number(mark.y, 4))
+    return sentence
 
 
 def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:

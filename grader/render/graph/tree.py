@@ -47,7 +47,7 @@ def tree_lines(
     root = picture.nodes[0]
     arrival = GraphEdge("", root.id, picture.root_output)
     stack: list[tuple[GraphEdge, str, str, int]] = [(arrival, "", "", 0)]
-    met: set[str] = set()
+    seen: set[str] = set()
     lines = []
     while stack:
         edge, above, joint, depth = stack.pop()
@@ -55,13 +55,13 @@ def tree_lines(
         branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
         lines.append(
             _line(
-                branch, edge, node, tr, width=width, marked=node.id in marked, again=node.id in met
+                branch, edge, node, tr, width=width, marked=node.id in marked, again=node.id in seen
             )
         )
-        if node.id in met:
+        if node.id in seen:
             continue
         if following[node.id]:
-            met.add(node.id)
+            seen.add(node.id)
         below = "" if not depth else above + ("   " if joint.startswith("└") else "│  ")
         behind = following[node.id]
         for place, one in reversed(list(enumerate(behind))):

@@ -22,7 +22,7 @@ from grader.worker.wire.values import Encoder, encode_tensors, round_trip
 
 EPS = 1e-6
 """gradcheck's default step."""
-MAX_QUESTIONS = 400
+MAX_REQUESTS = 400
 """A gradcheck with more requests is not predicted."""
 
 
@@ -34,14 +34,14 @@ class Request:
     blob: bytes
 
 
-def call_question(path: str, inputs: Sequence[Tensor]) -> Request:
+def call_request(path: str, inputs: Sequence[Tensor]) -> Request:
     """Return a request for a call with grad mode on."""
     encoder = Encoder(strided=True)
     args = [encoder.encode(tuple(inputs)), encoder.encode({})]
     return Request({"do": "call", "path": path, "args": args, "grad": True}, encoder.blob)
 
 
-def product_question(
+def product_request(
     of: int, vector: Tensor, inputs: Sequence[Tensor], *, create_graph: bool
 ) -> Request:
     """Return a request for the product of ``vector`` and the Jacobian of request number ``of``; the
@@ -60,35 +60,35 @@ def product_question(
     return Request(fields, blob)
 
 
-def gradcheck_questions(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Request]:
+def gradcheck_requests(path: str, inputs: Sequence[Tensor], *, eps: float = EPS) -> list[Request]:
     """Return gradcheck's requests to a shape-preserving function; empty if there are too many."""
     outputs = inputs[0].numel()
-    if 1 + 2 * moved_count(inputs) + 2 * outputs > MAX_QUESTIONS:
+    if 1 + 2 * moved_count(inputs) + 2 * outputs > MAX_REQUESTS:
         return []
-    questions = [call_question(path, inputs)]
-    questions += [call_question(path, moved) for moved in moved_inputs(inputs, eps)]
-    return questions + [
-        product_question(0, unit, inputs, create_graph=False)
+    requests = [call_request(path, inputs)]
+    requests += [call_request(path, moved) for moved in moved_inputs(inputs, eps)]
+    return requests + [
+        product_request(0, unit, inputs, create_graph=False)
         for _ in range(2)
         for unit in unit_vectors(inputs[0])
     ]
 
 
-def gradgradcheck_questions(
+def gradgradcheck_requests(
     path: str, inputs: Sequence[Tensor], v: Tensor, *, eps: float = EPS
 ) -> list[Request]:
     """Return gradgradcheck's requests: gradcheck of the product, with respect to the inputs and
     ``v``; empty if there are too many.
     """
     everything = [*inputs, v]
-    if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_QUESTIONS:
+    if 2 + 4 * moved_count(everything) + 2 * inputs[0].numel() > MAX_REQUESTS:
         return []
-    questions: list[Request] = []
+    requests: list[Request] = []
     for moved in itertools.chain([everything], moved_inputs(everything, eps)):
-        questions.append(call_question(path, moved[:-1]))
-        questions.append(product_question(len(questions) - 1, moved[-1], inputs, create_graph=True))
-    return questions + [
-        product_question(1, unit, everything, create_graph=False)
+        requests.append(call_request(path, moved[:-1]))
+        requests.append(product_request(len(requests) - 1, moved[-1], inputs, create_graph=True))
+    return requests + [
+        product_request(1, unit, everything, create_graph=False)
         for _ in range(2)
         for unit in unit_vectors(inputs[0])
     ]

@@ -154,8 +154,8 @@ def encode_tensors(tensors: list[Tensor], *, strided: bool) -> tuple[list[Any], 
 class Decoder:
     """Decodes JSON data.
 
-    ``tensors`` are those that it built, in order; ``wanted`` says whether each header requires
-    grad. With ``strided``, the sender is trusted with strides, otherwise with nothing. ``handle``
+    ``tensors`` are those that it built, in order; ``requires_grad`` has the flag of each header.
+    With ``strided``, the sender is trusted with strides, otherwise with nothing. ``handle``
     makes the stand-in for an object that the sender keeps; without it, that is ``Opaque``.
     """
 
@@ -172,7 +172,7 @@ class Decoder:
         self.student = student
         self.handle = handle
         self.tensors: list[Tensor] = []
-        self.wanted: list[bool] = []
+        self.requires_grad: list[bool] = []
         self._keys = KeyBudget()
         self._position = 0
 
@@ -269,12 +269,12 @@ class Decoder:
         size = size_in(header)
         if self._position + size > len(self.blob):
             raise BrokenFrame("a tensor with fewer bytes than it claims")
-        tensor, wants = unpacked(
+        tensor, requires = unpacked(
             header, self.blob[self._position : self._position + size], strided=self.strided
         )
         self._position += size
         self.tensors.append(tensor)
-        self.wanted.append(wants)
+        self.requires_grad.append(requires)
         return TensorRef(len(self.tensors) - 1)
 
 

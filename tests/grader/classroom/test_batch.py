@@ -141,7 +141,7 @@ def results_by_name(out: Path) -> dict[str, dict[str, Any]]:
     return {one["submission"]: one for one in json.loads((out / "results.json").read_text("utf-8"))}
 
 
-def test_what_is_told_as_done_is_on_disk(
+def test_results_count_as_done_only_after_their_commit(
     batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results are committed together or after a while; no result is counted before its commit."""
@@ -158,7 +158,7 @@ def test_what_is_told_as_done_is_on_disk(
 
         yield told
 
-    monkeypatch.setattr("grader.cli.commands.batch.telling", looking)
+    monkeypatch.setattr("grader.cli.commands.batch.grading_progress", looking)
     assert batch() is ExitCode.OK
     assert [done for done, _ in counts] == sorted({done for done, _ in counts})
     assert counts[-1][0] == len(CLASS)

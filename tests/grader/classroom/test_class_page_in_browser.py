@@ -38,7 +38,9 @@ def names(tab: Any) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_nobody_is_kept_out(browser: Browser, tmp_path: Path, width: int, dark: bool) -> None:
+def test_the_class_page_is_accessible_and_does_not_overflow(
+    browser: Browser, tmp_path: Path, width: int, dark: bool
+) -> None:
     """axe finds nothing serious, in light and dark, wide and narrow; nothing overflows."""
     path = tmp_path / "class.html"
     path.write_text(
@@ -61,7 +63,7 @@ def test_a_section_is_shown_alone(browser: Browser, page: Path) -> None:
     assert shown(tab) == everybody
 
 
-def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> None:
+def test_the_page_of_an_empty_class_is_accessible(browser: Browser, tmp_path: Path) -> None:
     path = tmp_path / "class.html"
     path.write_text("".join(render_class([], random_columns())), "utf-8")
     tab = browser.open(path)
@@ -69,7 +71,9 @@ def test_an_empty_class_keeps_nobody_out(browser: Browser, tmp_path: Path) -> No
     assert browser.errors == []
 
 
-def test_it_fetches_nothing_and_breaks_no_policy(browser: Browser, page: Path) -> None:
+def test_the_class_page_loads_nothing_and_runs_no_foreign_script(
+    browser: Browser, page: Path
+) -> None:
     """Its own script runs, a foreign one does not."""
     tab = browser.open(page)
     assert tab.locator("#tools").is_visible()

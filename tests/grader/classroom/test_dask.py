@@ -153,7 +153,7 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
 
     with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        monkeypatch.setattr(batch, "telling", kill_one)
+        monkeypatch.setattr(batch, "grading_progress", kill_one)
         status = grade_class(
             small_course,
             batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)),
@@ -517,10 +517,10 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
     future: Future[str] = Future()
     future.set_exception(raised())
     client = SimpleNamespace(submit=lambda *_, **__: future)
-    seat = batch_cluster.ClusterSlot(batch_cluster.Cluster(client))  # type: ignore[arg-type]
+    slot = batch_cluster.ClusterSlot(batch_cluster.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
         batch_cluster.grade_in_cluster(
-            seat, small_course, small_course.lessons, {}, Settings(1), name="someone", page=None
+            slot, small_course, small_course.lessons, {}, Settings(1), name="someone", page=None
         )
 
 
@@ -555,14 +555,14 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
 
 
 @pytest.mark.parametrize(
-    "asked_for, threads, count, seats",
+    "asked_for, threads, count, slots",
     [(0, 4, 100, 8), (0, 0, 100, 32), (3, 4, 100, 3), (0, 4, 2, 2), (0, 4, 0, 1)],
 )
 def test_a_cluster_is_kept_busy_and_not_flooded(
-    asked_for: int, threads: int, count: int, seats: int
+    asked_for: int, threads: int, count: int, slots: int
 ) -> None:
     cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: {"tcp://here": threads}))  # type: ignore[arg-type]
-    assert batch_cluster.seats(cluster, asked_for, count).count == seats
+    assert batch_cluster.cluster_slots(cluster, asked_for, count).count == slots
 
 
 def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

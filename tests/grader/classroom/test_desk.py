@@ -419,7 +419,7 @@ def test_a_comment_on_nothing_is_refused(
         comment(desk("plain"), target, text, author="kim")
 
 
-def test_who_is_forgotten_is_nowhere_and_comes_back(desk: Callable[..., Path]) -> None:
+def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path]) -> None:
     out = desk("plain")
     before = marks(out)
     page = out / "reports" / f"{ADA}.html"

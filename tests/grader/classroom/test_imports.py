@@ -167,7 +167,7 @@ def test_a_place_that_is_a_file_is_an_error(tmp_path: Path) -> None:
         find(files(tmp_path, "class.txt") / "class.txt")
 
 
-def test_what_says_not_whose_it_is_is_told(tmp_path: Path) -> None:
+def test_a_file_without_a_student_is_listed_in_the_error(tmp_path: Path) -> None:
     """If nothing is left, the error lists what was there."""
     with pytest.raises(
         SubmissionError,
@@ -504,7 +504,7 @@ def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
     )
 
 
-def test_yaml_makes_nothing(tmp_path: Path) -> None:
+def test_yaml_tags_create_no_objects(tmp_path: Path) -> None:
     """Tags of Ruby and of Python are ignored."""
     metadata = (
         "--- !ruby/hash:ActiveSupport::HashWithIndifferentAccess\n"

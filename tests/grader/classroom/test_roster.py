@@ -131,7 +131,7 @@ def test_a_submission_is_found_by_name_or_by_an_id_for_a_name(called: str) -> No
     assert [name for name, *_ in found.absent] == ["Other"]
 
 
-def test_what_may_be_two_peoples_is_said_and_not_guessed() -> None:
+def test_a_submission_that_fits_two_students_is_noted_not_guessed() -> None:
     """Neither is listed as missing: each line says whose submission may be theirs."""
     twins = [StudentIdentity("Kim Min", {"sid": "1"}), StudentIdentity("Min Kim", {"sid": "2"})]
     found = matched(twins, ("kimmin", StudentIdentity("kimmin")))

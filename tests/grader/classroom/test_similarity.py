@@ -99,7 +99,7 @@ def test_other_names_comments_and_spacing_hide_nothing() -> None:
     assert owners(texts) == [("ada", "copy")]
 
 
-def test_self_by_another_name_hides_nothing() -> None:
+def test_renaming_self_and_builtins_hides_no_copy() -> None:
     """``self``, ``len`` and similar names count like any others."""
     other = re.sub(r"\b(self|max|sum|sorted)\b", lambda word: f"my_{word[0]}", ALAN)
     assert owners([Text("alan", GIVEN + ALAN), Text("copy", GIVEN + other)], threshold=0.9) == [
@@ -107,7 +107,7 @@ def test_self_by_another_name_hides_nothing() -> None:
     ]
 
 
-def test_imports_are_nobodys_own() -> None:
+def test_common_imports_make_no_pair() -> None:
     imports = (
         "import math\nimport itertools, functools\nfrom collections import (\n    abc,\n)\n" * 4
     )
@@ -124,7 +124,7 @@ def test_pairs_that_share_the_most_lines_come_first() -> None:
     assert pairs[0].lines > 10
 
 
-def test_what_is_given_accuses_nobody() -> None:
+def test_code_of_stub_and_reference_makes_no_pair() -> None:
     """Both texts have code of the stub and the reference.
 
     It does not count; otherwise they would be a pair.
@@ -134,7 +134,7 @@ def test_what_is_given_accuses_nobody() -> None:
     assert owners(texts, known=()) == [("ada", "alan")]
 
 
-def test_what_many_have_accuses_nobody() -> None:
+def test_code_that_many_have_makes_no_pair() -> None:
     assert owners([Text(f"{n}", GIVEN + ADA) for n in range(6)]) == []
     assert len(owners([Text(f"{n}", GIVEN + ADA) for n in range(3)])) == 3
 
@@ -252,7 +252,9 @@ def test_the_page_says_that_it_is_no_verdict_and_code_is_text(page: Path) -> Non
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_the_page_keeps_nobody_out(browser: Browser, page: Path, width: int, dark: bool) -> None:
+def test_the_page_of_pairs_is_accessible_and_does_not_overflow(
+    browser: Browser, page: Path, width: int, dark: bool
+) -> None:
     tab = browser.open(page, width=width, dark=dark)
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)

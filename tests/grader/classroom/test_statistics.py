@@ -19,9 +19,9 @@ from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.item_analysis import (
     FEWEST,
     Moments,
-    both_of_either,
     histogram,
     point_biserial,
+    ranked_pairs,
 )
 from grader.classroom.statistics.records import CheckFacts, Classroom, State
 from grader.classroom.statistics.reteach import topics
@@ -139,12 +139,12 @@ def test_full_marks_are_in_the_last_column_of_the_histogram_and_nothing_falls_ou
     assert [one.count for one in bins] == [3, 1, 0, 0, 0, 0, 0, 0, 0, 3]
 
 
-def test_pairs_are_ranked_by_both_of_either() -> None:
-    pairs = both_of_either([((0, 1), 3), ((0, 2), 4), ((1, 2), 1)], [10, 3, 4], 2)
+def test_pairs_are_ranked_by_their_jaccard_index() -> None:
+    pairs = ranked_pairs([((0, 1), 3), ((0, 2), 4), ((1, 2), 1)], [10, 3, 4], 2)
     assert pairs == [(0, 2, 4, 0.4), (0, 1, 3, 0.3)]
 
 
-def test_those_who_did_not_begin_are_in_no_share() -> None:
+def test_students_who_did_not_begin_count_in_no_share() -> None:
     """One is right, one wrong, one waits, one has not begun: right are 1 of 3 who began, and 1 of
     the 2 for whom the check ran.
     """
@@ -269,7 +269,7 @@ def test_a_file_that_was_not_graded_for_its_name_is_no_zero() -> None:
     assert [row.score for row in room.rows] == [4.0, None]
 
 
-def test_what_we_failed_to_judge_at_all_is_our_fault_and_no_problem_of_theirs() -> None:
+def test_a_submission_that_was_never_judged_is_a_grader_fault() -> None:
     room = collect_statistics(
         [GradebookEntry("a", (), problem="its host died twice", fault=True)], [LESSON]
     )

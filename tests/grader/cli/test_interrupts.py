@@ -137,7 +137,7 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
     assert stable_files(tmp_path / "out") == stable_files(tmp_path / "whole")
 
 
-def test_who_waits_for_results_looks_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_results_uses_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     """A signal just before a thread waits for a lock doesn't wake it; without a timeout, Ctrl-C
     would be ignored.
     """

@@ -22,7 +22,7 @@ from click.shell_completion import ShellComplete
 
 import grader
 from grader.cli import cli, main
-from grader.cli.commands.hint import at_hand
+from grader.cli.commands.hint import hint_lesson
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.workspace import Learner, make_workspace, record, show_completed
 from grader.core.errors import ExitCode
@@ -406,18 +406,21 @@ def test_a_hint_without_a_lesson_is_for_the_one_that_was_wrong_else_the_next(
     for name in ("second", "third"):
         (workspace_folder / f"{name}.py").write_text("x = 1\n")
     learner = Learner.at(course, workspace_folder, "en")
-    assert at_hand(learner, Progress()).id == "tiny"
-    assert at_hand(learner, Progress({"tiny": FULL})).id == "second"
+    assert hint_lesson(learner, Progress()).id == "tiny"
+    assert hint_lesson(learner, Progress({"tiny": FULL})).id == "second"
     assert (
-        at_hand(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id == "third"
+        hint_lesson(learner, Progress({"third": LessonProgress(1, wrong={"third.a": 1})})).id
+        == "third"
     )
     both = {name: LessonProgress(1, wrong={f"{name}.a": 1}) for name in ("tiny", "third")}
-    assert at_hand(learner, Progress(both)).id == "tiny"
-    assert at_hand(learner, Progress(both, latest=("third",))).id == "third"
-    assert at_hand(learner, Progress({**both, "third": FULL}, latest=("third",))).id == "tiny"
+    assert hint_lesson(learner, Progress(both)).id == "tiny"
+    assert hint_lesson(learner, Progress(both, latest=("third",))).id == "third"
+    assert hint_lesson(learner, Progress({**both, "third": FULL}, latest=("third",))).id == "tiny"
     (workspace_folder / "alone").mkdir()
     (workspace_folder / "alone" / "second.py").write_text("x = 1\n")
-    assert at_hand(replace(learner, folder=workspace_folder / "alone"), Progress()).id == "second"
+    assert (
+        hint_lesson(replace(learner, folder=workspace_folder / "alone"), Progress()).id == "second"
+    )
 
 
 def test_a_hint_without_a_lesson_says_which_one_it_is_about(
@@ -661,7 +664,7 @@ def test_the_page_shows_the_end_when_there_is_one(
     report = replace(graded(host, small_course, workspace_folder), submission="me")
     assert 'class="finish"' not in render_page(report)
     assert "<dt>points</dt><dd>140 / 140</dd>" in render_page(
-        report, keepsake=LearnerExtras(finish=[("140 / 140", "points")])
+        report, extras=LearnerExtras(finish=[("140 / 140", "points")])
     )
 
 

@@ -20,7 +20,7 @@ from nbclient import NotebookClient
 from nbformat import v4, writes
 
 from grader.cli.commands.notebook import Kernel, MagicOptions, Shown, greeting
-from grader.cli.magics import GradeMagic, asked, unregister
+from grader.cli.magics import GradeMagic, magic_command, unregister
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
 from grader.runtime.client import ForkServerClient
@@ -276,7 +276,7 @@ def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.Mon
     events = type("Events", (), {"unregister": lambda *_: closed.append(False)})()
     unregister(type("Shell", (), {"magics_manager": manager, "events": events})())
     assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [False, True])
-    assert asked.name == "grade"
+    assert magic_command.name == "grade"
 
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(

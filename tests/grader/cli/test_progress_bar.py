@@ -25,7 +25,7 @@ def test_without_a_terminal_there_is_a_plain_line(
     ]
 
 
-def test_lines_are_seldom(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quick_progress_prints_no_line(capsys: pytest.CaptureFixture[str]) -> None:
     with Meter(Console(file=io.StringIO())) as meter:
         assert sum(meter.over("adding", range(1000))) == 499500
     assert capsys.readouterr().err == ""

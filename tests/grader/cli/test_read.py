@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader.cli.commands.read import show_readme, unfolded
+from grader.cli.commands.read import plain_readme, show_readme
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
@@ -39,7 +39,7 @@ def shown(course: Course, place: Path, name: str | None, *, answers: bool = Fals
 
 
 def test_answers_are_left_out_until_asked_for() -> None:
-    folded, whole = unfolded(FOLDED, answers=False), unfolded(FOLDED, answers=True)
+    folded, whole = plain_readme(FOLDED, answers=False), plain_readme(FOLDED, answers=True)
     assert "<" not in folded + whole
     assert "picture" not in folded + whole
     for text in (folded, whole):

@@ -20,7 +20,7 @@ from plain_python import PlainPython
 
 import grader
 from grader.cli import main
-from grader.cli.commands.replay import Replay, ReplayRequest, understood
+from grader.cli.commands.replay import Replay, ReplayRequest, find_replay
 from grader.cli.commands.replay_debug import debug_command, debug_request
 from grader.cli.commands.replay_script import comment, script
 from grader.core.errors import CheckFailure, ExitCode, UsageError
@@ -34,7 +34,7 @@ from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
 from grader.judge.debugger import error_text
 from grader.judge.replay.literals import NoLiteral, literal
-from grader.judge.scenario_source import reached_by
+from grader.judge.scenario_source import scenario_with_definitions
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
 from grader.worker.wire.program import program
@@ -62,7 +62,7 @@ def recorded(
     host: ForkServerClient, course: Course, place: Path, target: str, seed: int = 5
 ) -> tuple[Replay, LessonOutcome, CheckResult]:
     """Judge a check and record its script."""
-    what = understood(course, ReplayRequest(target, place, seed, lang="en"))
+    what = find_replay(course, ReplayRequest(target, place, seed, lang="en"))
     settings = Settings(seed, limits=course.limits, recorded=what.check_id)
     judged = grade_lesson(host, what.lesson, what.file, settings)
     (check,) = [one for one in judged.result.checks if one.id == what.check_id]
@@ -268,7 +268,7 @@ def test_of_scenarios_only_what_is_used_is_shown() -> None:
         "def three(student):\n"
         "    return 3\n"
     )
-    assert reached_by(text, "one") == text[: text.index("\n\n\ndef three")] + "\n"
+    assert scenario_with_definitions(text, "one") == text[: text.index("\n\n\ndef three")] + "\n"
 
 
 # ---------------------------------------------------------------------------------------- the seeds
@@ -584,7 +584,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
 ) -> None:
     """It shows the cell's number and lines."""
     place = write_notebook(tmp_path / "work", text)
-    what = understood(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
+    what = find_replay(small_course, ReplayRequest("tiny.double", place, 3, lang="en"))
     request = tmp_path / "request.json"
     request.write_text(
         json.dumps(debug_request(what, place / "tiny.ipynb", "double", stop=False).as_json()),
@@ -609,7 +609,7 @@ def test_the_debugger_stops_in_the_cell_of_a_notebook(
     assert "Traceback" not in done.stderr
 
 
-def test_nothing_wrong_leaves_a_debugger_to_be_told_where(
+def test_without_a_wrong_check_the_debugger_needs_a_place_to_stop(
     shared_host: ForkServerClient,
     small_course: Course,
     tmp_path: Path,
@@ -675,4 +675,4 @@ def test_the_debugger_is_a_process_of_its_own(tmp_path: Path) -> None:
 
 def test_an_unknown_lesson_is_told_as_ever(small_course: Course) -> None:
     with pytest.raises(UsageError, match="Did you mean tiny"):
-        understood(small_course, ReplayRequest("tinny.double", Path()))
+        find_replay(small_course, ReplayRequest("tinny.double", Path()))

@@ -90,7 +90,7 @@ def test_of_several_each_check_is_listed_with_the_command_that_takes_it(
     assert not any("other.check" in line for line in lines)
 
 
-def test_where_nothing_is_known_to_be_wrong_the_way_is_told(
+def test_without_a_known_wrong_check_the_message_says_to_grade_first(
     workspace_folder: Path, course: Course
 ) -> None:
     with pytest.raises(

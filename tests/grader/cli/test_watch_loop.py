@@ -233,7 +233,7 @@ def rename(path: Path, text: str) -> None:
     "write", [lambda path, text: path.write_text(text), rename], ids=["in place", "by renaming"]
 )
 @pytest.mark.parametrize("poll", [False, True], ids=["told", "polling"])
-def test_a_save_is_told_of_and_an_editors_own_files_are_not(
+def test_a_save_is_reported_and_an_editors_temporary_file_is_not(
     write: Callable[[Path, str], object], poll: bool, tmp_path: Path
 ) -> None:
     """The file is written until a save is reported, because a watch begins at an unknown time."""

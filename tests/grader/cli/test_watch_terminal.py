@@ -218,12 +218,12 @@ def test_the_first_line_is_in_sight_where_keys_and_notes_take_two_lines(
     assert picture.display[0].rstrip() == "line 0"
 
 
-def test_nothing_is_left_of_what_was_going_on(tmp_path: Path, small_course: Course) -> None:
+def test_leaving_the_screen_clears_the_status_line(tmp_path: Path, small_course: Course) -> None:
     """The shell's prompt appears on an empty line, even if a run was in progress."""
     console = Console(force_terminal=True, width=COLUMNS, height=12, file=io.StringIO())
     screen = Screen(console, Learner.at(small_course, tmp_path, "en"))
     with screen.cursor_hidden():
-        screen.tell("grading tiny …")
+        screen.show_status("grading tiny …")
     picture = pyte.Screen(COLUMNS, 12)
     pyte.Stream(picture).feed(console.file.getvalue())  # type: ignore[attr-defined]
     assert not "".join(picture.display).strip()

@@ -32,7 +32,7 @@ def append(path: Path) -> None:
         stream.write("\n# more\n")
 
 
-def test_the_hash_is_that_of_the_files_wherever_they_lie(copy: Path) -> None:
+def test_the_hash_does_not_depend_on_the_folder(copy: Path) -> None:
     assert hashed(copy) == engine_hash()
     assert len(engine_hash()) == 16 and int(engine_hash(), 16)
 
@@ -59,7 +59,7 @@ def test_the_hash_knows_a_file_by_its_name(copy: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["README.md", "__pycache__/x.py", "_course/solutions/x.py", "_templates/report.html"]
 )
-def test_the_hash_stays_where_nothing_is_decided(name: str, copy: Path) -> None:
+def test_the_hash_ignores_files_that_decide_no_verdict(name: str, copy: Path) -> None:
     append(copy / name)
     assert hashed(copy) == engine_hash()
 

@@ -110,7 +110,7 @@ def test_an_integer_stays_one_where_a_number_is_asked_for() -> None:
         (TASK | {"limits": {"call_seconds": "long"}}, r"at `\$\.limits\.call_seconds`"),
     ],
 )
-def test_what_is_no_task_is_told_by_the_field(data: object, told: str) -> None:
+def test_a_malformed_task_is_refused_with_the_reason(data: object, told: str) -> None:
     with pytest.raises(ValueError, match=told):
         Task.from_json(data)
 
@@ -118,7 +118,7 @@ def test_what_is_no_task_is_told_by_the_field(data: object, told: str) -> None:
 @pytest.mark.parametrize(
     "data", [None, {}, {"judged": {}}, {"praised": {}}, {"fault": {"text": ""}, "refused": {}}]
 )
-def test_what_is_no_answer_is_told(data: object) -> None:
+def test_a_malformed_answer_of_a_judge_is_refused(data: object) -> None:
     with pytest.raises(ValueError, match=r"is not a judge's answer|JudgeResult: .*field `checks`"):
         answer_from_json(data)
 

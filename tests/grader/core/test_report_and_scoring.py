@@ -96,7 +96,7 @@ def test_a_check_is_right_or_it_is_not() -> None:
     assert {points_for(outcome, 2.5) for outcome in WRONG} == {0.0}
 
 
-def test_points_add_up_without_the_dust_of_binary_fractions() -> None:
+def test_sums_of_points_have_no_binary_rounding_error() -> None:
     assert add_up([0.1] * 3) == 0.3
     assert add_up([]) == 0.0
 
@@ -354,7 +354,7 @@ def test_a_long_text_is_cut_and_says_so() -> None:
     assert describe("x" * MAX_TEXT) == "x" * MAX_TEXT
 
 
-def test_a_deep_value_ends_somewhere() -> None:
+def test_a_deeply_nested_value_is_cut() -> None:
     deep: Any = 1
     for _ in range(500):
         deep = [deep]
@@ -379,7 +379,7 @@ def test_a_deep_value_ends_somewhere() -> None:
     ],
     ids=repr,
 )
-def test_whatever_a_value_is_the_schema_takes_it(value: object) -> None:
+def test_every_described_value_fits_the_schema(value: object) -> None:
     data = describe({"nested": [value]}), describe(value)
     whole = report(
         lesson(check(Outcome.FAILED, expected=data[0], actual=data[1], inputs={"x": data[1]}))
@@ -447,7 +447,7 @@ def test_a_report_of_an_older_version_is_read() -> None:
 
 
 @pytest.mark.parametrize("started", [True, False], ids=["stub", "no file"])
-def test_a_report_on_nothing_done_is_what_the_schema_says(
+def test_a_report_without_any_work_fits_the_schema(
     started: bool, host: ForkServerClient, small_course: Course
 ) -> None:
     source = small_course.lesson("tiny").stub.read_text("utf-8") if started else None

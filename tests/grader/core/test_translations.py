@@ -99,7 +99,7 @@ def test_what_a_person_should_look_at_has_korean_words() -> None:
 
 def test_help_has_korean_words() -> None:
     tr = engine_catalogue("ko")
-    for command in (cli, *learner.COMMANDS, magics.asked):
+    for command in (cli, *learner.COMMANDS, magics.magic_command):
         context = click.Context(command, info_name="grade")
         help.write_help(command, context.make_formatter(), tr)
         help.write_options(command, context, context.make_formatter(), tr)

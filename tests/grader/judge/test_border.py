@@ -488,7 +488,7 @@ def test_a_lost_worker_is_told_apart_and_replaced(
     assert student.g() == 7
 
 
-def test_after_nonsense_it_counts_for_nothing_how_the_worker_ends(
+def test_after_a_malformed_answer_the_exit_status_does_not_count(
     remote: Callable[..., RemoteStudent],
 ) -> None:
     """How it ends depends on timing, but a report must be the same every time."""

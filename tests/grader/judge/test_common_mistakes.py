@@ -159,7 +159,7 @@ def test_a_write_reaches_an_argument_through_shared_memory() -> None:
     assert named(message=WROTE, source=source.format("x.detach().to(torch.float64)"))[0] == found
 
 
-def test_memory_that_may_be_shared_counts_only_if_none_surely_is() -> None:
+def test_a_possible_write_counts_only_without_a_certain_one() -> None:
     source = (
         "def f(x, q):\n    flat = q.detach().flatten()\n    flat /= 2\n    {}\n    return flat\n"
     )

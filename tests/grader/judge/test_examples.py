@@ -121,7 +121,7 @@ def checks_of(
 def test_the_answer_that_fails_alike_gives_its_name(
     double: str, name: str | None, host: ForkServerClient, lesson: Lesson
 ) -> None:
-    check = checks_of(host, lesson, double, unnamed_by=("engine",))["tiny.double"]
+    check = checks_of(host, lesson, double, naming_off=("engine",))["tiny.double"]
     assert check.outcome in (Outcome.FAILED, Outcome.ERROR)
     assert (check.diagnosis, check.diagnosed_by) == (name, name and "example")
 
@@ -138,15 +138,15 @@ def test_the_explanation_shows_the_students_values(host: ForkServerClient, lesso
 def test_it_must_fail_alike_from_a_second_seed(host: ForkServerClient, lesson: Lesson) -> None:
     """Here only the first call halves."""
     body = "double.calls = getattr(double, 'calls', 0) + 1; return x / 2 if double.calls < 2 else x"
-    check = checks_of(host, lesson, body, unnamed_by=("engine",))["tiny.double"]
+    check = checks_of(host, lesson, body, naming_off=("engine",))["tiny.double"]
     assert check.outcome is Outcome.FAILED
     assert check.diagnosis is None
 
 
-def test_it_can_be_switched_off_and_the_engine_speaks(
+def test_without_examples_the_engine_names_the_mistake(
     host: ForkServerClient, lesson: Lesson
 ) -> None:
-    check = checks_of(host, lesson, "return x / 2", unnamed_by=("example",))["tiny.double"]
+    check = checks_of(host, lesson, "return x / 2", naming_off=("example",))["tiny.double"]
     assert (check.diagnosis, check.diagnosed_by) == ("common_constant_factor", "engine")
 
 

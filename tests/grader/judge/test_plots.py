@@ -311,7 +311,7 @@ def test_bars_tell_their_numbers() -> None:
     assert [line.split()[-1] for line in lines[1:6]] == ["1.0", "0.5", "-2.0", "-1.0", "1.0"]
 
 
-def test_wild_values_do_not_make_the_true_curve_flat() -> None:
+def test_extreme_student_values_do_not_flatten_the_true_curve() -> None:
     _, up = scales(Plot.from_json(wild()).panels[0])
     assert up.high < 20
 

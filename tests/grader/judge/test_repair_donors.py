@@ -120,12 +120,12 @@ def test_the_nearest_donor_comes_first() -> None:
         ("def f(x):\n    return x\n", "import math\ndef f(x):\n    return math.exp(x)\n"),
     ],
 )
-def test_the_answer_in_disguise_is_not_tried(wrong: str, right: str) -> None:
+def test_a_donor_that_makes_the_students_code_useless_is_not_tried(wrong: str, right: str) -> None:
     texts = donated(wrong, right)
     assert not [one for one in texts if one.endswith((".log()", ".tolist()", ".exp(x)"))]
 
 
-def test_a_helper_of_the_students_is_not_passed_by() -> None:
+def test_a_donor_that_bypasses_the_students_helper_is_not_tried() -> None:
     helper = "def g(x):\n    return x + 1\n\n\n"
     wrong = f"{helper}def f(x):\n    return g(x) - g(x + 1)\n"
     assert not donated(wrong, f"{helper}def f(x):\n    return x.exp() - g(x + 1)\n")

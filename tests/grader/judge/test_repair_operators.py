@@ -147,7 +147,7 @@ def test_one_place_is_claimed_or_none(repairs: list[Edit], found: Edit | None) -
     assert search(edits, lambda edit: edit in repairs).edit == found
 
 
-def test_nothing_is_claimed_when_time_is_up_before_a_rank_is_done() -> None:
+def test_without_time_to_finish_a_rank_no_repair_is_reported() -> None:
     ticks = iter(range(100))
     found = search([ONE, ELSEWHERE], lambda _: True, seconds=1.5, clock=lambda: next(ticks))
     assert (found.edit, found.tried) == (None, 1)

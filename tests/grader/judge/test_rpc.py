@@ -17,7 +17,7 @@ from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
 from grader.worker.wire import values
-from grader.worker.wire.batching import call_question
+from grader.worker.wire.batching import call_request
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 
@@ -90,14 +90,14 @@ def test_answers_of_a_lost_worker_are_not_used_for_the_next(
     """Prefetched requests are sent again, because their graphs are gone with the worker."""
     student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    with student._session.prefetching([call_question("f", [x])]):
+    with student._session.prefetching([call_request("f", [x])]):
         with pytest.raises(WorkerLost):
             student.die()
         (gradient,) = torch.autograd.grad(student.f(x).sum(), x)
     assert gradient.tolist() == [2.0, 2.0]
 
 
-def test_an_input_that_can_not_be_written_to_did_not_come_back_changed(
+def test_a_claimed_write_into_a_read_only_input_loses_the_worker(
     session: StudentSession, listener: Listener
 ) -> None:
     """Only a lying worker claims that, because it could not write to it either."""

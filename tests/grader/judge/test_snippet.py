@@ -86,7 +86,7 @@ def test_gradcheck_is_gradcheck_again() -> None:
     )
 
 
-def test_what_was_called_without_a_graph_is_so_again() -> None:
+def test_a_call_under_no_grad_is_shown_under_no_grad() -> None:
     assert "with torch.no_grad():\n    y = tiny.f(1.5)" in str(snippet_for(1.5, grad=False))
 
 
@@ -140,7 +140,7 @@ def test_a_failed_check_has_its_call_and_it_runs(
     assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 
-def test_what_wrote_into_its_input_has_no_call(
+def test_a_call_that_wrote_into_its_input_is_not_shown(
     host: ForkServerClient, small_course: Course
 ) -> None:
     """The tensor is no longer the one that was passed."""

@@ -44,9 +44,7 @@ def started(
             process.kill()
 
 
-def test_the_next_worker_is_the_one_that_was_started_ahead(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
+def test_the_spare_worker_is_used_first(started: list[subprocess.Popen[bytes]]) -> None:
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     source.make_spare()  # one is enough
@@ -58,9 +56,7 @@ def test_the_next_worker_is_the_one_that_was_started_ahead(
         source.end(worker, died=False)
 
 
-def test_one_that_died_while_it_waited_is_not_the_next(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
+def test_a_spare_worker_that_died_is_not_used(started: list[subprocess.Popen[bytes]]) -> None:
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     started[0].kill()
@@ -70,7 +66,7 @@ def test_one_that_died_while_it_waited_is_not_the_next(
     source.end(worker, died=False)
 
 
-def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen[bytes]]) -> None:
+def test_a_dropped_spare_worker_is_ended(started: list[subprocess.Popen[bytes]]) -> None:
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     source.make_spare()
     source.drop_spare()
@@ -78,7 +74,7 @@ def test_one_that_is_not_wanted_any_more_is_ended(started: list[subprocess.Popen
 
 
 @pytest.mark.parametrize("started", [HELLO + "print('bye', file=sys.stderr)"], indirect=True)
-def test_the_last_words_of_one_that_died_are_kept(started: list[subprocess.Popen[bytes]]) -> None:
+def test_output_of_a_worker_that_died_is_kept(started: list[subprocess.Popen[bytes]]) -> None:
     """Nobody waited for an answer when they were printed."""
     source = SpawnedWorkers(WorkerOptions(sandbox="off"))
     worker = source.start()

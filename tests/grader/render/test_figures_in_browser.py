@@ -154,7 +154,7 @@ def test_text_stays_in_its_box(browser: Browser, tmp_path: Path, lang: str) -> N
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_a_page_with_figures_keeps_nobody_out(
+def test_a_page_with_figures_is_accessible_and_does_not_overflow(
     browser: Browser, tmp_path: Path, report: Report, width: int, dark: bool
 ) -> None:
     """axe and the policy find nothing; nothing overflows,

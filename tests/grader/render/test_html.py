@@ -112,7 +112,7 @@ def test_nothing_runs_over_the_edge(width: int, tmp_path: Path, page: Path) -> N
     assert int(found[1]) <= int(found[2])
 
 
-def test_it_can_be_looked_at_and_printed(tmp_path: Path, page: Path) -> None:
+def test_the_page_can_be_captured_and_printed(tmp_path: Path, page: Path) -> None:
     """A screenshot has the requested size; a print is a PDF."""
     browse(tmp_path, page, "--window-size=800,600", f"--screenshot={tmp_path / 'page.png'}")
     assert struct.unpack(">II", (tmp_path / "page.png").read_bytes()[16:24]) == (800, 600)
@@ -197,7 +197,7 @@ def test_a_half_finished_course_is_six_sheets_of_paper_at_most(
         "2026-03-02T10:00", {one.id: LessonHistory(readme=readme) for one in lessons}
     )
     path = tmp_path / "half.html"
-    path.write_text(render_page(replace(wrong_lesson, lessons=lessons), keepsake=kept), "utf-8")
+    path.write_text(render_page(replace(wrong_lesson, lessons=lessons), extras=kept), "utf-8")
     assert pages_in_print(tmp_path, path) <= 6
 
 

@@ -69,7 +69,7 @@ def page(
     path.write_text(
         render_page(
             wrong_report,
-            keepsake=LearnerExtras(
+            extras=LearnerExtras(
                 "2026-03-02T10:00", {"tiny": LessonHistory(WRONG, solution, PROGRESS)}
             ),
         ),
@@ -184,7 +184,7 @@ def test_the_solution_is_on_the_page_only_once_it_is_earned(
 def test_one_run_is_no_plural(wrong_report: Report, attempts: int, words: str) -> None:
     story = LessonHistory(WRONG, None, replace(PROGRESS, attempts=attempts))
     assert words in render_page(
-        wrong_report, keepsake=LearnerExtras("2026-03-02T10:00", {"tiny": story})
+        wrong_report, extras=LearnerExtras("2026-03-02T10:00", {"tiny": story})
     )
 
 
@@ -195,7 +195,7 @@ def test_a_page_of_a_batch_has_none_of_it(wrong_report: Report) -> None:
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
-def test_nobody_is_shut_out_and_nothing_runs_over_the_edge(
+def test_the_learners_page_is_accessible_and_does_not_overflow(
     browser: Browser, page: Path, width: int, dark: bool
 ) -> None:
     tab = browser.open(page, width=width, dark=dark)
@@ -238,7 +238,7 @@ def test_a_mistake_that_a_check_shows_is_not_told_again(wrong_report: Report) ->
     shown = next(one.diagnosis for one in wrong_report.lessons[0].checks if one.diagnosis)
     known = replace(PROGRESS, mistakes={shown: MistakeRecord("a", "2026-03-01", None, "again")})
     story = LearnerExtras("2026-03-02T10:00", {"tiny": LessonHistory(WRONG, None, known)})
-    assert 'class="way"' not in render_page(wrong_report, keepsake=story)
+    assert 'class="way"' not in render_page(wrong_report, extras=story)
 
 
 README = """# Tiny
@@ -273,7 +273,7 @@ def taught(wrong_report: Report, tmp_path: Path) -> Path:
     stories["later"] = replace(stories["later"], progress=LessonProgress())
     path = tmp_path / "report.html"
     kept = LearnerExtras("2026-03-02T10:00", stories)
-    path.write_text(render_page(replace(wrong_report, lessons=(tiny, later)), keepsake=kept))
+    path.write_text(render_page(replace(wrong_report, lessons=(tiny, later)), extras=kept))
     return path
 
 

@@ -709,7 +709,7 @@ CHAIN = [
 ]
 
 
-def test_one_cause_is_told_once() -> None:
+def test_a_shared_cause_is_explained_once() -> None:
     """A second check with the same cause is folded and links to the first."""
     made = render_page(report(lesson(NAMED, SAME)))
     assert made.count("x is squared") == made.count("You returned [0.0961, 1.44].") == 1
@@ -787,11 +787,11 @@ def test_a_score_is_told_once_or_with_what_it_is() -> None:
     assert alone.count("2 / 10") == 2, "the score, and that of the one function"
     two = report(lesson(RIGHT, NAMED), lesson(RIGHT, id="more", title="More"))
     better = LessonHistory(progress=LessonProgress(attempts=3, best=3.5))
-    body = Page(render_page(two, keepsake=LearnerExtras("", {"tiny": better}))).texts["body"]
+    body = Page(render_page(two, extras=LearnerExtras("", {"tiny": better}))).texts["body"]
     for part in ("points in this run", "5.5 points in your best runs", "this run 2 / 4 · best 3.5"):
         assert part in body
     same = LessonHistory(progress=LessonProgress(attempts=3, best=2))
-    body = Page(render_page(two, keepsake=LearnerExtras("", {"tiny": same}))).texts["body"]
+    body = Page(render_page(two, extras=LearnerExtras("", {"tiny": same}))).texts["body"]
     assert "best" not in body.partition("use strict")[0]
     assert "this run" not in body
 
@@ -833,7 +833,7 @@ def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None
 
 
 @pytest.mark.parametrize(
-    ("keepsake", "made", "told"),
+    ("extras", "made", "told"),
     [
         (LearnerExtras("2026-03-02T10:00"), {}, True),
         (LearnerExtras("2026-03-02T10:00"), {"places": {"two": Path("bob")}}, False),
@@ -842,12 +842,12 @@ def test_lessons_that_have_no_file_are_a_line_each_after_what_there_is() -> None
     ids=["own", "somebody else's", "batch"],
 )
 def test_a_learner_who_has_begun_nothing_is_told_how(
-    keepsake: LearnerExtras | None, made: dict[str, Any], told: bool
+    extras: LearnerExtras | None, made: dict[str, Any], told: bool
 ) -> None:
     assert (
-        "<code>grade next</code>" in render_page(REPORTS["fresh"], keepsake=keepsake, **made)
+        "<code>grade next</code>" in render_page(REPORTS["fresh"], extras=extras, **made)
     ) is told
-    assert "<code>grade next</code>" not in render_page(REPORTS["begun"], keepsake=keepsake, **made)
+    assert "<code>grade next</code>" not in render_page(REPORTS["begun"], extras=extras, **made)
 
 
 def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> None:
@@ -856,7 +856,7 @@ def test_a_lesson_that_was_begun_once_or_printed_something_keeps_its_place() -> 
         BLANK[1], checks=tuple(replace(one, output="loaded") for one in BLANK[1].checks)
     )
     story = LearnerExtras("", {"one": LessonHistory(progress=LessonProgress(attempts=3, best=1.5))})
-    made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), keepsake=story)
+    made = render_page(report(BLANK[0], printed, replace(BLANK[0], id="three")), extras=story)
     assert ("best 1.5" in made, "loaded" in made, made.count('<details class="lesson')) == (
         True,
         True,

@@ -29,7 +29,7 @@ def test_an_answer_that_is_none_names_what_is_wrong(
         assert server._process is None
 
 
-def test_an_envelope_that_is_none_ends_the_fork_server_and_names_what_is_wrong(
+def test_a_malformed_envelope_ends_the_fork_server_and_names_the_field(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Envelope, "as_json", lambda _: {"options": {"sandbox": 1}})

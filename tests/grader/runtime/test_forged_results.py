@@ -61,7 +61,7 @@ def test_a_worker_can_look_into_no_process_that_judges_it(
 
 
 @pytest.mark.linux
-def test_the_promise_falls_with_the_capabilities(
+def test_with_capabilities_the_verdict_is_not_guaranteed(
     host: ForkServerClient, small_course: Course
 ) -> None:
     outcome = graded(host, small_course, "x = 1", "capabilities")

@@ -102,12 +102,12 @@ USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)
 
 
 @pytest.mark.parametrize("text", USES.values(), ids=USES)
-def test_a_use_is_seen(text: str) -> None:
+def test_a_use_of_late_imports_is_found(text: str) -> None:
     assert lazy_imports.needed(text)
 
 
 @pytest.mark.parametrize("text", USES_NONE.values(), ids=USES_NONE)
-def test_what_is_none_is_not_seen(text: str) -> None:
+def test_other_code_needs_no_late_imports(text: str) -> None:
     assert not lazy_imports.needed(text)
 
 
@@ -121,7 +121,7 @@ def test_it_is_all_that_torch_imports_at_first_use() -> None:
 
 
 @pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
-def test_a_host_has_it_once_a_submission_uses_it(small_course: Course) -> None:
+def test_late_imports_stay_loaded_after_the_first_use(small_course: Course) -> None:
     """That submission's own worker already has it."""
     lesson = small_course.lesson("tiny")
     settings = Settings(7, limits=small_course.limits)

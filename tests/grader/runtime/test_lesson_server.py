@@ -61,7 +61,7 @@ def test_a_submission_is_judged_alike_whatever_was_judged_before(
     assert len({str(data) for data in forward.values()}) > len(BODIES) - 2
 
 
-def test_what_hangs_on_the_order_of_a_set_is_the_same_each_time(
+def test_results_do_not_depend_on_the_order_of_sets(
     host: ForkServerClient, small_course: Course
 ) -> None:
     """Hashes are those of ``PYTHONHASHSEED=0``, and replaced names are reported in order."""

@@ -269,7 +269,7 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
     assert capsys.readouterr().out == resumed
 
 
-def test_a_cut_run_tells_the_trouble_that_it_had(
+def test_an_interrupted_run_reports_the_problems_found_so_far(
     course: Course, counting: Counting, tmp_path: Path
 ) -> None:
     """It reports nothing that remaining gradings may still show, such as the proof of a mistake."""

@@ -16,7 +16,7 @@ from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.replies import several_replies
 from grader.judge.remote.session import StudentSession
-from grader.worker.wire.batching import MAX_QUESTIONS, gradcheck_questions
+from grader.worker.wire.batching import MAX_REQUESTS, gradcheck_requests
 from grader.worker.wire.frames import BrokenFrame, Frame
 
 SOURCE = """
@@ -130,7 +130,7 @@ def test_what_was_prefetched_in_vain_is_freed(
     student = remote(SOURCE)
     function, x = student.Cube.apply, leaf(0.5, -1.2)
     session: Any = function._session
-    with session.prefetching(gradcheck_questions("Cube.apply", [x])):
+    with session.prefetching(gradcheck_requests("Cube.apply", [x])):
         pass
     assert len(session._line.freed) == 1 + 2 * 2
     assert session._prefetched == {}
@@ -138,8 +138,8 @@ def test_what_was_prefetched_in_vain_is_freed(
 
 def test_a_large_gradcheck_is_not_prefetched() -> None:
     assert (
-        gradcheck_questions(
-            "f", [torch.zeros(MAX_QUESTIONS, dtype=torch.float64, requires_grad=True)]
+        gradcheck_requests(
+            "f", [torch.zeros(MAX_REQUESTS, dtype=torch.float64, requires_grad=True)]
         )
         == []
     )

@@ -214,7 +214,7 @@ def test_no_other_module_of_the_engine_names_private_things() -> None:
         'if "element 0 of tensors does not require grad and" in text: pass',
     ],
 )
-def test_such_a_use_is_found(source: str) -> None:
+def test_a_private_name_is_found(source: str) -> None:
     assert list(reaching(source))
 
 
@@ -227,5 +227,5 @@ def test_such_a_use_is_found(source: str) -> None:
         "type(x).__name__",
     ],
 )
-def test_others_are_not(source: str) -> None:
+def test_public_names_and_our_own_are_not_reported(source: str) -> None:
     assert not list(reaching(source))

@@ -50,7 +50,7 @@ def test_only_the_workers_own_modules_are_loaded(student: RemoteStudent) -> None
 @pytest.mark.parametrize(
     "name", ["grader.judge.jacobians", "grader.judge.figures", "grader.core.report", "grader.cli"]
 )
-def test_what_judges_can_not_be_imported(name: str, student: RemoteStudent) -> None:
+def test_modules_of_the_judge_cannot_be_imported(name: str, student: RemoteStudent) -> None:
     assert student.attempt(name).startswith("No module named 'grader.")
 
 

@@ -357,7 +357,7 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
             os.close(made.ruleset)
 
 
-def test_whatever_of_ours_lies_among_the_packages_is_hidden(
+def test_the_engines_files_in_site_packages_are_hidden(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An editable install keeps its code elsewhere, and a copy of the course among the packages."""

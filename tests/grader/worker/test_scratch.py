@@ -61,7 +61,7 @@ def measured() -> dict[str, object]:
 
 
 @pytest.mark.parametrize("user", [None, ORDINARY_USER])
-def test_what_has_no_name_counts_where_the_folder_is_mounted(user: int | None) -> None:
+def test_a_deleted_open_file_counts_in_a_mounted_folder(user: int | None) -> None:
     found = in_a_fork(measured, user=user)
     if not found["allowed"]:
         pytest.skip("this host lets no process mount")

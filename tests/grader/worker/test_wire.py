@@ -164,7 +164,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_a_lie_is_a_broken_frame(name: str) -> None:
+def test_malformed_data_is_a_broken_frame(name: str) -> None:
     decoder = Decoder(bytes(8), strided=False)
     with pytest.raises(BrokenFrame):
         decoder.decode(LIES[name])
@@ -321,7 +321,7 @@ def test_a_program_names_nothing_outside_its_list() -> None:
         Program(1, [], [["__class__", []]], [], True)(torch.ones(1))
 
 
-def test_a_program_does_not_come_back() -> None:
+def test_a_program_from_the_worker_arrives_as_opaque() -> None:
     """A worker sends data; a function that it returns is only its type's name."""
     encoder = Encoder(strided=False)
     assert decode(encoder.encode([program(lambda x: x)]), encoder.blob, strided=False) == [
@@ -360,7 +360,7 @@ def test_a_table_with_many_keys_is_refused_before_it_is_built(data: Any) -> None
     assert time.monotonic() - began < 1
 
 
-def test_who_encodes_too_many_keys_is_told_so() -> None:
+def test_encoding_too_many_keys_raises() -> None:
     """2,000 keys are allowed."""
     round_trip(set(range(2000)))
     for value in (set(range(2001)), dict.fromkeys(range(2001))):

@@ -86,7 +86,7 @@ def test_steps_and_memory_grow_with_the_bytes_of_a_message(
     assert peak <= BYTES_FOR_A_BYTE * size + BYTES_AT_LEAST
 
 
-def test_the_measure_sees_a_decoder_that_does_too_much() -> None:
+def test_the_cost_of_decoding_grows_with_the_number_of_values() -> None:
     """Otherwise the test above would hold for anything."""
     few, _ = cost_of(b"[" + b"[0]," * 10 + b"0]", b"")
     many, _ = cost_of(b"[" + b"[0]," * 5_000 + b"0]", b"")
