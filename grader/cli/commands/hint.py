@@ -102,13 +102,13 @@ def show_further(
 ) -> None:
     tr = learner.tr
     if step < most:
-        message = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
+        text = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
     elif learner.keeps:
         command = f"grade solution {lesson.id} --give-up"
-        message = tr("That was the last step. The solution: {command}", command=command)
+        text = tr("That was the last step. The solution: {command}", command=command)
         if others := [other for other in lesson.hints() if other != name]:
             names = ", ".join(others)
-            message += "\n" + tr("There are hints for other functions too: {names}", names=names)
+            text += "\n" + tr("There are hints for other functions too: {names}", names=names)
     else:
         return
-    console.print(Text(f"\n{message}", "dim"))
+    console.print(Text(f"\n{text}", "dim"))

@@ -117,8 +117,8 @@ CHANGES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
     "gradcheck steps the other way": (
         steps_the_other_way,
         (
-            "torch lacks the order in which gradcheck evaluates a function, moves its input",
-            "torch lacks the order in which gradgradcheck evaluates a function and moves its",
+            "torch lacks the known order of gradcheck's calls and products",
+            "torch lacks the known order of gradgradcheck's calls",
         ),
     ),
     "pytest brings another plugin": (
