@@ -20,6 +20,7 @@ from grader.classroom.gradebook.records import (
     LessonColumn,
     PersonalPart,
     label_of,
+    students_from_json,
 )
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import StudentIdentity
@@ -46,15 +47,6 @@ class CommonMistake:
     id: str
     title: str
     count: int
-
-
-def students_as_json(students: tuple[StudentIdentity, ...]) -> str:
-    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
-    people = [
-        [student.name, student.ids, *([student.details] if student.details else [])]
-        for student in students
-    ]
-    return json.dumps(people, sort_keys=True)
 
 
 class GradebookReader:
@@ -110,7 +102,7 @@ class GradebookReader:
         self, row: tuple[str, str, int, int, str | None, int, str | None, int, str | None, str]
     ) -> GradebookEntry:
         name, students, late, missing, problem, fault, report, attempt, handed_in, came_as = row
-        people = tuple(StudentIdentity(*one) for one in json.loads(students))
+        people = students_from_json(students)
         lateness = self.lateness(people, handed_in)
         return GradebookEntry(
             name=name,

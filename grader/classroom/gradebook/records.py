@@ -5,6 +5,7 @@ Exports, pages and tables use only ``GradebookEntry`` records.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,19 @@ class PersonalPart(Record):
 def label_of(students: Sequence[StudentIdentity], name: str) -> str:
     """Return the names of a submission's students; its own name if no student is known."""
     return listed(student.name for student in students) or name
+
+
+def students_as_json(students: Sequence[StudentIdentity]) -> str:
+    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
+    people = [
+        [student.name, student.ids, *([student.details] if student.details else [])]
+        for student in students
+    ]
+    return json.dumps(people, sort_keys=True)
+
+
+def students_from_json(text: str) -> tuple[StudentIdentity, ...]:
+    return tuple(StudentIdentity(*one) for one in json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
