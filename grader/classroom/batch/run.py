@@ -25,7 +25,7 @@ from grader.classroom.batch.records import (
     PageOptions,
 )
 from grader.classroom.batch.regrade import lesson_of, lessons_again, with_check
-from grader.classroom.gradebook.records import PersonalPart
+from grader.classroom.gradebook.records import PersonalPart, time_on_roster
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.errors import EngineFault, SubmissionError, UsageError
@@ -87,8 +87,7 @@ def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> Submissi
     """Return a submission's line for the gradebook, with the roster's time if the download has
     none.
     """
-    times = [person.details["handed_in"] for person in students if "handed_in" in person.details]
-    handed_in = one.handed_in or max(times, default=None)
+    handed_in = one.handed_in or time_on_roster(students)
     return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
 
 

@@ -61,6 +61,12 @@ def label_of(students: Sequence[StudentIdentity], name: str) -> str:
     return listed(student.name for student in students) or name
 
 
+def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
+    """Return when a submission of these students was handed in, if the roster says so."""
+    times = [one.details["handed_in"] for one in students if "handed_in" in one.details]
+    return max(times, default=None)
+
+
 def students_as_json(students: Sequence[StudentIdentity]) -> str:
     """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
     people = [

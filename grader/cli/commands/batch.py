@@ -6,7 +6,8 @@ import contextlib
 import difflib
 import json
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def grade_class(
         )
     console = make_console(stderr=True)
     with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
-        found = without_forgotten(found, book.forgotten())
+        found = without_forgotten(renamed(found, book.new_names()), book.forgotten())
         book.set_secret(wanted.seed)
         if late_rule is not None:
             book.set_class({"late_rule": late_rule})
@@ -135,6 +136,23 @@ def grade_class(
             tally, plan, {one.name for one in found.handed}
         )
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def renamed(found: ClassImport, new_names: Mapping[str, str]) -> ClassImport:
+    """Give submissions that were renamed by hand their new names, and say so.
+
+    A submission keeps its name if another one of the download has the new name.
+    """
+    names = Counter(new_names.get(one.name, one.name) for one in found.handed)
+    there = {one.name for one in found.handed}
+    new = {old: name for old, name in new_names.items() if old in there and names[name] == 1}
+    if not new:
+        return found
+    handed = [replace(one, name=new.get(one.name, one.name)) for one in found.handed]
+    note = f"renamed by hand: {listed(f'{old} to {name}' for old, name in new.items())}"
+    return replace(
+        found, handed=tuple(sorted(handed, key=lambda one: one.name)), notes=(*found.notes, note)
+    )
 
 
 def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassImport:
