@@ -101,10 +101,6 @@ class ManualChanges(ClassTables):
             db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
             self._note(db, "forget", name, {}, author, made_at)
 
-    def forgotten(self) -> set[str]:
-        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 1")
-        return {name for (name,) in rows}
-
     def rename(self, old: str, new: str, author: str, made_at: str) -> None:
         """Give a submission's history to another name, which may be in the gradebook already.
 

@@ -179,3 +179,23 @@ class CheckColumn:
     max_points: float
     bonus: bool
     hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """A submission's score before and after a run; changed checks as (id, old, new)."""
+
+    name: str
+    old: float
+    new: float
+    checks: tuple[tuple[str, str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonMistake:
+    """A mistake that the class made: its lesson, and the number of submissions that have it."""
+
+    lesson: str
+    id: str
+    title: str
+    count: int

@@ -42,7 +42,7 @@ def rename(out: Path, old: str, new: str, *, merge: bool = False) -> None:
         entry = book.entry_of(old)
         if entry.name == new:
             raise UsageError(f"{new} already has that name")
-        if new in book.forgotten():
+        if book.is_forgotten(new):
             raise UsageError(
                 f"{new} is in the gradebook, but forgotten. Undo that first: grade forget {out}"
                 f" {new!r} --undo"

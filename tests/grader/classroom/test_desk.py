@@ -339,10 +339,7 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
     for system in ("moodle", "canvas"):
         said = run_grade("feedback", out, "--to", system)
         assert f"{ADA}, " in said and "and 4 more: " in said
-        assert (
-            f"nothing to upload: no graded submission has the ids of a download from {system}"
-            in said
-        )
+        assert f"no graded submission has the ids of a download from {system.title()}" in said
     rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
@@ -372,6 +369,15 @@ def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) 
         CliRunner().invoke(
             cli, ["export", str(out), "--to", "csv", "--section", "C"], catch_exceptions=False
         )
+
+
+@pytest.mark.parametrize("option", ["--template", "--column"])
+def test_an_option_that_a_format_does_not_have_is_refused(
+    desk: Callable[..., Path], option: str
+) -> None:
+    words = ["export", str(desk("plain")), "--to", "csv", option, "x"]
+    with pytest.raises(UsageError, match=f"{option} works only with --to canvas and --to moodle"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------ comments, forget, rename
@@ -419,6 +425,17 @@ def test_a_comment_on_nothing_is_refused(
         comment(desk("plain"), target, text, author="kim")
 
 
+def test_an_unknown_name_in_a_file_of_comments_comes_with_its_line(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "comments.csv"
+    file.write_text("name,comment\nNobody,good\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"comments.csv:2: .* no submission 'Nobody'"):
+        CliRunner().invoke(
+            cli, ["comment", str(desk("plain")), "--file", str(file)], catch_exceptions=False
+        )
+
+
 def test_who_is_forgotten_is_nowhere_and_comes_back(desk: Callable[..., Path]) -> None:
     out = desk("plain")
     before = marks(out)
@@ -430,6 +447,8 @@ def test_who_is_forgotten_is_nowhere_and_comes_back(desk: Callable[..., Path]) -
     desk("plain")  # the folder is still there, and stays forgotten
     assert ADA not in marks(out)
     assert "forgotten" in run_grade("forget", out)
+    with pytest.raises(UsageError, match=f"{ADA} is forgotten. To undo this: grade forget"):
+        comment(out, ADA, "good", author="kim")
     run_grade("forget", out, ADA, "--undo")
     assert marks(out) == before
     assert page.exists()
