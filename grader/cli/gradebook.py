@@ -59,7 +59,7 @@ def adjust(
     "number",
     type=int,
     metavar="NUMBER",
-    help="Remove the comment with this number, from the list of comments.",
+    help="Withdraw the comment with this number; with NAME alone, the numbers are listed.",
 )
 @click.option("--author", help="The author of the comment; by default your login name.")
 def comment(
@@ -159,7 +159,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
 @click.option(
     "--scale",
     type=click.FloatRange(0, min_open=True),
-    help="How many points full marks are worth there.",
+    help="How many points full marks are worth in the export.",
 )
 @click.option(
     "--missing-as-zero",
