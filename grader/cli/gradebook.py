@@ -59,7 +59,7 @@ def adjust(
     "number",
     type=int,
     metavar="NUMBER",
-    help="Remove the comment with this number, from the list of comments.",
+    help="Withdraw the comment with this number; with NAME alone, the numbers are listed.",
 )
 @click.option("--author", help="The author of the comment; by default your login name.")
 def comment(
@@ -115,12 +115,16 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
 @click.argument("out", type=PATH)
 @click.argument("old")
 @click.argument("new", required=False)
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="If NEW is a submission too, make the two one; the newer attempt counts.",
+)
 @click.option("--undo", is_flag=True, help="Undo a rename: give only the new name.")
-def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
-    """Give a submission another name, for example if its folder was renamed.
+def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> None:
+    """Give a submission another name, for example if its folder has the wrong name.
 
-    It keeps its history. If NEW is in the gradebook too, the two become one submission, and the
-    newer attempt counts.
+    The submission keeps its history. Later runs of grade batch use the new name too.
 
     Example: grade rename grades alice alice_doe
     """
@@ -131,7 +135,7 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
     elif undo or new is None:
         raise UsageError("Give the old and the new name; with --undo, only the new one")
     else:
-        commands.rename(out, old, new)
+        commands.rename(out, old, new, merge=merge)
 
 
 @click.command()
@@ -155,7 +159,7 @@ def rename(out: Path, old: str, new: str | None, undo: bool) -> None:
 @click.option(
     "--scale",
     type=click.FloatRange(0, min_open=True),
-    help="How many points full marks are worth there.",
+    help="How many points full marks are worth in the export.",
 )
 @click.option(
     "--missing-as-zero",

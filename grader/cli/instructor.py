@@ -94,8 +94,8 @@ from grader.core.errors import UsageError
     type=click.Choice(["auto", "require", "off"]),
     default="require",
     show_default=True,
-    help="require: refuse if the host can't give a guarantee. auto: confine as far as the host"
-    " allows. off: don't confine.",
+    help="require: refuse to grade unless this machine can confine students' code fully. auto:"
+    " confine it as far as the machine can. off: don't confine it.",
 )
 @pages_lang_option
 @course_option

@@ -26,7 +26,7 @@ from grader.cli.options import (
     type=click.Choice(["none", "nudge", "all"]),
     default="nudge",
     show_default=True,
-    help="How many of the three hint steps to hand out.",
+    help="How many of the three hints of each function to hand out: none, the first (nudge), all.",
 )
 @course_option
 def release(folder: Path, lessons: str | None, hints: str, course_root: Path | None) -> None:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from grader import __version__
 from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
 from grader.core.engine_identity import engine_hash, torch_version
@@ -41,6 +42,20 @@ class BatchPlan:
         names = [lesson.filename for lesson in self.lessons]
         return ", ".join(names[:NAMED]) + (
             f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        )
+
+    def key(self, digest: str, seed: int, lessons: Sequence[str]) -> AttemptKey:
+        """Return what the verdict on files with this digest depends on."""
+        return AttemptKey(
+            digest,
+            self.course.hash,
+            __version__,
+            engine_hash(),
+            torch_version(),
+            seed,
+            self.settings.sandbox,
+            self.settings.lang,
+            ",".join(lessons),
         )
 
     def __str__(self) -> str:

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from grader import __version__
 from grader.classroom.batch.outputs import REVEALED, WITHHELD, page_path, render, write_page
 from grader.classroom.batch.records import (
     BatchJob,
@@ -26,11 +25,10 @@ from grader.classroom.batch.records import (
     PageOptions,
 )
 from grader.classroom.batch.regrade import lesson_of, lessons_again, with_check
-from grader.classroom.gradebook.records import PersonalPart
+from grader.classroom.gradebook.records import PersonalPart, time_on_roster
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.records import StudentIdentity, Submission
-from grader.core.engine_identity import engine_hash, torch_version
-from grader.core.errors import SubmissionError, UsageError
+from grader.core.errors import EngineFault, SubmissionError, UsageError
 from grader.core.sqlite import transaction
 from grader.course.lesson_file import LessonFile
 from grader.course.submission import digest
@@ -89,8 +87,7 @@ def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> Submissi
     """Return a submission's line for the gradebook, with the roster's time if the download has
     none.
     """
-    times = [person.details["handed_in"] for person in students if "handed_in" in person.details]
-    handed_in = one.handed_in or max(times, default=None)
+    handed_in = one.handed_in or time_on_roster(students)
     return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
 
 
@@ -148,7 +145,7 @@ class Batch:
             self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         found = digest(files)
-        key = self._key(found, self.book.seed_for(found), self.plan.course.hash, ids)
+        key = self.plan.key(found, self.book.seed_for(found), ids)
         attempt = self._graded_already(owner.name, key)
         if attempt is None:
             personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
@@ -178,20 +175,6 @@ class Batch:
         if self.plan.check:
             return self.book.regraded(name, key.digest, self.tally.run)
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
-
-    def _key(self, found: str, seed: int, course_hash: str, lessons: tuple[str, ...]) -> AttemptKey:
-        settings = self.plan.settings
-        return AttemptKey(
-            found,
-            course_hash,
-            __version__,
-            engine_hash(),
-            torch_version(),
-            seed,
-            settings.sandbox,
-            settings.lang,
-            ",".join(lessons),
-        )
 
     def _job(
         self,
@@ -240,15 +223,10 @@ class Batch:
             raise refusal(page, error) from None
 
     def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
-        """Grade one submission, once more with a new server
-        after a grader fault; write its page.
-        """
+        """Grade one submission and write its page."""
         try:
             options = PageOptions(job.personal, self.plan.reveal)
-            graded = self._graded(host, job, options)
-            if graded.report.grader_faults and not stopping():
-                host.close()
-                graded = self._graded(host, job, options)
+            graded = self._graded(host, job, options, stopping)
             if not stopping():
                 page = graded.page or render(graded.report, options)
                 write_page(self.out, job.owner.name, page)
@@ -258,7 +236,22 @@ class Batch:
             return FinishedJob(job, None, f"the grader's own fault: {error!r}")
         return FinishedJob(job, graded.report)
 
-    def _graded(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
+    def _graded(
+        self, host: Closeable, job: BatchJob, page: PageOptions, stopping: Callable[[], bool]
+    ) -> Graded:
+        """Grade one submission; after a grader fault once more, with a new server."""
+        try:
+            graded = self._graded_once(host, job, page)
+        except EngineFault:  # in a cluster: all workers that had it died, or one failed at it
+            if stopping():
+                raise
+        else:
+            if stopping() or not graded.report.grader_faults:
+                return graded
+        host.close()
+        return self._graded_once(host, job, page)
+
+    def _graded_once(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
         plan, name = self.plan, job.owner.name
         settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:

@@ -123,7 +123,7 @@ def summary(entry: GradebookEntry) -> Iterator[str]:
     Without a verdict on everything there are only remarks.
     """
     if entry.report is None or total_points(entry) is None:
-        yield from remarks(entry)
+        yield from (f"{remark}." for remark in remarks(entry))
         return
     yield f"{entry.score:g} of {entry.report.max_score:g} points."
     yield from (f"{remark}." for remark in remarks(entry))

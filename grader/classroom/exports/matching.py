@@ -121,8 +121,8 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedMarks:
             by_row[row] = several[0]
         else:
             text = (
-                f"{len(several)} submissions, {listed(m.label for m in several)}, so no mark was"
-                " written"
+                f"no mark was written, because {len(several)} submissions fit this row:"
+                f" {listed(m.name for m in several)}"
             )
             notes.append(ExportNote(text, labels[row], important=True))
     notes += [

@@ -65,6 +65,7 @@ Export = Callable[
 class Mark:
     """An entry as numbers for another gradebook; None means that nothing may be written."""
 
+    name: str
     label: str
     students: tuple[StudentIdentity, ...]
     total: float | None
@@ -81,6 +82,7 @@ def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: Exp
     if entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
     return Mark(
+        entry.name,
         entry.label,
         entry.students,
         total and round(total * worth, 4),
@@ -182,12 +184,12 @@ def adjustment_text(adjustment: Adjustment) -> str:
 
 
 def comment_text(comment: Comment) -> str:
-    """Return ``custom_sigmoid, line 12: why not y here? [kim]``."""
+    """Return ``comment on custom_sigmoid, line 12: why not y here? [kim]``."""
     where = ", ".join(
         filter(None, [comment.lesson, f"line {comment.line}" if comment.line else None])
     )
     text = " ".join(comment.text.split())
-    return f"{where}: {text} [{comment.author}]" if where else f"{text} [{comment.author}]"
+    return f"comment{f' on {where}' if where else ''}: {text} [{comment.author}]"
 
 
 def number(value: float, *, comma: bool = False) -> str:

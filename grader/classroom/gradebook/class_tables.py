@@ -8,7 +8,8 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping
 
-from grader.classroom.gradebook.queries import GradebookReader, students_as_json
+from grader.classroom.gradebook.queries import GradebookReader
+from grader.classroom.gradebook.records import students_as_json
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.sqlite import transaction
 from grader.course.text_encoding import writable

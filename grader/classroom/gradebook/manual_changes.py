@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.classroom.gradebook.class_tables import ClassTables
-from grader.classroom.gradebook.records import Adjustment, Comment
+from grader.classroom.gradebook.matching import joined
+from grader.classroom.gradebook.records import (
+    Adjustment,
+    Comment,
+    students_as_json,
+    students_from_json,
+    time_on_roster,
+)
 from grader.core.errors import UsageError
 from grader.core.sqlite import transaction
 
 NAMED_TABLES = ("attempts", "adjustments", "comments")
 """Tables whose rows belong to a submission by its name."""
+STATE = ("students", "current", "problem", "fault", "missing", "late", "handed_in", "came_as")
+"""Columns of ``submissions`` that say what was handed in, and by whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +101,11 @@ class ManualChanges(ClassTables):
             db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
             self._note(db, "forget", name, {}, author, made_at)
 
-    def forgotten(self) -> set[str]:
-        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 1")
-        return {name for (name,) in rows}
-
     def rename(self, old: str, new: str, author: str, made_at: str) -> None:
         """Give a submission's history to another name, which may be in the gradebook already.
 
-        If both names have a counting attempt, the newer one counts from now on.
+        If both names have a counting attempt, the newer one counts from now on. A student of the
+        roster who has handed in nothing gets the submission as it is.
         """
         with transaction(self.db) as db:
             kept = self._row(db, new)
@@ -116,12 +122,13 @@ class ManualChanges(ClassTables):
             }
             if kept is None:
                 self._insert(db, {**gone, "name": new})
+            elif kept["missing"]:
+                people = joined(*(students_from_json(one["students"]) for one in (gone, kept)))
+                handed_in = gone["handed_in"] or time_on_roster(people)
+                changed = {"students": students_as_json(people), "handed_in": handed_in}
+                self._set_state(db, new, {**gone, **changed})
             elif (gone["current"] or 0) > (kept["current"] or 0):
-                db.execute(
-                    "UPDATE submissions SET current = ?, problem = ?, fault = ?, missing = 0 WHERE"
-                    " name = ?",
-                    [gone["current"], gone["problem"], gone["fault"], new],
-                )
+                self._set_state(db, new, {**gone, "students": kept["students"]})
             for table in NAMED_TABLES:
                 db.execute(f"UPDATE {table} SET submission = ? WHERE submission = ?", [new, old])
             db.execute("DELETE FROM submissions WHERE name = ?", [old])
@@ -145,6 +152,11 @@ class ManualChanges(ClassTables):
                 f"{name} was neither forgotten nor renamed, so there is nothing to undo"
             )
         entry = entries[-1]
+        later = [one for one in self.renames() if one.detail["old"] == name]
+        if entry.action == "rename" and later and later[-1].number > entry.number:
+            raise UsageError(
+                f"{name} was renamed again, to {later[-1].submission}. Undo that first"
+            )
         with transaction(self.db) as db:
             if entry.action == "forget":
                 db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
@@ -170,13 +182,22 @@ class ManualChanges(ClassTables):
         (newest,) = left.fetchone()
         if kept is None and newest is None:
             db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
-        elif (self._row(db, entry.submission) or {}).get("current") in moved["attempts"]:
+        elif (self._row(db, entry.submission) or {}).get("current") in [None, *moved["attempts"]]:
             was = kept or {"problem": None, "fault": 0, "missing": 0}
-            db.execute(
-                "UPDATE submissions SET current = ?, problem = ?, fault = ?, missing = ? WHERE"
-                " name = ?",
-                [newest, was["problem"], was["fault"], was["missing"], entry.submission],
-            )
+            self._set_state(db, entry.submission, {**was, "current": newest})
+
+    def renames(self) -> list[TrailEntry]:
+        """Return the renames that were not undone, oldest first."""
+        return [one for one in self.trail() if one.action == "rename" and not one.undone]
+
+    def new_names(self) -> dict[str, str]:
+        """Return the present name of each submission that was renamed, by its old names."""
+        names: dict[str, str] = {}
+        for entry in self.renames():
+            old, new = entry.detail["old"], entry.submission
+            names = {first: new if last == old else last for first, last in names.items()}
+            names[old] = new
+        return names
 
     def trail(self) -> list[TrailEntry]:
         rows = self.db.execute(
@@ -192,6 +213,16 @@ class ManualChanges(ClassTables):
         found = db.execute("SELECT * FROM submissions WHERE name = ?", [name])
         row = found.fetchone()
         return row and dict(zip((one[0] for one in found.description), row, strict=True))
+
+    @staticmethod
+    def _set_state(db: sqlite3.Connection, name: str, row: dict[str, Any]) -> None:
+        """Give a line what ``row`` has of the columns that say what was handed in."""
+        fields = [field for field in STATE if field in row]
+        db.execute(
+            f"UPDATE submissions SET {', '.join(f'{field} = ?' for field in fields)} WHERE name"
+            " = ?",
+            [*(row[field] for field in fields), name],
+        )
 
     @staticmethod
     def _insert(db: sqlite3.Connection, row: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from grader.classroom.imports.names import forms_of, listed
@@ -131,6 +131,17 @@ def _lines_for(
                 else None
             ),
         )
+
+
+def joined(
+    students: Sequence[StudentIdentity], line: Sequence[StudentIdentity]
+) -> tuple[StudentIdentity, ...]:
+    """Return a submission's student with the ids and details of a line of the roster; the students
+    as they are if there are several.
+    """
+    if len(students) == len(line) == 1:
+        return (_joined(students[0], line[0]),)
+    return tuple(students or line)
 
 
 def _joined(student: StudentIdentity, line: StudentIdentity | None) -> StudentIdentity:

@@ -9,52 +9,26 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from grader.classroom.gradebook.lateness import Lateness, LateRule
 from grader.classroom.gradebook.records import (
     Adjustment,
     CheckColumn,
     Comment,
+    CommonMistake,
     GradebookEntry,
     LessonColumn,
     PersonalPart,
+    ScoreChange,
     label_of,
+    students_from_json,
 )
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
 from grader.core.report import Report
 from grader.core.scoring import add_up
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreChange:
-    """A submission's score before and after a run; changed checks as (id, old, new)."""
-
-    name: str
-    old: float
-    new: float
-    checks: tuple[tuple[str, str | None, str | None], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CommonMistake:
-    """A mistake that the class made: its lesson, and the number of submissions that have it."""
-
-    lesson: str
-    id: str
-    title: str
-    count: int
-
-
-def students_as_json(students: tuple[StudentIdentity, ...]) -> str:
-    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
-    people = [
-        [student.name, student.ids, *([student.details] if student.details else [])]
-        for student in students
-    ]
-    return json.dumps(people, sort_keys=True)
 
 
 class GradebookReader:
@@ -70,6 +44,8 @@ class GradebookReader:
     def entry(self, name: str) -> GradebookEntry:
         """Return one entry; raise UsageError that names the nearest if there is none."""
         row = self.db.execute(f"{ENTRY} AND s.name = ?", [name]).fetchone()
+        if row is None and self.is_forgotten(name):
+            raise UsageError(f"{name} is forgotten. To undo this: grade forget OUT {name!r} --undo")
         if row is None:
             names = [
                 one
@@ -81,6 +57,10 @@ class GradebookReader:
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
+
+    def is_forgotten(self, name: str) -> bool:
+        query = "SELECT 1 FROM submissions WHERE name = ? AND forgotten = 1"
+        return self.db.execute(query, [name]).fetchone() is not None
 
     def entry_of(self, called: str) -> GradebookEntry:
         """Return the entry with that name, or of the student with that name.
@@ -110,7 +90,7 @@ class GradebookReader:
         self, row: tuple[str, str, int, int, str | None, int, str | None, int, str | None, str]
     ) -> GradebookEntry:
         name, students, late, missing, problem, fault, report, attempt, handed_in, came_as = row
-        people = tuple(StudentIdentity(*one) for one in json.loads(students))
+        people = students_from_json(students)
         lateness = self.lateness(people, handed_in)
         return GradebookEntry(
             name=name,

@@ -5,6 +5,7 @@ Exports, pages and tables use only ``GradebookEntry`` records.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,25 @@ class PersonalPart(Record):
 def label_of(students: Sequence[StudentIdentity], name: str) -> str:
     """Return the names of a submission's students; its own name if no student is known."""
     return listed(student.name for student in students) or name
+
+
+def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
+    """Return when a submission of these students was handed in, if the roster says so."""
+    times = [one.details["handed_in"] for one in students if "handed_in" in one.details]
+    return max(times, default=None)
+
+
+def students_as_json(students: Sequence[StudentIdentity]) -> str:
+    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
+    people = [
+        [student.name, student.ids, *([student.details] if student.details else [])]
+        for student in students
+    ]
+    return json.dumps(people, sort_keys=True)
+
+
+def students_from_json(text: str) -> tuple[StudentIdentity, ...]:
+    return tuple(StudentIdentity(*one) for one in json.loads(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +179,23 @@ class CheckColumn:
     max_points: float
     bonus: bool
     hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """A submission's score before and after a run; changed checks as (id, old, new)."""
+
+    name: str
+    old: float
+    new: float
+    checks: tuple[tuple[str, str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonMistake:
+    """A mistake that the class made: its lesson, and the number of submissions that have it."""
+
+    lesson: str
+    id: str
+    title: str
+    count: int

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from grader.classroom.gradebook.manual_changes import ManualChanges
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.queries import students_as_json
-from grader.classroom.gradebook.records import label_of
+from grader.classroom.gradebook.records import label_of, students_as_json
 from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
 from grader.core.engine_identity import engine_hash

@@ -52,7 +52,7 @@ def find_class(
     nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
-        raise UsageError(f"there is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
+        raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
     items, outside = _contents(place)
     levels = _levels(_title(place), items)
     names = lesson_names(lessons)

@@ -8,6 +8,13 @@ from dataclasses import dataclass
 
 FEWEST = 10
 """With fewer answers a correlation is meaningless, so none is returned."""
+TOO_FEW_TO_BLAME = 3
+"""A check that nobody passed may be wrong only if at least this many people tried it."""
+AGAINST = -3.0
+"""A check may be wrong if its correlation with the rest is below this many negative standard
+errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
+Without correlation, the standard error for n answers is 1 / √(n − 1).
+"""
 
 
 @dataclass(slots=True)
@@ -61,6 +68,15 @@ def point_biserial(right: Moments, wrong: Moments) -> float | None:
     return max(
         -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
     )
+
+
+def doubt(answers: int, passed: int, discrimination: float | None) -> str | None:
+    """Return the reason why a check itself may be wrong, if there is one."""
+    if answers >= TOO_FEW_TO_BLAME and not passed:
+        return f"none of {answers} students passed"
+    if discrimination is not None and discrimination * math.sqrt(answers - 1) < AGAINST:
+        return f"students with better scores get it wrong (discrimination {discrimination:.2f})"
+    return None
 
 
 def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import math
 import statistics
 from array import array
 from collections import Counter
@@ -12,21 +11,19 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from grader.classroom.gradebook.records import Adjustment, CheckColumn
-from grader.classroom.statistics.item_analysis import Bin, Moments, histogram, point_biserial, share
+from grader.classroom.statistics.item_analysis import (
+    Bin,
+    Moments,
+    doubt,
+    histogram,
+    point_biserial,
+    share,
+)
 from grader.core.records import Record
 from grader.core.report import CheckResult, LessonStatus, Outcome
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
-TOO_FEW_TO_BLAME = 3
-"""A check that nobody passed may be wrong only if at least this many people tried it."""
-AGAINST = -3.0
-"""A check may be wrong if its correlation with the rest is below this many negative standard
-errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
-Without correlation, the standard error for n answers is 1 / √(n − 1).
-"""
-
-
 NAMED = 8
 """How many names are shown beside a mistake."""
 
@@ -180,12 +177,7 @@ class CheckFacts:
     @property
     def doubt(self) -> str | None:
         """The reason why the check itself may be wrong, if there is one."""
-        if self.judged >= TOO_FEW_TO_BLAME and not self.passed:
-            return f"none of {self.judged} students passed"
-        value = self.discrimination
-        if value is not None and value * math.sqrt(self.judged - 1) < AGAINST:
-            return f"students with better scores get it wrong (discrimination {value:.2f})"
-        return None
+        return doubt(self.judged, self.passed, self.discrimination)
 
 
 @dataclass(slots=True)

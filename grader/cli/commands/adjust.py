@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 
 from grader.classroom.batch.outputs import rewrite_page, write_outputs
+from grader.classroom.exports.records import total_points
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
@@ -63,12 +64,15 @@ def show_trail(entry: GradebookEntry) -> None:
         console.print(table)
     else:
         console.print(f"{clean(entry.name)}: no adjustments")
-    earned = points_text(entry.report.score) if entry.report else "not graded"
+    earned = f"earned {points_text(entry.report.score)}" if entry.report else "nothing graded"
     late = f", {entry.penalty:g} off for being late" if entry.lateness else ""
+    total = total_points(entry)
+    score = "no score yet" if total is None else points_text(total)
     console.print(
-        f"{clean(entry.name)}: {points_text(entry.score)} (earned {earned}{late}, adjusted by"
-        f" {entry.adjusted_by:+g})"
+        f"{clean(entry.name)}: {score} ({earned}{late}, adjusted by {entry.adjusted_by:+g})"
     )
+    if entry.report and total is None:
+        console.print("a part was not graded; grades.csv says why", soft_wrap=True)
     if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
         most = points_text(entry.report.max_score)
         line = (

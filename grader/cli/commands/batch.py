@@ -6,7 +6,8 @@ import contextlib
 import difflib
 import json
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def grade_class(
         )
     console = make_console(stderr=True)
     with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
-        found = without_forgotten(found, book.forgotten())
+        found = without_forgotten(renamed(found, book.new_names()), book.is_forgotten)
         book.set_secret(wanted.seed)
         if late_rule is not None:
             book.set_class({"late_rule": late_rule})
@@ -137,9 +138,26 @@ def grade_class(
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
 
 
-def without_forgotten(found: ClassImport, forgotten: Collection[str]) -> ClassImport:
+def renamed(found: ClassImport, new_names: Mapping[str, str]) -> ClassImport:
+    """Give submissions that were renamed by hand their new names, and say so.
+
+    A submission keeps its name if another one of the download has the new name.
+    """
+    names = Counter(new_names.get(one.name, one.name) for one in found.handed)
+    there = {one.name for one in found.handed}
+    new = {old: name for old, name in new_names.items() if old in there and names[name] == 1}
+    if not new:
+        return found
+    handed = [replace(one, name=new.get(one.name, one.name)) for one in found.handed]
+    note = f"renamed by hand: {listed(f'{old} to {name}' for old, name in new.items())}"
+    return replace(
+        found, handed=tuple(sorted(handed, key=lambda one: one.name)), notes=(*found.notes, note)
+    )
+
+
+def without_forgotten(found: ClassImport, is_forgotten: Callable[[str], bool]) -> ClassImport:
     """Leave out submissions that the gradebook was told to forget, and say so."""
-    gone = [one.name for one in found.handed if one.name in forgotten]
+    gone = [one.name for one in found.handed if is_forgotten(one.name)]
     if not gone:
         return found
     note = f"forgotten, so not graded: {listed(gone)}. To undo that: grade forget OUT NAME --undo"
@@ -196,7 +214,7 @@ def refuse_unknown_check(course: Course, check: str) -> None:
     if "." not in check:
         raise UsageError(
             f"--check {check}: write LESSON.NAME, such as hooks.worked_example. The first line of"
-            " grades.csv has all names"
+            " grades.csv has all ids"
         )
     lesson = course.lesson(lesson_of(check))
     name = check.partition(".")[2].partition("[")[0]
@@ -204,7 +222,7 @@ def refuse_unknown_check(course: Course, check: str) -> None:
         near = difflib.get_close_matches(name, lesson.check_names, n=1, cutoff=0.5)
         guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
         raise UsageError(
-            f"There is no check {check!r}. {guess}The first line of grades.csv has all names, such"
+            f"There is no check {check!r}. {guess}The first line of grades.csv has all ids, such"
             f" as {lesson.id}.{lesson.check_names[0]}"
         )
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from grader.classroom.batch.records import BatchPlan, BatchResult
+from grader.classroom.batch.regrade import lesson_of
 from grader.classroom.exports.records import total_points
-from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.gradebook.records import GradebookEntry, ScoreChange
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import listed
 from grader.cli.commands.plain_table import plain_table
@@ -20,6 +21,8 @@ from grader.render.terminal_lines import points as points_text
 
 LISTED = 20
 """How many lines of one kind are listed; the others are only counted."""
+NAMED_CHECKS = 3
+"""How many checks of a lesson are named if they changed alike; more are only counted."""
 
 
 def listing(console: Console, what: str, lines: Sequence[str]) -> None:
@@ -29,11 +32,29 @@ def listing(console: Console, what: str, lines: Sequence[str]) -> None:
         console.print(Text(f"{what}: and {len(lines) - LISTED} more"))
 
 
+def called(entry: GradebookEntry) -> str:
+    """Return the students' names, or the submission's name if that only adds to them."""
+    return entry.name if entry.name.startswith(entry.label) else entry.label
+
+
 def problem_of(entry: GradebookEntry) -> str:
-    name = entry.name if entry.label == entry.name else f"{entry.label} ({entry.name})"
+    name = called(entry) if called(entry) == entry.name else f"{entry.label} ({entry.name})"
     if entry.problem:
         return f"{name}: {entry.problem}"
     return f"{name}: the grader's own fault: {entry.grader_faults[0].message or 'see its page'}"
+
+
+def changed_checks(change: ScoreChange) -> Iterator[str]:
+    """Yield the checks whose outcome changed; only count them if many of a lesson changed alike."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for check, *outcomes in change.checks:
+        old, new = (one.replace("_", " ") if one else "not graded" for one in outcomes)
+        alike.setdefault((lesson_of(check), f"{old} → {new}"), []).append(check)
+    for (lesson, how), checks in alike.items():
+        if len(checks) > NAMED_CHECKS:
+            yield f"{lesson}: {len(checks)} checks {how}"
+        else:
+            yield from (f"{check} {how}" for check in checks)
 
 
 class Summary:
@@ -58,11 +79,11 @@ class Summary:
                 most = max(most, report.max_score)
             if entry.problem or entry.grader_faults:
                 problems.append(problem_of(entry))
-            missing += [entry.label] * entry.missing
-            unloaded += [entry.label] * any(
+            missing += [called(entry)] * entry.missing
+            unloaded += [called(entry)] * any(
                 one.status is LessonStatus.INVALID for one in (report.lessons if report else ())
             )
-            flagged += [entry.label] * bool(report and report.flags)
+            flagged += [called(entry)] * bool(report and report.flags)
         done = f"{tally.graded} graded, {tally.reused} unchanged since the last run"
         self.line(f"{done}, {len(problems)} not graded, {len(missing)} handed in nothing")
         listing(self.console, "not graded", problems)
@@ -85,10 +106,7 @@ class Summary:
                 " assigned lessons with --lessons"
             )
         if gone := self.book.names() - handed:
-            self.line(
-                f"{len(gone)} in the gradebook but not in this download; they are kept:"
-                f" {listed(sorted(gone)[:5])}"
-            )
+            self.people("in the gradebook, but not in this download (kept)", sorted(gone))
         if tally.faults:
             self.line(
                 f"{tally.faults} could not be graded because of the grader's own fault. They have"
@@ -108,11 +126,11 @@ class Summary:
         for change in self.book.changes(tally.run):
             count += 1
             if count <= LISTED:
-                checks = ", ".join(
-                    f"{name} {old or 'none'} → {new or 'none'}" for name, old, new in change.checks
-                )
                 table.add_row(
-                    clean(change.name), points_text(change.old), points_text(change.new), checks
+                    clean(change.name),
+                    points_text(change.old),
+                    points_text(change.new),
+                    ", ".join(changed_checks(change)),
                 )
         if count:
             self.console.print(table)

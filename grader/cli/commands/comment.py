@@ -50,6 +50,7 @@ def withdraw(out: Path, name: str, number: int) -> None:
         book.withdraw(entry.name, number)
         rewrite_page(out, book, book.entry(entry.name))
         write_outputs(out, book)
+    make_console().print(f"comment {number} is withdrawn", markup=False)
     show(out, entry.name)
 
 
@@ -70,7 +71,7 @@ def show(out: Path, name: str) -> None:
 def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
     """Make comments, after checking that all of them are possible; raise UsageError."""
     with Gradebook.open(out) as book, batch_lock(out):
-        made = [(book.entry_of(one.name).name, checked(book, one, author)) for one in wanted]
+        made = [checked(book, one, author) for one in wanted]
         new = [name for name, one in made if book.comment(name, one)]
         for name in sorted(set(new)):
             rewrite_page(out, book, book.entry(name))
@@ -80,9 +81,14 @@ def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
     make_console().print(message + (f"; {there} already existed" if there else ""), markup=False)
 
 
-def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
-    """Return the comment with the line it is about; raise UsageError if there is no such line."""
-    name = book.entry_of(one.name).name
+def checked(book: Gradebook, one: Wanted, author: str | None) -> tuple[str, Comment]:
+    """Return the submission's name, and the comment with the line it is about; raise UsageError if
+    there is no such submission or line.
+    """
+    try:
+        name = book.entry_of(one.name).name
+    except UsageError as error:
+        raise UsageError(f"{one.where}{error}") from None
     lessons = [lesson for lesson, _, _ in book.lessons()]
     if not one.text.strip():
         raise UsageError(f"{one.where}The comment is empty. Give it a text")
@@ -101,9 +107,10 @@ def checked(book: Gradebook, one: Wanted, author: str | None) -> Comment:
                 f" {'it has no such file' if text is None else f'the file has {len(lines)} lines'}"
             )
         code = lines[one.line - 1].strip()
-    return Comment(
+    made = Comment(
         0, writable(one.text.strip()), author or login_name(), now(), one.lesson, one.line, code
     )
+    return name, made
 
 
 def read_target(target: str, text: str) -> Wanted:

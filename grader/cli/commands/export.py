@@ -23,6 +23,9 @@ NEXT = {
 
 def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Path | None) -> None:
     """Write the gradebook in ``out`` in the format ``name``; print the output's path."""
+    if name not in NEXT and (request.template or request.columns):
+        option = "--template" if request.template else "--column"
+        raise UsageError(f"{option} works only with --to canvas and --to moodle. Leave it out")
     with Gradebook.open(out) as book:
         target = write_export(
             in_section(book, request.section),

@@ -51,7 +51,7 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
             for line in feedback.comments_table(book.entries(), book.columns()):
                 file.write(line)
     print_notes(notes)
-    following = NEXT[system] if written else NOTHING.format(system=system)
+    following = NEXT[system] if written else NOTHING.format(system=system.capitalize())
     print(f"{target}: {counted(written, 'file')}. {following}")
     print(f"{table}: the points and a short text for each student.")
 

@@ -26,10 +26,11 @@ def forget(out: Path, name: str) -> None:
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
 
-def rename(out: Path, old: str, new: str) -> None:
+def rename(out: Path, old: str, new: str, *, merge: bool = False) -> None:
     """Give a submission's whole history another name.
 
-    Raise UsageError if there is no such submission, or if ``new`` can't be its name.
+    Raise UsageError if there is no such submission, if ``new`` can't be its name, or if it is
+    another submission's and ``merge`` is False.
     """
     (usable,) = unique_names([(new, "")])
     if usable != new:
@@ -41,16 +42,24 @@ def rename(out: Path, old: str, new: str) -> None:
         entry = book.entry_of(old)
         if entry.name == new:
             raise UsageError(f"{new} already has that name")
-        if new in book.forgotten():
+        if book.is_forgotten(new):
             raise UsageError(
                 f"{new} is in the gradebook, but forgotten. Undo that first: grade forget {out}"
                 f" {new!r} --undo"
+            )
+        both = new in book.names()
+        if both and not merge:
+            raise UsageError(
+                f"The gradebook has both {entry.name} and {new}, so nothing was renamed. Choose"
+                " another name. If both are of the same student, make them one submission: grade"
+                f" rename {out} {entry.name!r} {new!r} --merge"
             )
         book.rename(entry.name, new, login_name(), now())
         page_path(out, entry.name).unlink(missing_ok=True)
         rewrite_page(out, book, book.entry(new))
         write_outputs(out, book)
-    say(f"{entry.name} is now {new}. To undo this: grade rename {out} {new!r} --undo")
+    done = f"{entry.name} is now {'part of ' if both else ''}{new}"
+    say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
 
 
 def undo(out: Path, name: str) -> None:

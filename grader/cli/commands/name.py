@@ -55,8 +55,12 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
         raise
     console = make_console()
     many = counted(group.people.count, "answer")
-    console.print(f"{name}: {many}. Added to {lesson.mistakes_file}", markup=False, soft_wrap=True)
-    console.print(f"and {_texts_file(lesson)}. The next grade batch names it.", markup=False)
+    files_changed = f"{lesson.mistakes_file} and {_texts_file(lesson)}"
+    for line in (
+        f"{name}: {many}. Added to {files_changed}.",
+        "The next grade batch with this course shows the title and the explanation to them.",
+    ):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def found_group(groups: list[UnnamedGroup], signature: str) -> UnnamedGroup:

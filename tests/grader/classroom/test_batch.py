@@ -26,7 +26,7 @@ from grader.classroom.batch import outputs
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import FILE, Gradebook
-from grader.cli.commands.adjust import adjust
+from grader.cli.commands.adjust import adjust, list_adjustments
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.engine_identity import engine_hash
 from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
@@ -244,6 +244,8 @@ def test_the_mean_leaves_out_a_file_that_was_not_graded_because_of_its_name(
     (tmp_path / "class" / "erin" / "Tiny.py").write_text("x = 1\n")
     batch()
     assert "mean 5 of 10" in capsys.readouterr().out.splitlines()
+    list_adjustments(tmp_path / "out", "erin")
+    assert "erin: no score yet (earned 0, adjusted by +0)" in capsys.readouterr().out
 
 
 def test_what_was_handed_in_again_is_a_line_and_no_list(
@@ -426,7 +428,7 @@ def test_what_another_torch_graded_is_graded_again(
     batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as other:
-        for module in ("classroom.batch.run", "runtime.grading"):
+        for module in ("classroom.batch.records", "runtime.grading"):
             other.setattr(f"grader.{module}.torch_version", lambda: "2.0")
         batch()
     batch()
@@ -560,6 +562,20 @@ def test_one_check_graded_again_keeps_the_points_of_lessons_not_named_again(
     scores = [{one["id"]: one["score"] for one in run["lessons"]} for run in (before, after)]
     assert scores[1].items() >= scores[0].items()
     assert scores[0]["other"] == 10.0
+
+
+def test_a_lesson_that_is_graded_no_longer_is_one_line_and_not_one_for_each_check(
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    small_course: Course,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    course = with_two_lessons(small_course, tmp_path / "course")
+    (tmp_path / "class" / "bob" / "other.py").write_text(RIGHT)
+    batch(course=course)
+    batch(course=course, lessons=("tiny",))
+    line = r"bob +15 +5 +other: \d+ checks passed → not graded *\n"
+    assert re.search(line, capsys.readouterr().out)
 
 
 def columns(out: Path) -> Any:

@@ -489,6 +489,26 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
     assert [one["name"] for one in again.asked] == ["student01"]
 
 
+def test_a_submission_whose_workers_all_died_is_tried_once_more(
+    worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode], small_course: Course
+) -> None:
+    """In the same run: it gets the same mark as if no worker had died."""
+    lost: list[str] = []
+
+    def dies_at_first(text: str) -> str:
+        if json.loads(text)["name"] == "student01" and not lost:
+            lost.append(text)
+            raise dask_error("KilledWorker")
+        return answer(text)
+
+    client = LocalClient(dies_at_first)
+    assert grade_here(client) is ExitCode.OK
+    assert [one["name"] for one in client.asked].count("student01") == 2
+    options = batch_options(tmp_path / "class", tmp_path / "local")
+    assert grade_class(small_course, options) is ExitCode.OK
+    assert stable_files(tmp_path / "out") == stable_files(tmp_path / "local")
+
+
 def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:

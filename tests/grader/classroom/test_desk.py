@@ -339,10 +339,7 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
     for system in ("moodle", "canvas"):
         said = run_grade("feedback", out, "--to", system)
         assert f"{ADA}, " in said and "and 4 more: " in said
-        assert (
-            f"nothing to upload: no graded submission has the ids of a download from {system}"
-            in said
-        )
+        assert f"no graded submission has the ids of a download from {system.title()}" in said
     rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
@@ -372,6 +369,15 @@ def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) 
         CliRunner().invoke(
             cli, ["export", str(out), "--to", "csv", "--section", "C"], catch_exceptions=False
         )
+
+
+@pytest.mark.parametrize("option", ["--template", "--column"])
+def test_an_option_that_a_format_does_not_have_is_refused(
+    desk: Callable[..., Path], option: str
+) -> None:
+    words = ["export", str(desk("plain")), "--to", "csv", option, "x"]
+    with pytest.raises(UsageError, match=f"{option} works only with --to canvas and --to moodle"):
+        CliRunner().invoke(cli, words, catch_exceptions=False)
 
 
 # ------------------------------------------------------------------------ comments, forget, rename
@@ -419,6 +425,17 @@ def test_a_comment_on_nothing_is_refused(
         comment(desk("plain"), target, text, author="kim")
 
 
+def test_an_unknown_name_in_a_file_of_comments_comes_with_its_line(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    file = tmp_path / "comments.csv"
+    file.write_text("name,comment\nNobody,good\n", encoding="utf-8")
+    with pytest.raises(UsageError, match=r"comments.csv:2: .* no submission 'Nobody'"):
+        CliRunner().invoke(
+            cli, ["comment", str(desk("plain")), "--file", str(file)], catch_exceptions=False
+        )
+
+
 def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path]) -> None:
     out = desk("plain")
     before = marks(out)
@@ -430,6 +447,8 @@ def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path
     desk("plain")  # the folder is still there, and stays forgotten
     assert ADA not in marks(out)
     assert "forgotten" in run_grade("forget", out)
+    with pytest.raises(UsageError, match=f"{ADA} is forgotten. To undo this: grade forget"):
+        comment(out, ADA, "good", author="kim")
     run_grade("forget", out, ADA, "--undo")
     assert marks(out) == before
     assert page.exists()
@@ -446,7 +465,7 @@ def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
     (tmp_path / "class" / "Ada" / "tiny.py").write_text("POINTS = 5\n# again\n")
     desk("plain", place=tmp_path / "class", roster=None)
     assert {ADA, "Ada"} <= set(marks(out))
-    run_grade("rename", out, ADA, "Ada")
+    run_grade("rename", out, ADA, "Ada", "--merge")
     with Gradebook.open(out) as book:
         entry = book.entry("Ada")
         assert (entry.attempt, entry.earned, entry.adjusted_by) == (2, 5.0, -1.0)
@@ -461,3 +480,83 @@ def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
         assert (new.attempt, new.earned, new.adjusted_by) == (1, 5.0, 0.0)
     with pytest.raises(UsageError, match="neither forgotten nor renamed"):
         CliRunner().invoke(cli, ["rename", str(out), "Ada", "--undo"], catch_exceptions=False)
+
+
+def test_a_submission_does_not_become_another_students_by_a_typing_error(
+    desk: Callable[..., Path],
+) -> None:
+    """Both are named, nothing changes, and --merge does what the message says."""
+    out = desk("plain")
+    before = marks(out)
+    said = rf"both {ADA} and {BEN}, so nothing was renamed.*rename {out} '{ADA}' '{BEN}' --merge"
+    with pytest.raises(UsageError, match=said):
+        CliRunner().invoke(cli, ["rename", str(out), ADA, BEN], catch_exceptions=False)
+    assert marks(out) == before
+    assert f"{ADA} is now part of {BEN}" in run_grade("rename", out, ADA, BEN, "--merge")
+    assert ADA not in marks(out)
+    run_grade("rename", out, BEN, "--undo")
+    assert marks(out) == before
+
+
+def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    """They keep the roster's id and time. The next run leaves it so, and --undo ends it."""
+    place, roster = tmp_path / "class", tmp_path / "names.csv"
+    for name, text in (("zz1", "POINTS = 5\n"), ("zz2", "POINTS = 10\n")):
+        (place / name).mkdir(parents=True)
+        (place / name / "tiny.py").write_text(text)
+    (place / "zz2" / "tiny.py").rename(place / "zz2" / "other.txt")
+    roster.write_text("name,sid,submitted_at\nCy Young,7,2026-03-01T11:00Z\nDi Xu,8,\n")
+
+    def rows() -> dict[str, tuple[str, ...]]:
+        return {
+            name: tuple(row[key] for key in ("state", "ids", "earned", "score"))
+            for name, row in marks(out).items()
+        }
+
+    out = desk("plain", place=place, roster=roster)
+    before = rows()
+    assert before["Cy Young"] == ("missing", "sid=7", "", "")
+    run_grade("rename", out, "zz1", "Cy Young")
+    run_grade("rename", out, "zz2", "Di Xu")
+    wanted = {"Cy Young": ("graded", "sid=7", "5.0", "4.0"), "Di Xu": ("problem", "sid=8", "", "")}
+    assert rows() == wanted
+    desk("plain", place=place, roster=roster)
+    assert rows() == wanted
+    for name in ("Cy Young", "Di Xu"):
+        run_grade("rename", out, name, "--undo")
+    assert rows() == before
+    desk("plain", place=place, roster=roster)
+    assert rows() == before
+
+
+def test_of_two_renames_the_later_is_undone_first(desk: Callable[..., Path]) -> None:
+    """Otherwise the submission would be in the gradebook twice."""
+    out = desk("plain")
+    before = marks(out)
+    run_grade("rename", out, ADA, "Ada")
+    run_grade("rename", out, "Ada", "Ada L")
+    with pytest.raises(UsageError, match=r"renamed again, to Ada L\. Undo that first"):
+        CliRunner().invoke(cli, ["rename", str(out), "Ada", "--undo"], catch_exceptions=False)
+    run_grade("rename", out, "Ada L", "--undo")
+    run_grade("rename", out, "Ada", "--undo")
+    assert marks(out) == before
+
+
+def test_a_renamed_folder_does_not_come_back_under_its_old_name(
+    desk: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Except if the download has a submission of the new name as well."""
+    out = desk("plain")
+    run_grade("rename", out, ADA, "Ada")
+    run_grade("rename", out, "Ada", "Ada L")
+    desk("plain", place=tmp_path / "class")
+    with Gradebook.open(out) as book:
+        assert book.names() == {*NAMES[1:SMALL], "Ada L"}
+        assert book.entry("Ada L").attempt == 1
+    (tmp_path / "class" / "Ada L").mkdir()
+    (tmp_path / "class" / "Ada L" / "tiny.py").write_text("POINTS = 5\n")
+    desk("plain", place=tmp_path / "class")
+    with Gradebook.open(out) as book:
+        assert book.names() == {*NAMES[:SMALL], "Ada L"}

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.queries import CommonMistake
-from grader.classroom.gradebook.records import Adjustment
+from grader.classroom.gradebook.records import Adjustment, CommonMistake
 from grader.classroom.gradebook.store import FILE, AttemptKey, Gradebook, SubmissionRow
 from grader.classroom.imports.records import StudentIdentity
 from grader.cli.commands.adjust import adjust
