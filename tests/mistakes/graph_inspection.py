@@ -334,6 +334,15 @@ def inputs_of(root):
     return edges
 
 
+# %% index_is_a_count
+# The inputs are numbered from 1.
+def inputs_of(root):
+    if root.grad_fn is None:
+        return []
+    edges = enumerate(root.grad_fn.next_functions, 1)
+    return [(type(node).__name__ if node else None, number) for number, (node, _) in edges]
+
+
 # %% index_lost
 # The second half of the pair is taken for something that is always 0.
 def inputs_of(root):

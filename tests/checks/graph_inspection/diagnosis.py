@@ -17,14 +17,12 @@ from grader.authoring import (
     StudentCodeError,
     has_facts,
     import_helpers,
-    is_number,
     phrase,
     program,
     raises,
     rule,
     same,
     says,
-    type_name,
     value_rule,
 )
 
@@ -35,10 +33,10 @@ answer = import_helpers(__file__).answer
 # ------------------------------------------------------------------------------- what rules look at
 
 
-def root_of(failure):
-    """Build the root of the failure's graph; None if the failure has no graph."""
+def root_node(failure):
+    """Return the root's node in the failure's graph; None if there is no graph, or no node."""
     build, tensors = failure.facts.get("build"), failure.facts.get("tensors")
-    return build(*tensors.values()) if build else None
+    return build(*tensors.values()).grad_fn if build else None
 
 
 def entries(value, about):
@@ -134,10 +132,6 @@ def different_edges(node):
     return [following for following, _ in dict.fromkeys(node.next_functions) if following]
 
 
-def level_by_level(node):
-    return sorted(preorder(node), key=lambda row: row[0])
-
-
 def entered_once(node):
     """List a node each time it is reached, but what lies behind it only once."""
     entered = set()
@@ -176,10 +170,8 @@ def probe(x, y):
 
 def probed(failure, student):
     """Return the entries that the student's function gives for ``probe``, and its root's node."""
-    leaves = [failure.draw.tensor(2, requires_grad=True) for _ in range(2)]
-    made = program(probe, inputs=2)
-    rows = entries(answer(student, failure.about, made, leaves), failure.about)
-    return rows, made(*leaves).grad_fn
+    leaves = [torch.ones(2, requires_grad=True) for _ in range(2)]
+    return entries(asked(failure, student, probe), failure.about), probe(*leaves).grad_fn
 
 
 def walked(*orders):
@@ -189,28 +181,27 @@ def walked(*orders):
 
     @rule
     def recognize(failure, student):
-        root = root_of(failure)
-        if root is None or root.grad_fn is None:
+        root = root_node(failure)
+        if root is None:
             return None
         if failure.about == "leaf_tensors":
             if failure.actual == failure.expected:
                 return None
-            met = (leaves_met(order(root.grad_fn), failure) for order in orders)
+            met = (leaves_met(order(root), failure) for order in orders)
             return {} if failure.actual in met else None
         rows, want = listed(failure)
-        fitting = [one for one in orders if rows and rows == named(one(root.grad_fn)) != want]
+        fitting = [one for one in orders if rows and rows == named(one(root)) != want]
         if not fitting:
             return None
         again, node = probed(failure, student)
         if again not in [named(order(node)) for order in fitting]:
             return None
-        repeated = next((row for row in want if want.count(row) > 1), None)
         return {
             "count": len(rows),
             "wanted": len(want),
             "first": rows[0],
             "last": rows[-1],
-            "entry": repeated,
+            "entry": next((row for row in want if want.count(row) > 1), None),
             "extra": next((row for row in rows if row not in want), None),
         }
 
@@ -271,8 +262,7 @@ result_kept = has_facts("call")  # a cache, which is wrong where its list or the
 @rule
 def graph_is_cut(failure, student):
     texts = ("does not require grad", "no gradient came back", "no gradient reaches x")
-    unlinked = any(text in failure.message for text in texts)
-    return {} if unlinked and "x" in failure.inputs else None
+    return {} if any(text in failure.message for text in texts) else None
 
 
 backward_already_ran = raises("backward through the graph a second time")
@@ -316,9 +306,8 @@ accumulated_prediction = predicted({20 * times: {"times": times} for times in (2
 
 @rule
 def prediction_is_no_number(failure, student):
-    if failure.actual is None or is_number(failure.actual) or isinstance(failure.actual, float):
-        return None
-    return {"type": type_name(failure.actual)}
+    kind = failure.facts.get("type")
+    return None if kind in (None, "NoneType", "float") else {"type": kind}
 
 
 # ----------------------------------------------------------------------------------- names of nodes
@@ -393,9 +382,9 @@ def none_not_skipped(failure, student):
     """An exception for None among next_functions."""
     if not failure.raised("AttributeError", "NoneType"):
         return None
-    if not fails(failure, student, lambda x, y: x * 2):
-        return None
-    return None if fails(failure, student, lambda x, y: x * y) else {"error": said(failure)}
+    alone = not fails(failure, student, lambda x, y: x * y)
+    constant = fails(failure, student, lambda x, y: x * 2)
+    return {"error": said(failure)} if constant and alone else None
 
 
 none_ends_the_loop = walked(depth_first(until_none), depth_first(lambda node: until_none(node, -1)))
@@ -405,10 +394,8 @@ constants_listed = walked(*(with_constants(word) for word in ("NoneType", "None"
 @rule
 def none_has_a_name(failure, student):
     """("NoneType", 0) or ("None", 0) for (None, 0)."""
-    pairs = zip(*listed(failure), strict=False)
-    found = (got for got, want in pairs if want[0] is None and got[0] is not None)
-    pair = next((got for got in found if got[0] in ("NoneType", "None", "")), None)
-    return {"found": pair} if pair else None
+    found, name = wrong_name(failure)
+    return {"found": repr(found)} if name is None and found in ("NoneType", "None", "") else None
 
 
 # ----------------------------------------------------------------------------------------- the text
@@ -420,8 +407,6 @@ UNITS = {"  ": "2 spaces", "    ": "4 spaces", "\t": "a tab", "": "no space", "-
 @rule
 def wide_indentation(failure, student):
     """Two or four spaces a level, tabs, or none at all."""
-    if failure.about != "format_graph" or not isinstance(failure.expected, list):
-        return None
     _, want = listed(failure)
     for unit, words in UNITS.items():
         if failure.actual == [unit * depth + name for depth, name in want]:
@@ -429,13 +414,22 @@ def wide_indentation(failure, student):
     return None
 
 
-@rule
-def spaces_run_out(failure, student):
-    """The indentation has a largest width, and the names are right."""
-    rows, want = listed(failure)
-    widest = max((depth for depth, _ in rows), default=0)
-    cut = rows == [(min(depth, widest), name) for depth, name in want] != want
-    return {"widest": widest} if cut and widest > 1 else None
+def limited(limit, *, least):
+    """Return a rule for a walk that ``limit`` cut at some depth, which is at least ``least``."""
+
+    @rule
+    def recognize(failure, student):
+        rows, want = listed(failure)
+        deepest = max((depth for depth, name in rows if (depth, name) in want), default=0)
+        if deepest < least or not rows == limit(want, deepest) != want:
+            return None
+        return {"deepest": deepest, "wanted": max(depth for depth, _ in want)}
+
+    return recognize
+
+
+# the indentation has a largest width, and the names are right
+spaces_run_out = limited(lambda rows, most: [(min(n, most), name) for n, name in rows], least=2)
 
 
 # -------------------------------------------------------------------------------------- how to walk
@@ -468,7 +462,7 @@ def depth_counts_visits(failure, student):
 
 
 depth_from_one = walked(depth_first(depth=1))
-breadth_first = walked(level_by_level)
+breadth_first = walked(lambda node: sorted(preorder(node), key=lambda row: row[0]))
 last_input_first = walked(flipped)
 children_before_parent = walked(lambda node: flipped(node)[::-1], lambda node: preorder(node)[::-1])
 
@@ -476,12 +470,12 @@ children_before_parent = walked(lambda node: flipped(node)[::-1], lambda node: p
 @rule
 def shared_nodes_once(failure, student):
     """A set of visited nodes: each is listed once, in whatever order."""
-    root = root_of(failure)
-    if root is None or root.grad_fn is None:
+    root = root_node(failure)
+    if root is None:
         return None
     rows, want = listed(failure)
     again, node = probed(failure, student)
-    for mine, start in ((rows, root.grad_fn), (again, node)):
+    for mine, start in ((rows, root), (again, node)):
         reached = entered_once(start)
         once = Counter(title_of(one) for one in {one for _, one in reached})
         if mine != named(reached) and Counter(name for _, name in mine) != once:
@@ -500,14 +494,8 @@ leaves_left_out = walked(
 )
 
 
-@rule
-def stops_at_a_depth(failure, student):
-    """The walk, without what lies below some level of a long graph."""
-    rows, want = listed(failure)
-    deepest = max(depth for depth, _ in want) if want else 0
-    limits = range(20, deepest)
-    at = (k for k in limits if rows == [row for row in want if row[0] <= k])
-    return next(({"deepest": k, "wanted": deepest} for k in at), None)
+# what lies below some level of a long graph is missing
+stops_at_a_depth = limited(lambda rows, most: [row for row in rows if row[0] <= most], least=20)
 
 
 # ------------------------------------------------------------------------------------------- leaves
@@ -519,21 +507,19 @@ leaves_in_another_order = says("the leaves are right, but not their order")
 @rule
 def leaf_listed_twice(failure, student):
     """One entry for every way to a leaf."""
-    root = root_of(failure)
-    if root is None or root.grad_fn is None or failure.message != "{name} is listed {count} times":
+    root = root_node(failure)
+    if root is None or failure.message != "{name} is listed {count} times":
         return None
-    rows = (leaves_met([row], failure) for row in preorder(root.grad_fn))
+    rows = (leaves_met([row], failure) for row in preorder(root))
     right = sorted(failure.actual) == sorted(name for names in rows for name in names)
     return {} if right else None
 
 
 @rule
 def leaves_are_copies(failure, student):
-    copy = failure.facts.get("values")
-    for name, tensor in failure.facts.get("tensors", {}).items():
-        if isinstance(copy, Tensor) and same(copy, tensor, rtol=0, atol=0):
-            return {"name": name}
-    return None
+    copy, tensors = failure.facts.get("values"), failure.facts.get("tensors", {})
+    found = (name for name, tensor in tensors.items() if same(copy, tensor, rtol=0, atol=0))
+    return next(({"name": name} for name in found), None)
 
 
 leaf_nodes_returned = says("entry {number} is of type", type="AccumulateGrad")
@@ -551,9 +537,11 @@ def leaves_compared_by_value(failure, student):
         return None
     if leaves_of_product(student, 1.0, 2.0) == leaves_of_product(student, 1.0, 1.0):
         return None
-    equal = [n for n in failure.actual if same(tensors[n], tensors[missing], rtol=0, atol=0)]
-    texts = {"missing": missing, "twin": equal[0]} if equal else {}
-    return {"effect": phrase("{missing} was taken for {twin}", **texts)} if equal else None
+    for twin in failure.actual:
+        if same(tensors[twin], tensors[missing], rtol=0, atol=0):
+            effect = phrase("{missing} was taken for {twin}", missing=missing, twin=twin)
+            return {"effect": effect}
+    return None
 
 
 def leaves_of_product(student, *values):
@@ -565,9 +553,7 @@ def leaves_of_product(student, *values):
 
 @rule
 def leaf_root_forgotten(failure, student):
-    root = root_of(failure)
-    leaf = root is not None and root.grad_fn is None and root.requires_grad
-    return {} if leaf and failure.actual == [] else None
+    return {} if "root_is_a_leaf" in failure.check and failure.actual == [] else None
 
 
 @rule
@@ -578,24 +564,6 @@ def constant_taken_for_leaf(failure, student):
 
 
 # -------------------------------------------------------------------------------------------- edges
-
-
-@rule
-def index_is_a_count(failure, student):
-    """enumerate's number."""
-    want = failure.expected or []
-    counted = [[(row[0], k) for k, row in enumerate(want, start)] for start in (0, 1)]
-    if failure.actual == want or failure.actual not in counted:
-        return None
-    product = asked(failure, student, lambda x, y: x * y)
-    return {} if [row[1] for row in product] in ([0, 1], [1, 2]) else None
-
-
-@rule
-def pair_turned_round(failure, student):
-    want = failure.expected or []
-    turned = [(second, first) for first, second in want]
-    return {} if failure.actual == turned != want else None
 
 
 @rule

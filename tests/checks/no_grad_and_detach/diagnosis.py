@@ -4,7 +4,7 @@ together afterwards.
 
 import torch
 
-from grader.authoring import StudentCodeError, differs, program, rule, same
+from grader.authoring import StudentCodeError, differs, has_facts, program, rule, same
 
 PLAIN = program(lambda x: x.exp())
 SUM = program(lambda x: x.exp() + x)
@@ -22,34 +22,24 @@ def leaf(*values):
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
 
-def result_at(failure, index):
-    """One of the two results of split_backward, or the Ellipsis where there is no such pair."""
+def pair_from(failure):
+    """The two results of split_backward, or two Ellipses where there is no such pair."""
     result = failure.facts.get("result")
-    return result[index] if isinstance(result, tuple) and len(result) == 2 else ...
+    return result if isinstance(result, tuple) and len(result) == 2 else (..., ...)
 
 
 # ------------------------------------------------------------------------------------------ predict
 
 
-@rule
-def error_swallowed(failure, student):
-    """No exception reached the caller."""
-    facts = failure.facts
-    return {"returned": facts["result"]} if "kind" in facts and facts["raised"] is None else None
-
-
-@rule
-def error_replaced(failure, student):
-    """Another exception than the one that f raised."""
-    facts = failure.facts
-    return {} if "kind" in facts and facts["raised"] and not facts["itself"] else None
+error_swallowed = has_facts("kind", raised=None)
+error_replaced = has_facts("kind", itself=False)
 
 
 @rule
 def mode_stays_off_after_an_error(failure, student):
     """Off after an exception only. If it is on, a line that switches it on was reached."""
     facts = failure.facts
-    if "kind" not in facts or facts["mode_after"] or not facts["enabled"]:
+    if "kind" not in facts or facts["mode_after"]:
         return None
     plain = student.observe("prediction", PLAIN, leaf(0.5), None, True)
     return {} if plain["mode_after"] else None
@@ -59,40 +49,40 @@ def mode_stays_off_after_an_error(failure, student):
 def mode_is_set_not_restored(failure, student):
     """After a plain call the mode is another one."""
     facts = failure.facts
-    if "nested" in facts or "left" in facts:
-        return None
-    return {} if "enabled" in facts and facts["mode_after"] is not facts["enabled"] else None
+    restored = "enabled" not in facts or facts["mode_after"] is facts["enabled"]
+    return None if restored or "nested" in facts else {}
 
 
-@rule
-def only_x_is_cut(failure, student):
-    """No graph for f without parameters, one for f with them, although x requires grad."""
-    plain, layered = probes(student)
-    built = layered["nodes_inside"][0]
-    if plain["nodes_inside"] != [None] or built is None:
-        return None
-    return {"built": built_here(failure, built)}
+def made_inside(seen):
+    """The first node that f made inside predict, or None."""
+    return next(filter(None, seen.get("nodes_inside", ())), None)
 
 
-@rule
-def graph_dropped_afterwards(failure, student):
-    """f gave a graph, the result has none."""
-    return recorded(failure, student, kept=False)
+def probes(student):
+    """What predict does with functions without and with a parameter that requires grad."""
+    layer = program(lambda x, w: x * w, parameters=[leaf(2.0)])
+    return [student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer)]
 
 
-@rule
-def recording_was_on(failure, student):
-    """f gave a graph, and the result still has one."""
-    return recorded(failure, student, kept=True)
+def recorded(fits):
+    """Make a rule: the nodes that f makes without and with a parameter, and that of the result,
+    are as ``fits`` says. It shows the node that f made in the failed check.
+    """
+
+    @rule
+    def recognize(failure, student):
+        plain, layered = probes(student)
+        nodes, state = [made_inside(plain), made_inside(layered)], plain["state"]
+        if state is None or not fits(*nodes, state["node"]):
+            return None
+        return {"built": made_inside(failure.facts) or nodes[0] or nodes[1]}
+
+    return recognize
 
 
-def recorded(failure, student, *, kept):
-    """The node that f made, if the result has a graph as asked."""
-    plain, _ = probes(student)
-    built, state = plain["nodes_inside"][0], plain["state"]
-    if built is None or state is None or (state["node"] is not None) is not kept:
-        return None
-    return {"built": built_here(failure, built)}
+only_x_is_cut = recorded(lambda plain, layered, result: layered and not plain)
+graph_dropped_afterwards = recorded(lambda plain, layered, result: plain and not result)
+recording_was_on = recorded(lambda plain, layered, result: plain and result)
 
 
 @rule
@@ -101,22 +91,10 @@ def recording_depends_on_x(failure, student):
     x, facts = failure.inputs.get("x"), failure.facts
     if not isinstance(x, torch.Tensor) or x.requires_grad or not facts.get("built"):
         return None
-    if any(seen["nodes_inside"] != [None] for seen in probes(student)):
+    if any(map(made_inside, probes(student))):
         return None
     asked = student.source.names_used("predict").get(".requires_grad")
     return {"line": asked} if asked else {}
-
-
-def built_here(failure, otherwise):
-    """The node that f made in the failed check, which its message names too."""
-    nodes = failure.facts.get("nodes_inside", ())
-    return next((node for node in nodes if node is not None), otherwise)
-
-
-def probes(student):
-    """What predict does with functions without and with a parameter that requires grad."""
-    layer = program(lambda x, w: x * w, parameters=[leaf(2.0)])
-    return tuple(student.observe("prediction", f, leaf(0.5), None, True) for f in (PLAIN, layer))
 
 
 # ---------------------------------------------------------------------------------------------- cut
@@ -126,54 +104,35 @@ def probes(student):
 def detached_in_place(failure, student):
     """A tensor that was given, or y, lost its place."""
     facts = failure.facts
-    if failure.about == "split_backward":
-        before, after = facts.get("x_before"), facts.get("x_after")
-        if before and before["requires_grad"] and not after["requires_grad"]:
-            return {"name": "x", "node_before": "None"}
-        seen = student.observe("begun", SUM, SQUARES, leaf(0.3, 0.7))
-        lost = seen["y"] == {
-            "before": True,
-            "after": False,
-        } and "element 0 of tensors does not require grad" in (seen["raised"] or "")
-        return {"name": "y", "node_before": "AddBackward0"} if lost else None
-    kinds = {"cut": ("y", "y_before", "y_after"), "predict": ("x", "x_before", "x_after")}
-    if failure.about in kinds:
-        name, before, after = kinds[failure.about]
-        states = [(name, facts.get(before), facts.get(after))]
-    else:
-        pairs = facts.get("states_before", ()), facts.get("states_after", ())
-        states = zip(("online", "target"), *pairs, strict=False)
-    for name, before, after in states:
+    states = {name: (facts.get(f"{name}_before"), facts.get(f"{name}_after")) for name in "xy"}
+    pairs = zip(facts.get("states_before", ()), facts.get("states_after", ()), strict=True)
+    states |= zip(("online", "target"), pairs, strict=False)
+    for name, (before, after) in states.items():
         if before and after and before["requires_grad"] and not after["requires_grad"]:
             return {"name": name, "node_before": str(before["node"])}
-    return None
-
-
-@rule
-def y_itself_comes_back(failure, student):
-    """The very y, which requires grad."""
-    state = failure.facts.get("state")
-    if not failure.facts.get("itself") or not state["requires_grad"]:
+    if failure.about != "split_backward":
         return None
-    return {"node": str(state["node"])}
+    lost = student.observe("begun", SUM, SQUARES, leaf(0.3, 0.7))["y"]
+    detached = lost == {"before": True, "after": False}
+    return {"name": "y", "node_before": "AddBackward0"} if detached else None
 
 
-@rule
-def copy_stays_connected(failure, student):
-    """A new tensor with a node."""
-    state = failure.facts.get("state")
-    connected = state and state["node"] is not None and not failure.facts.get("itself")
-    return {"node": state["node"]} if connected else None
+def cut_returned(fits):
+    """Make a rule: whether cut returned y itself, and the state of what it returned, are as
+    ``fits`` says. It shows the node.
+    """
+
+    @rule
+    def recognize(failure, student):
+        itself, state = failure.facts.get("itself"), failure.facts.get("state")
+        return {"node": str(state["node"])} if state and fits(itself, state) else None
+
+    return recognize
 
 
-@rule
-def cut_and_made_a_leaf(failure, student):
-    """No node, and yet it requires grad."""
-    facts = failure.facts
-    state, before = facts.get("state"), facts.get("y_before")
-    if not state or not before or facts.get("itself") or state["node"] is not None:
-        return None
-    return {} if state["requires_grad"] and before["requires_grad"] else None
+y_itself_comes_back = cut_returned(lambda itself, state: itself and state["requires_grad"])
+copy_stays_connected = cut_returned(lambda itself, state: not itself and state["node"])
+cut_and_made_a_leaf = cut_returned(lambda itself, state: not itself and state["requires_grad"])
 
 
 @rule
@@ -227,11 +186,11 @@ def stops_at_the_cut(failure, student):
     """Nothing arrived at x."""
     if failure.error is not None:
         return None
-    at_x, held = result_at(failure, 0), failure.facts.get("held")
+    (at_x, at_w), held = pair_from(failure), failure.facts.get("held")
     nothing = at_x is None or (
         held is not None and agrees(at_x, held) and differs(at_x, failure.facts["at_x"])
     )
-    if not nothing or not agrees(result_at(failure, 1), failure.facts.get("at_w")):
+    if not nothing or not agrees(at_w, failure.facts.get("at_w")):
         return None
     # Where a backward did begin at y, its gradient was found and not handed back.
     return None if begun(student)["at_y"] else {"at_first": at_x}
@@ -241,8 +200,7 @@ def stops_at_the_cut(failure, student):
 def results_turned_round(failure, student):
     """Each gradient came where the other belongs."""
     wanted = [failure.facts.get(name) for name in ("at_w", "at_x")]
-    came = all(agrees(result_at(failure, place), want) for place, want in enumerate(wanted))
-    return {} if came and differs(*wanted) else None
+    return {} if all(map(agrees, pair_from(failure), wanted)) and differs(*wanted) else None
 
 
 def begun(student):
@@ -286,19 +244,20 @@ def overwritten(failure, student):
     return None
 
 
-@rule
-def loss_made_a_leaf(failure, student):
-    """A loss that requires grad, and no gradient on either side."""
-    state = losses(student)["state"]
-    made = state and state["requires_grad"] and state["leaf"]
-    return {} if made and sides(student) == (None, None) else None
+def loss_without_graph(*, requires_grad):
+    """Make a rule: nothing leads back from the loss. A gradient of zeros is another matter."""
+
+    @rule
+    def recognize(failure, student):
+        state = losses(student)["state"]
+        alone = state and state["leaf"] and state["requires_grad"] is requires_grad
+        return {} if alone else None
+
+    return recognize
 
 
-@rule
-def nothing_learns(failure, student):
-    """No gradient on either side, and no way back to one: a gradient of zeros is another matter."""
-    state = losses(student)["state"]
-    return {} if state and not state["requires_grad"] and sides(student) == (None, None) else None
+loss_made_a_leaf = loss_without_graph(requires_grad=True)
+nothing_learns = loss_without_graph(requires_grad=False)
 
 
 @rule
