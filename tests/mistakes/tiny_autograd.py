@@ -2235,6 +2235,44 @@ class Value:
             front = following
 
 
+# %% grad_starts_without_a_number
+# None until backward, as in torch.
+class Value:
+    ...
+
+    def __init__(self, data):
+        self.data = data
+        self.grad = None
+        self.sources = ()
+
+    def backward(self):
+        order = in_order(self)
+        for node in order:
+            node.grad = node.grad or 0.0
+        self.grad = 1.0
+        for node in reversed(order):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% operation_not_recorded
+# 3 + a is a new leaf.
+class Value:
+    ...
+
+    def __radd__(self, other):
+        return Value(other + self.data)
+
+
+# %% wrong_local_derivative
+# The value of -a, where its derivative belongs.
+class Value:
+    ...
+
+    def __neg__(self):
+        return result(-self.data, (self, -self.data))
+
+
 # %% clears_too_much
 # Every Value that exists is cleared, from a list of all.
 import weakref

@@ -14,6 +14,7 @@ from grader.authoring import (
     is_number,
     raises,
     rule,
+    says,
     value_rule,
 )
 
@@ -116,6 +117,7 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
+grad_starts_without_a_number = says("before backward")
 result_is_no_value = has_facts("step")
 returns_its_input = has_facts("formula", "input")
 returns_an_earlier_result = has_facts("formula", "earlier")
@@ -246,7 +248,9 @@ passes_on_parts = rule(partial(growing_with, "x * c + x"))
 
 POINTS, BELOW = {"a": 1.7, "b": 0.6}, {"a": -1.7, "b": 0.6}
 FORMULAS = [
-    ("-", "-a", "a", POINTS, "1"),
+    ("-", "-a", "a", POINTS, "1 | a | -a"),
+    ("+", "3 + a", "a", POINTS, "3 | 3 + a"),
+    ("*", "3 * a", "a", POINTS, "1 | a | 3 * a"),
     ("-", "a - b", "b", POINTS, "1"),
     ("-", "3 - a", "a", POINTS, "1"),
     ("*", "a * b", "a", {"a": 0.0, "b": 0.6}, "0"),
