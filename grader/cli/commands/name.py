@@ -58,7 +58,7 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
     files_changed = f"{lesson.mistakes_file} and {_texts_file(lesson)}"
     for line in (
         f"{name}: {many}. Added to {files_changed}.",
-        "The next grade batch with this course shows the title and the explanation to them.",
+        "The next grade batch with this course shows both texts to everyone in the group.",
     ):
         console.print(line, markup=False, soft_wrap=True)
 
