@@ -248,12 +248,15 @@ def assert_again(student, reference, name, draw):
     asked = (name, graph.build, list(graph.tensors.values()))
     want, got = reference.observe("again", *asked), student.observe("again", *asked)
     for call, message in (
+        ("first", "{function} returned {found}, expected {wanted}"),
         ("again", "a second call for the same root returned {found}, expected {wanted}"),
         ("cleared", "after the returned list was cleared, the next call returned {found}"),
         ("changed", "after root was multiplied in place, the next call returned {found}"),
     ):
         found, wanted = (shown_leaves(seen[call], graph) for seen in (got, want))
-        facts = {"call": call, "found": repr(found), "wanted": repr(wanted)}
+        facts = {"function": name, "found": repr(found), "wanted": repr(wanted)}
+        if call != "first":  # a result that was kept from an earlier call
+            facts["call"] = call
         inputs = {"graph": graph.shown, "in place": "root.mul_(z)"}
         details = {"expected": wanted, "actual": found, "inputs": inputs, "facts": facts}
         assert_that(found == wanted, message, **details)

@@ -20,12 +20,12 @@ def printed(student, build, tensors):
 
 
 def again(student, name, build, tensors):
-    """What a function returns for a root that it has seen before: as it is, after the list that
-    came back was cleared, and after root was multiplied by the last tensor, in place.
+    """What a function returns for a root, and for one that it has seen before: as it is, after the
+    list that came back was cleared, and after root was multiplied by the last tensor, in place.
     """
     function, root = getattr(student, name), build(*tensors)
     first = function(root)
-    found = {"again": plain(function(root), tensors)}
+    found = {"first": plain(first, tensors), "again": plain(function(root), tensors)}
     if isinstance(first, list):
         first.clear()
     found["cleared"] = plain(function(root), tensors)

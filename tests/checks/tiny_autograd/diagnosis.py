@@ -117,7 +117,7 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
-grad_starts_without_a_number = says("before backward")
+grad_starts_without_a_number = says("before backward", held=0.0)
 result_is_no_value = has_facts("step")
 returns_its_input = has_facts("formula", "input")
 returns_an_earlier_result = has_facts("formula", "earlier")
