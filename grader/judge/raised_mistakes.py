@@ -229,6 +229,13 @@ RAISED: tuple[Mistake, ...] = (
         ["maximum recursion depth exceeded"],
     ),
     raised(
+        "common_overflow_of_floats",
+        "An exponential of a Python float overflows",
+        "math.exp, math.pow and ** raise OverflowError where the result is too large for a float."
+        " The same functions of torch return inf there. Use those, on the whole tensor.",
+        ["math range error", "Numerical result out of range"],
+    ),
+    raised(
         "common_argument_count",
         "A function gets the wrong number of arguments",
         "Python said: {call}. Compare the call with the definition.",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import math
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -359,6 +360,8 @@ RAISING: list[tuple[str, Callable[[], object]]] = [
     ("common_empty_input", lambda: torch.cat([])),
     ("common_empty_input", lambda: torch.empty(0)[0]),
     ("common_empty_input", lambda: max([])),
+    ("common_overflow_of_floats", lambda: math.exp(1000.0)),
+    ("common_overflow_of_floats", lambda: 10.0**1000),
     ("common_size_of_nothing", lambda: torch.empty(0, 3).reshape(-1, 0)),
     ("common_flag_of_a_result", lambda: setattr(leaf() * 2, "requires_grad", False)),
     ("common_numpy_of_graph", lambda: leaf().numpy()),
