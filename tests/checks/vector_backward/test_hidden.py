@@ -241,6 +241,7 @@ def test_the_jacobian_of_a_constant(student, draw):
         (draw.tensor(2, 2, requires_grad=True), draw.tensor(3, requires_grad=True)),
         (positive(draw, 2, requires_grad=True), positive(draw, requires_grad=True)),
         (draw.tensor(3, 2, requires_grad=True), draw.tensor(2, 2)),
+        (draw.tensor(3, requires_grad=True), draw.tensor(2, 3, requires_grad=True)),
         (draw.tensor(requires_grad=True), draw.tensor(2)),
         (draw.tensor(3, requires_grad=True), draw.tensor(1)),
         (two.clone().requires_grad_(), torch.zeros_like(two)),
