@@ -8,10 +8,25 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
+class Critic(torch.nn.Module):
+    """f as a module, whose parameters are the tensors inside f."""
+
+    def __init__(self, f, parameters):
+        super().__init__()
+        self.f, self.inside = f, list(parameters.values())
+
+    def forward(self, x):
+        return self.f(x)
+
+    def parameters(self, recurse=True):
+        return iter(self.inside)
+
+
 def afterwards(student, name, f, x, held, parameters, *more):
     """What x, its .grad and that of f's parameters are after a call, where ``held`` and ones were
-    in them before.
+    in them before. For an x that does not require grad, f is a module.
     """
+    f = f if x.requires_grad else Critic(f, parameters)
     x.grad = held
     for parameter in parameters.values():
         parameter.grad = torch.ones_like(parameter)

@@ -341,6 +341,7 @@ def test_nth_derivative_shapes_and_dtypes(student, draw):
         got = student.nth_derivative(f.program, x, 2)
         want = derivative(f, x.double(), 2).float()
         assert_tensor(got, want, WRONG_ORDER, rtol=1e-3, atol=1e-4, inputs={"f": f, "x": x, "n": 2})
+    assert_left_alone(student, draw, "nth_derivative", f, draw.tensor(0), 2)
     x, n = draw.tensor(*draw.shapes(most=600)[-1], requires_grad=True), draw.integer(1, 3)
     got = student.nth_derivative(f.program, x, n)
     assert_tensor(got, derivative(f, x, n), WRONG_ORDER, inputs={"f": f, "x": x, "n": n})
