@@ -263,14 +263,25 @@ def test_zeros_and_negative_numbers(student, draw):
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_start_afresh(student, draw):
     """earlier calls do not change what linear_gradients returns"""
-    first, second = (
-        [draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)] for _ in range(2)
-    )
+
+    def three():
+        return [draw.number(0.3, 0.9), draw.number(1.5, 3.0), draw.number(0.2, 1.4)]
+
+    first = three()
+    second = another(three, first)
     calls = first, second, *changed_one_by_one(second, first)
     for numbers, got in zip(
         (*calls, first), student.observe("in_turn", "linear_gradients", *calls), strict=True
     ):
         assert_three(got, *numbers)
+
+
+def another(drawn, first):
+    """What ``drawn`` gives, with every number different from that of ``first``."""
+    while True:
+        numbers = list(drawn())
+        if all(one != other for one, other in zip(numbers, first, strict=True)):
+            return numbers
 
 
 def changed_one_by_one(numbers, others):
@@ -339,7 +350,8 @@ def test_one_kind_of_fruit(student, reference, draw):
 @check(points=0.25, about="shopping", needs="test_prices_pieces_and_tax")
 def test_shopping_starts_afresh(student, reference, draw):
     """earlier calls do not change what shopping returns"""
-    first, second = list(drawn_bill(draw)), list(drawn_bill(draw))
+    first = list(drawn_bill(draw))
+    second = another(lambda: drawn_bill(draw), first)
     calls = first, second, *changed_one_by_one(second, first)
     for bill, got in zip(
         (*calls, first), student.observe("in_turn", "shopping", *calls), strict=True
