@@ -558,8 +558,8 @@ def gradient_penalty(f, x):
 
 
 # %% reverse_over_forward
-# The first differentiation in forward mode, the second in reverse. The zeros of forward mode have no
-# memory.
+# The first differentiation in forward mode, the second in reverse. The zeros of forward mode have
+# no memory.
 import torch
 from torch.autograd import forward_ad
 
