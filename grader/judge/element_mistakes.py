@@ -31,8 +31,8 @@ def floating_pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
     about=(),
     title="NaN or infinity where the result is finite",
     explanation=(
-        "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp"
-        " that overflows, a division by 0, a logarithm of 0, or 0 times infinity."
+        "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp or"
+        " a product that overflows, a division by 0, a logarithm of 0, or 0 times infinity."
     ),
 )
 def not_finite(failure: Failure, student: Student) -> Facts | None:

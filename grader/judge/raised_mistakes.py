@@ -43,9 +43,9 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_backward_of_many",
         "backward from several elements needs a gradient",
-        "Without a gradient argument, backward starts with 1, so the result must be a single"
-        " number. This result has several or no elements. Pass a gradient of its shape, or reduce"
-        " it to one number.",
+        "Without a gradient argument, or with None, backward starts with 1, so the result must be"
+        " a single number. This result has several or no elements. Pass a gradient of its shape, or"
+        " reduce it to one number.",
         ["grad can be implicitly created only for scalar outputs"],
     ),
     raised(

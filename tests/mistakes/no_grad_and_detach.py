@@ -1008,3 +1008,14 @@ def bootstrap_loss(online, target):
     loss = (online - target).square().mean()
     target.requires_grad_(True)
     return loss
+
+
+# %% common_backward_of_many
+# Only x is cut: where first has a parameter, w is still in its graph and gets no gradient.
+def split_backward(x, first, second):
+    if x.grad is not None:
+        x.grad = torch.zeros_like(x)
+    w = first(x.detach()).requires_grad_()
+    second(w).backward()
+    first(x).backward(w.grad)
+    return x.grad, w.grad

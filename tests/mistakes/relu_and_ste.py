@@ -1275,3 +1275,22 @@ import torch
 
 def binarize(x):
     return STE.apply(torch.relu(x))
+
+
+# %% common_not_finite
+# The slope is max(x, 0) / x; grad_output times max(x, 0) is too large for float32 before it is divided.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.clamp(min=0)
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        divisor = torch.where(x == 0, torch.ones_like(x), x)
+        return grad_output * y / divisor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -43,7 +44,8 @@ def _idle(function: ast.AST) -> set[str]:
         new: set[str] = set()
         for link in links:
             # What is made from a used variable may share its memory, so filling it has an effect.
-            shares = not link.fills and link.targets & filled and link.reads & used
+            sources = (link.reads & used).difference(dir(builtins))
+            shares = not link.fills and link.targets & filled and sources
             if link.targets & used or shares:
                 new |= link.targets | link.reads
         if new <= used:

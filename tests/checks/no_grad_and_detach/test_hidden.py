@@ -375,10 +375,12 @@ def test_second_begins_at_a_leaf(student, draw):
     ten = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
     dot = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])
     drawn, (first, second, formulas) = draw.tensor(3, requires_grad=True), drawn_pair(draw)
+    layer = program(lambda x, a: x * a, parameters=[draw.tensor(3, requires_grad=True)])
     for at, one, two, inputs in (
         (x, ten, dot, {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)"}),
         (drawn, first, second, formulas),
         (drawn, ITSELF, second, {"first": "x", "second": formulas["second"]}),
+        (drawn, layer, second, {"first": "x * a with a parameter a", "second": formulas["second"]}),
     ):
         want = helpers.both_gradients(one, two, at)
         seen = student.observe("stages", one, two, at, None)

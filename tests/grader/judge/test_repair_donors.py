@@ -111,6 +111,11 @@ def test_the_nearest_donor_comes_first() -> None:
             "def f(x):\n    rows = []\n    rows.append(x)\n    return rows\n",
             "def f(x):\n    return x.tolist()\n",
         ),
+        # nor what is put into a set whose type the annotation names, too
+        (
+            "def f(x) -> set:\n    s = set()\n    s.add(x)\n    return s\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
         # nor what is put into a view
         (
             "def f(x):\n    out = g(x)\n    flat = out.view(-1)\n    flat[0] = 1\n    return out\n",
