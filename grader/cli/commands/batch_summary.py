@@ -92,7 +92,7 @@ class Summary:
         self.people("flagged, for a person to check", flagged)
         if scores:
             self.line(
-                f"mean {points_text(round(sum(scores) / len(scores), 2))} of {points_text(most)}"
+                f"mean {points_text(round(sum(scores) / len(scores), 1))} of {points_text(most)}"
             )
         if common := self.book.commonest_mistakes(3):
             self.line("most common mistakes:")
