@@ -2647,3 +2647,15 @@ def result(data, *sources):
     value = Value(data)
     value.sources = tuple(dict(sources).items())
     return value
+
+
+# %% cleared_once_only
+# A node that was visited keeps its mark, and the next zero_grad passes it over.
+def zero_grad(root):
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if not getattr(node, "visited", False):
+            node.visited = True
+            node.grad = 0.0
+            waiting += [source for source, _ in node.sources]

@@ -329,6 +329,9 @@ def after_zero_grad(failure):
     return (facts["below"], facts["filled"], facts["seen"]["grads"]) if known else ((), {}, {})
 
 
+cleared_once_only = has_facts("calls")
+
+
 @rule
 def clears_not_everything(failure, student):
     """Some Values below the root are as they were."""

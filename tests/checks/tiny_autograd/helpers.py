@@ -185,9 +185,10 @@ def run(student, leaves, steps, roots, given=None, held=None):
     return {"odd": None, **fetched(groups)}
 
 
-def cleared(student, leaves, steps, root, filled, backward=False):
-    """The grads of all names after zero_grad, which were set to the numbers of filled before, and
-    after backward where it is asked for; None if that raises, which other checks judge.
+def cleared(student, leaves, steps, root, filled, backward=False, calls=1):
+    """The grads of all names after that many calls of zero_grad, each after they were set to the
+    numbers of filled, and after backward where it is asked for; None if that raises, which other
+    checks judge.
     """
     names, odd = evaluate(student, leaves, steps)
     if odd is not None:
@@ -198,10 +199,11 @@ def cleared(student, leaves, steps, root, filled, backward=False):
             fetch(names[root].data, None)
         except StudentCodeError:
             return None
-    for name, grad in filled.items():
-        names[name].grad = grad
     groups = {"before": read(names, "data")}
-    student.zero_grad(names[root])
+    for _ in range(calls):
+        for name, grad in filled.items():
+            names[name].grad = grad
+        student.zero_grad(names[root])
     groups |= {"grads": read(names, "grad"), "after": read(names, "data")}
     return {"odd": None, **fetched(groups)}
 
@@ -333,13 +335,13 @@ def judge_gradients(seen, lines, facts, figure):
             fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
-def judge_cleared(student, lines, root, draw, filled=None, backward=False):
+def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls=1):
     """zero_grad(root) must clear what root was computed from, and leave everything else."""
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
     no_torch_named(student)
     with showing(lines.shown):
-        seen = cleared(student, lines.leaves, lines.steps, root, filled, backward)
+        seen = cleared(student, lines.leaves, lines.steps, root, filled, backward, calls)
     if seen is None:
         return
     below = reached(lines, root)
@@ -369,6 +371,9 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False):
                 "after zero_grad({root}) {name}.grad is of type {type}, expected a number",
                 **details,
             )
+        if name in below and got[name] != 0 and calls > 1:
+            details["facts"]["calls"] = calls
+            fail("zero_grad({root}), called again, did not clear {name}.grad", **details)
         if name in below and got[name] != 0:
             fail(
                 "zero_grad({root}) did not clear {name}.grad, although {root} was computed from"

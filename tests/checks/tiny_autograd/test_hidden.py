@@ -160,6 +160,8 @@ def test_zero_is_a_number(student, draw):
         "root = a * 0",
     ):
         judge(student, expression(text, a=0))
+    for text in ("root = 0 / b", "root = 0 * b", "root = 0 + b", "root = b - 0"):
+        judge(student, expression(text, b=b))
 
 
 @check(points=0.75, about="Value", needs=(SUMS, PRODUCTS))
