@@ -409,9 +409,8 @@ def recorded_only_for_some_x(failure, student):
 @rule
 def penalty_cut_off(failure, student):
     f, x, got = failure.inputs.get("f"), failure.inputs.get("x"), failure.actual
-    if failure.error or not ("trains" in failure.check or without_graph(failure)):
-        return None
-    if is_tensor(got) and got.requires_grad:
+    no_gradient = "trains" in failure.check and got is None
+    if failure.error or not (no_gradient or without_graph(failure)):
         return None
     got = asked(student, failure.about, f.program, x) if got is None else got
     if not is_tensor(got):

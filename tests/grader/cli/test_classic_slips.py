@@ -113,7 +113,7 @@ SLIPS = {
         "hooks",
         "records[name] = grad.detach().clone()",
         "records[name] = grad.detach()",
-        ("The records hold the gradients themselves, not copies", "detach() does not copy"),
+        ("The records share memory with other tensors", "detach() does not copy"),
         "",
     ),
 }
