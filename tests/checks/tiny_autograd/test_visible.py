@@ -103,7 +103,7 @@ def test_every_value_below_is_cleared(student, draw):
 
 @check(points=0.25, about="zero_grad", needs=test_every_value_below_is_cleared)
 def test_what_backward_left_is_cleared(student, draw):
-    """zero_grad clears the gradients 0.6, 0.008 and 1, also a second time"""
+    """zero_grad clears 0.6, 0.008 and 1, also a second time"""
     lines = expression("y = x * x * x\nz = y + y", x=5.0)
     judge_cleared(student, lines, "z", draw, filled={"x": 0.6, "y": 0.008, "z": 1.0})
     judge_cleared(student, lines, "z", draw, backward=True)
