@@ -141,11 +141,12 @@ def written_into_copy(failure: Failure, student: Student) -> Facts | None:
     tensors = [value for value in failure.inputs.values() if isinstance(value, Tensor)]
     if all(tensor.is_contiguous() for tensor in tensors):
         return None
-    for part in ast.walk(student.source.tree):
-        if isinstance(part, ast.FunctionDef | ast.ClassDef) and part.name == failure.about:
-            found = list(_writes_into_copies(part))
-            return {"method": found[0][0], "line": found[0][1]} if found else None
-    return None
+    definitions = student.source.definitions
+    about = definitions.get(failure.about)
+    used = {one.id for one in ast.walk(about) if isinstance(one, ast.Name)} if about else set()
+    parts = [part for name, part in definitions.items() if name in {failure.about, *used}]
+    found = next((one for part in parts for one in _writes_into_copies(part)), None)
+    return {"method": found[0], "line": found[1]} if found else None
 
 
 def assigned_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:

@@ -216,6 +216,29 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
 
 
 @mistake(
+    "common_few_digits",
+    about=(),
+    title="The result is inexact",
+    explanation=(
+        "Only about {digits} digits of the result are right, and float64 has 16. For example, a"
+        " small number that is added, a difference quotient, rounding or float32 does this."
+    ),
+)
+def few_digits(failure: Failure, student: Student) -> Facts | None:
+    """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
+    one to fewer than 12.
+    """
+    both = pair(failure)
+    if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
+        return None
+    actual, expected = both
+    if actual.shape != expected.shape or not same(actual, expected, rtol=1e-4, atol=0.0):
+        return None
+    error = float(((actual - expected) / expected).nan_to_num().abs().max())
+    return {"digits": math.floor(-math.log10(error))} if error > 1e-12 else None
+
+
+@mistake(
     "common_wrong_sign",
     about=(),
     title="The sign is wrong",
@@ -274,5 +297,6 @@ VALUES: tuple[Mistake, ...] = (
     wrong_sign,
     constant_factor,
     rounded_to_float32,
+    few_digits,
     result_without_graph,
 )

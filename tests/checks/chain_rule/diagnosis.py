@@ -129,7 +129,7 @@ inner_derivative_missing = by_formula(
     },
 )
 exponent_like_a_base = by_formula(
-    1, dict.fromkeys(("q / x", "1 / x", "q * x**(q - 1)", "x**(q - 1)"))
+    1, dict.fromkeys(("q / x", "1 / x", "q * x**(q - 1)", "x**(q - 1)", "x * q**(x - 1) / x**q"))
 )
 
 
@@ -224,7 +224,7 @@ def retain_grad_missing(failure, student):
     if not none_for_a_gradient(failure) and not missing and None not in found.values():
         return None
     seen = student.observe("retained", *BILL)
-    made = seen["before"] < 3 and (seen["read"] or seen["after"])
+    made = seen["before"] < 3 and (seen["read"] or seen["after"] or missing)
     return {"before": seen["before"], "after": seen["after"]} if made else None
 
 

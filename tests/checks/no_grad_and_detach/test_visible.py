@@ -24,7 +24,7 @@ DOT_NUMBERS = program(lambda w, b: w @ b, parameters=[NUMBERS[1]])
 
 def drawn_pair(draw):
     """Functions for the two stages, a tensor to a tensor of its shape and that to a scalar, and
-    their formulas.
+    their formulas. The gradients at w add up to 0, so they have both signs.
     """
     a, b, c = draw.coefficients(3)
     first = draw.choice(
@@ -35,8 +35,8 @@ def drawn_pair(draw):
     )
     second = draw.choice(
         [
-            (lambda w: (w**2).sum() * c, f"(w**2).sum() * {c}"),
-            (lambda w: (w * c).sin().sum(), f"(w * {c}).sin().sum()"),
+            (lambda w: ((w - w.mean()) ** 2).sum() * c, f"((w - w.mean())**2).sum() * {c}"),
+            (lambda w: ((w - w.mean()) * c).sin().sum(), f"((w - w.mean()) * {c}).sin().sum()"),
         ]
     )
     return program(first[0]), program(second[0]), {"first": first[1], "second": second[1]}

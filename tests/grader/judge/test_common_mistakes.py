@@ -91,7 +91,8 @@ def named(
         (Opaque("ndarray"), WANTED, "common_numpy_array", "a NumPy ndarray"),
         (Opaque("Result"), WANTED, None, ""),
         (ROUNDED.float().double(), ROUNDED, "common_rounded_to_float32", "largest error is"),
-        (ROUNDED + 1e-6, ROUNDED, None, ""),
+        (ROUNDED * (1 + 2e-8), ROUNDED, "common_few_digits", "about 7 digits"),
+        (ROUNDED * (1 + 1e-3), ROUNDED, None, ""),
         (torch.zeros(3).double(), 1e-9 * ROUNDED, None, ""),
         (LEAF.detach(), LEAF * 1, "common_result_without_graph", "does not require grad"),
         (LEAF * 1, LEAF.detach(), None, ""),
@@ -104,7 +105,7 @@ def named(
         (2.0, 4.0, "common_constant_factor", "is 0.5 times"),
         (2.7, 4.0, None, ""),
         (WANTED + 1, WANTED, None, ""),
-        (WANTED * (1 + 1e-6), WANTED, None, ""),
+        (WANTED * (1 + 2e-6), WANTED, "common_few_digits", "about 5 digits"),
         (torch.zeros_like(WANTED), WANTED, None, ""),
     ],
 )
@@ -181,6 +182,8 @@ def test_values_written_into_a_copy() -> None:
     assert named(zero, WANTED, inputs={"x": WANTED}, source=source.format("flatten()"))[0] is None
     pair = source.replace("flat = torch", "flat, _ = torch").replace("{}\n", "{}, 1\n", 1)
     assert named(zero, WANTED, inputs={"x": x}, source=pair.format("flatten()"))[0] == found
+    helper = source.replace("def f", "def g") + "def f(x):\n    return g(x)\n"
+    assert named(zero, WANTED, inputs={"x": x}, source=helper.format("flatten()"))[0] == found
     direct = "def f(x):\n    x.reshape(-1)[0] = 1\n    return x\n"
     assert named(zero, WANTED, inputs={"x": x}, source=direct)[0] == "common_written_into_copy"
 
