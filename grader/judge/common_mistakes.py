@@ -174,10 +174,10 @@ def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator
 @mistake(
     "common_swallowed_exception",
     about=(),
-    title="An exception is caught and dropped",
+    title="An exception does not reach the caller",
     explanation=(
-        "{wanted} should reach the caller, but {function} returned instead: the except in line"
-        " {line} catches it. Let it pass, or raise again."
+        "{wanted} should reach the caller, but {function} returned instead. The except in line"
+        " {line} catches this kind of exception: let it pass, or raise it again."
     ),
 )
 def swallowed_exception(failure: Failure, student: Student) -> Facts | None:

@@ -29,7 +29,7 @@ def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
     "common_input_returned",
     about=(),
     title="An input comes back unchanged",
-    explanation="Your result is {name} itself, {value}; expected {expected}.",
+    explanation="Your result has the values of {name}, {value}; expected {expected}.",
 )
 def input_returned(failure: Failure, student: Student) -> Facts | None:
     """Recognize the values of exactly one input instead of the expected ones."""
@@ -128,9 +128,9 @@ COPYING = ("reshape", "flatten", "contiguous")
     about=(),
     title="The values are written into a copy",
     explanation=(
-        "{method} in line {line} copies a tensor that is not contiguous, so what is written there"
-        " is lost and the result stays 0. zeros_like and empty_like keep the strides of a"
-        " transposed x: use torch.zeros(x.shape), or stack the values."
+        "{method} in line {line} copies a tensor that is not contiguous. What is written into"
+        " such a copy is easily lost, and here the result is 0. zeros_like and empty_like keep a"
+        " transposed x's strides: use torch.zeros(x.shape), or stack the values."
     ),
 )
 def written_into_copy(failure: Failure, student: Student) -> Facts | None:
@@ -207,7 +207,8 @@ def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
     title="The same call gives another result",
     explanation=(
         "{function} was called twice with the same arguments and returned {first}, then {second}."
-        " Something is kept from call to call: a global, a default argument or an attribute."
+        " One cause: something is kept from call to call, such as a global, a default argument or"
+        " an attribute. Another: a torch.empty that is not filled."
     ),
 )
 def calls_disagree(failure: Failure, student: Student) -> Facts | None:

@@ -28,9 +28,9 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_no_graph",
         "The result has no graph",
-        "autograd was asked for a gradient of a tensor that has no graph. Something on the way cuts"
-        " it: detach, .data, item, a new tensor made from the numbers, no_grad, or an input that"
-        " does not require grad.",
+        "autograd was asked for a gradient of a tensor that has no graph. Something on the way"
+        " cuts it, such as detach, .data, item, a comparison, a new tensor made from the numbers,"
+        " no_grad, or an input that does not require grad.",
         ["does not require grad and does not have a grad_fn"],
     ),
     raised(
@@ -84,15 +84,15 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_many_as_one",
         "Only a tensor of one element converts to a number",
-        "item(), float() and int() take a tensor of exactly one element. This one has several, or"
-        " none. Keep it a tensor, or reduce it first.",
+        "item(), float(), int() and the functions of math take a tensor of exactly one element."
+        " This one has several, or none. Keep it a tensor, or reduce it first.",
         ["cannot be converted to Scalar", "only one element tensors can be converted"],
     ),
     raised(
         "common_truth_of_tensor",
         "A condition is not a single True or False",
-        "`if`, `while`, `and` and `or` need a single True or False. This tensor has one value for"
-        " each element. Use torch.where, a mask, or any() and all().",
+        "`if`, `while`, `and`, `or`, `in` and max() need a single True or False. This tensor has"
+        " one value for each element. Use torch.where, a mask, or any() and all().",
         ["Boolean value of Tensor with (?:more than one|no) value"],
     ),
     raised(
@@ -123,7 +123,7 @@ RAISED: tuple[Mistake, ...] = (
     ),
     raised(
         "common_integers_have_no_gradient",
-        "An integer tensor can't require grad",
+        "An integer or bool tensor can't require grad",
         "Only floating point and complex tensors can require grad. Give the tensor a floating point"
         " dtype; torch.tensor(2) is an integer, torch.tensor(2.0) is not.",
         ["floating point(?: and complex)? dtype can require gradients"],
@@ -165,8 +165,9 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_gradient_shape",
         "A gradient does not have its input's shape",
-        "backward returned a gradient of shape {got}, and the input has {wanted}. Sum over the"
-        " dimensions that were broadcast, or transpose the gradient.",
+        "backward returned a gradient of shape {got}, and the input has {wanted}. Give the"
+        " gradient the input's shape: for example, sum over the dimensions that were broadcast, or"
+        " transpose it.",
         [
             r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
             r" but expected shape compatible with (?P<wanted>\[.*?\])"
@@ -174,8 +175,8 @@ RAISED: tuple[Mistake, ...] = (
     ),
     raised(
         "common_empty_input",
-        "An input without elements is not handled",
-        "A maximum, a first element or a stack needs at least one element, and this input has"
+        "A tensor or list without elements is not handled",
+        "A maximum, a first element or a stack needs at least one element, and here there is"
         " none. Use operations that also work without elements, or return the empty result first.",
         [
             "Expected reduction dim to be specified for input.numel\\(\\) == 0",
@@ -224,20 +225,22 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_too_many_levels",
         "The recursion is too deep",
-        "The function calls itself for each level, and Python allows about 1,000 levels. Keep a"
-        " list of what is still to do, and work in a loop.",
+        "A function calls itself, directly or through others, and Python allows about 1,000"
+        " levels. Check that these calls end. If they go too deep, keep a list of what is still to"
+        " do, and work in a loop.",
         ["maximum recursion depth exceeded"],
     ),
     raised(
         "common_overflow_of_floats",
-        "An exponential of a Python float overflows",
-        "math.exp, math.pow and ** raise OverflowError where the result is too large for a float."
-        " The same functions of torch return inf there. Use those, on the whole tensor.",
+        "A result is too large for a Python float",
+        "math.exp, math.pow and **, for example, raise OverflowError where the result is too"
+        " large for a float. Use a formula without such a number. For tensors, use torch's own"
+        " functions, which return inf there.",
         ["math range error", "Numerical result out of range"],
     ),
     raised(
         "common_argument_count",
-        "A function gets the wrong number of arguments",
+        "A call does not fit the function's parameters",
         "Python said: {call}. Compare the call with the definition.",
         [
             r"(?P<call>[\w.<>]+\(\) takes .*positional arguments? but .* (?:was|were) given)",

@@ -224,7 +224,8 @@ def retain_grad_missing(failure, student):
     if not none_for_a_gradient(failure) and not missing and None not in found.values():
         return None
     seen = student.observe("retained", *BILL)
-    made = seen["before"] < 3 and (seen["read"] or seen["after"] or missing)
+    zeros = all(found.get(name) == 0 for name in ("apple_price", "tangerine_price", "price"))
+    made = seen["before"] < 3 and (seen["read"] or seen["after"] or zeros)
     return {"before": seen["before"], "after": seen["after"]} if made else None
 
 

@@ -92,8 +92,8 @@ def zero_dims(failure, student):
     return {"line": str(failure.error.line), "said": str(failure.error)}
 
 
-VIEW = "view(-1) needs a tensor that lies in memory row by row, and this x does not."
-COPY = "Your step changed a copy: every call of f got the values of x."
+VIEW = "view needs elements that lie in memory in the order of the new shape; here they do not."
+COPY = "Every call of f got the values of x: your step did not reach f, as if it changed a copy."
 
 
 @rule
@@ -113,7 +113,7 @@ def uses_autograd(failure, student):
     """A derivative went through f, or saved tensors were read, or the source names autograd."""
     facts = failure.facts
     if facts.get("derivatives"):
-        return {"how": "numerical_gradient differentiated f: a backward pass went through it."}
+        return {"how": "numerical_gradient differentiated f: autograd went through it."}
     if facts.get("read"):
         return {"how": "numerical_gradient ran a backward pass, which read saved tensors."}
     how = "numerical_gradient, or a function that it calls, uses a function of torch.autograd."
