@@ -35,6 +35,31 @@ def statement_edits(node: ast.AST, ranges: TextRanges) -> Iterator[Edit]:
         yield from _in_finally(block, ranges)
 
 
+def without_case(tree: ast.Module, edit: Edit, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits that leave out the ``if`` whose condition contains an edit, or the ``try`` whose
+    body does.
+
+    If such an edit also repairs the function, the case as a whole is wrong, not the place inside.
+    """
+    start, end = edit.main.shown
+    around: list[ast.If | ast.IfExp | ast.Try] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=part) | ast.IfExp(test=part) | ast.Try(body=[part]):
+                first, last = ranges.of(part)
+                around += [node] if first <= start and end <= last else []
+    match around[-1:]:
+        case [ast.If() as node]:
+            for block in (node.orelse or [ast.Pass()], node.body):
+                yield _written([node], block, ranges, edit.rank)
+        case [ast.IfExp() as node]:
+            for branch in (node.orelse, node.body):
+                yield Edit.of(*ranges.of(node), f"({ast.unparse(branch)})", edit.rank)
+        case [ast.Try() as node]:
+            kept = [*node.orelse, *node.finalbody]
+            yield _written([node], kept or [ast.Pass()], ranges, edit.rank)
+
+
 def blocks_of(node: ast.AST) -> Iterator[Block]:
     """Yield the blocks of a compound statement, without a docstring."""
     for field in ("body", "orelse", "finalbody"):

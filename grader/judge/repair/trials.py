@@ -32,6 +32,7 @@ from grader.judge.repair.hurried_session import HurriedSession
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.patterns import patterns_of
 from grader.judge.repair.search import SECONDS, Search, search
+from grader.judge.repair.statements import without_case
 from grader.judge.repair.text_ranges import TextRanges
 from grader.judge.seeds import Seeds
 from grader.judge.submission_run import SubmissionRun
@@ -98,6 +99,11 @@ class Trials:
                 return all(self._pass_again(text, every, way, end) for way in (seeds, others))
 
             result = search(edits, repairs, seconds=seconds)
+            if result.edit and len(result.edit.changes) == 1:
+                wider = without_case(source.tree, result.edit, TextRanges(source.text))
+                in_time = (one for one in wider if time.monotonic() < began + seconds)
+                edit = next((one for one in in_time if repairs(one)), result.edit)
+                result = replace(result, edit=edit)
         return self._found(result, source, function, time.monotonic() - began)
 
     def _sound(self) -> set[str]:

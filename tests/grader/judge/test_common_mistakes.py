@@ -205,7 +205,7 @@ def test_an_input_in_the_result() -> None:
     assert "plus held" in words
     assert named(WANTED + 2 * held, WANTED, facts={"held": held})[0] is None
     found, words = named(held, WANTED, inputs={"x": held})
-    assert (found, "Your result is x itself" in words) == ("common_input_returned", True)
+    assert (found, "has the values of x" in words) == ("common_input_returned", True)
     assert named(held, WANTED, inputs={"x": held, "y": held.clone()})[0] is None  # which of them
     assert named(held, WANTED, facts={"result": held})[0] is None  # what a scenario measured
 

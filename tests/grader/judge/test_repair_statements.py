@@ -10,7 +10,10 @@ from textwrap import dedent
 import pytest
 
 from grader.course.analysis.source import Source
+from grader.judge.repair.edits import Edit
 from grader.judge.repair.operators import edits_in
+from grader.judge.repair.statements import without_case
+from grader.judge.repair.text_ranges import TextRanges
 
 
 def texts(body: str) -> set[str]:
@@ -76,3 +79,23 @@ def test_a_guard_goes_before_other_statements() -> None:
     other = Source("def f(x):\n    if x:\n        x = 0\n    return x\n", "l.py")
     late = {edit.main.new: edit.rank for edit in edits_in(other, "f") if edit.main.new == "pass"}
     assert edits["pass"] < late["pass"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "place", "left"),
+    [
+        ("if x == 0:\n    a(x)\nelse:\n    b(x)", "0", ["b(x)", "a(x)"]),
+        ("if x:\n    if x == 0:\n        a(x)", "0", ["if x:\n    pass", "if x:\n    a(x)"]),
+        ("y = a(x) if x == 0 else b(x)", "0", ["y = b(x)", "y = a(x)"]),
+        ("try:\n    a(x)\nexcept E:\n    return 0\nb(x)", "a(x)", ["pass\nb(x)"]),
+        ("if x == 0:\n    a(x)", "a(x)", []),  # not in the condition
+        ("a(x)", "x", []),
+    ],
+)
+def test_a_case_is_left_out_as_a_whole(wrong: str, place: str, left: list[str]) -> None:
+    source = Source(f"def f(x):\n{indented(wrong)}", "l.py")
+    start = source.text.index(place, 10)
+    edit = Edit.of(start, start + len(place), "1", 0)
+    found = [*without_case(source.tree, edit, TextRanges(source.text))]
+    texts = [ast.unparse(ast.parse(one.applied(source.text))) for one in found]
+    assert texts == [ast.unparse(ast.parse(f"def f(x):\n{indented(one)}")) for one in left]
