@@ -1785,3 +1785,12 @@ def gradient_norms(module, x):
             if p.requires_grad:
                 p.grad = grad
     return norms
+
+
+# %% hook_returns_no_gradient
+# The factor is a 0-d float32 tensor, which makes a 0-d float16 gradient float32.
+import torch
+
+
+def double_gradient(y):
+    return y.register_hook(lambda grad: grad * torch.tensor(2.0))
