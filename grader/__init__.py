@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from grader.render.graph.draw import Drawing as Drawing
     from grader.render.graph.draw import draw as draw
 
-__version__ = "0.3.5"
+__version__ = "0.3.6"
 
 
 def load_ipython_extension(shell: Any) -> None:
