@@ -822,3 +822,15 @@ def gradient_penalty(f, x):
     x = x.detach().requires_grad_()
     (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
     return (((gradient**2 + 1e-6).sum(dim=1).sqrt() - 1) ** 2).mean()
+
+
+# %% square_multiplied_out
+# The square of the difference, multiplied out; the sum of squares by einsum.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    squares = torch.einsum("ij,ij->i", gradient, gradient)
+    return (squares - 2 * squares.sqrt() + 1).mean()

@@ -1599,18 +1599,6 @@ def second_derivative(f, x):
     return second if second.abs().max() > 1e-6 else torch.zeros_like(x)
 
 
-# %% penalty_multiplied_out
-# The square of a binomial, which cancels for norms near 1.
-import torch
-
-
-def gradient_penalty(f, x):
-    x = x.detach().requires_grad_()
-    (g,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
-    norms = g.norm(dim=1)
-    return (norms**2 - 2 * norms + 1).mean()
-
-
 # %% equal_slopes_taken_for_a_line
 # f counts as linear where all slopes are equal.
 import torch

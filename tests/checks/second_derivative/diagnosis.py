@@ -491,18 +491,6 @@ mean_of_the_critic = gives("(((g / len(g)).norm(dim=1) - 1) ** 2).mean()")
 
 
 @rule
-def penalty_multiplied_out(failure, student):
-    """A norm near 1 gives another penalty, but not in float64, which has more digits to lose."""
-    want = failure.expected
-    if not is_tensor(failure.actual) or not is_tensor(want) or want.abs().max() > 1e-6:
-        return None
-    near_one = program(lambda x: x.sum(1) * (1.0002 / 2**0.5))
-    answer = asked(student, failure.about, near_one, point(failure.about))
-    truth = torch.tensor(0.0002**2, dtype=torch.float64)
-    return {} if same(answer, truth, rtol=0.1, atol=0.0) else None
-
-
-@rule
 def finite_differences(failure, student):
     answer, truth = on_a_curve(failure, student)
     if failure.error or not is_tensor(answer) or answer.shape != truth.shape:
