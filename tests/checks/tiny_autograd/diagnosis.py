@@ -148,6 +148,19 @@ def ignores_incoming_gradient(failure, student):
     return {**shown(STRAIGHT[0], SHARED), "got": 3.0} if ignores else None
 
 
+SIGNS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "**": "pow"}
+
+
+def method_line(student, operation):
+    """Return the line of Value's method for an operation, if it has a def of its own."""
+    if len(parts := operation.split()) == 3:
+        name = f"__{'r' * parts[0].isdigit()}{SIGNS[parts[1]]}__"
+    else:
+        name = "__neg__" if operation == "-a" else operation[2:-2]
+    methods = getattr(student.source.definitions.get("Value"), "body", ())
+    return next(({"line": one.lineno} for one in methods if getattr(one, "name", "") == name), {})
+
+
 def one_of_two_uses(student, adds):
     """Return the facts if an operation loses a gradient where both operands are one Value, and adds
     to what a grad holds or not.
@@ -158,7 +171,9 @@ def one_of_two_uses(student, adds):
             text, leaves = f"root = a {sign} b", {"a": 3.0, "b": 1.0}
             held = run(student, text, leaves, given={"a": 10.0})["grads"]["a"]
             if is_near(held, 11.0) is adds:
-                return {"operation": f"a {sign} a", "got": got, "right": right}
+                operation = f"a {sign} a"
+                line = method_line(student, operation) if adds else {}
+                return {"operation": operation, "got": got, "right": right, **line}
     return None
 
 
@@ -199,7 +214,7 @@ def operation_not_recorded(failure, student):
                 leaves = {name: POINTS[name] for name in re.findall(r"\b[ab]\b", operation)}
                 found = grads(student, f"root = {operation}", **leaves)
                 if found and not any(found.values()):
-                    return {"operation": operation}
+                    return {"operation": operation, **method_line(student, operation)}
     return None
 
 
@@ -292,7 +307,7 @@ def wrong_local_derivative(failure, student):
         for formula in formulas.split(" | ") if not is_near(got, truth) else ():
             if is_near(got, float(eval(formula, {**vars(math), **used}))):
                 facts = {"operation": operation, "leaf": leaf, "formula": formula, "truth": truth}
-                return {**shown("", used), **facts, "got": got}
+                return {**shown("", used), **facts, **method_line(student, operation), "got": got}
     return None
 
 
@@ -301,7 +316,8 @@ def number_added_under_log(failure, student):
     """What log returns is the logarithm of a slightly larger number."""
     seen = ask(student, "root = a.log()", a=0.001) if "log" in str(failure.inputs) else None
     added = math.exp(seen["data"]["root"]) - 0.001 if seen else 0.0
-    return {"added": f"{added:.3g}"} if 1e-13 < added < 1e-3 else None
+    found = {"added": f"{added:.3g}", **method_line(student, "a.log()")}
+    return found if 1e-13 < added < 1e-3 else None
 
 
 @rule
