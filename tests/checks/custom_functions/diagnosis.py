@@ -199,6 +199,7 @@ WRONG_RULES = {
         "v * x ** (q - 1) * log(x)",
         "v * x ** q * log10(x)",
         "v * q * x ** (q - 1)",
+        "v * x * q ** (x - 1)",
         "v * q * x ** q * log(x)",
     ),
 }

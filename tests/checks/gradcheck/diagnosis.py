@@ -265,6 +265,8 @@ logarithm_not_mended = by_formula(
     "v * x ** q / x",
     "v * x ** q * log10(x)",
     "v * x ** q * log2(x)",
+    "v * q * x ** (q - 1)",
+    "v * x * q ** (x - 1)",
 )
 another_power = by_formula(
     "x",
