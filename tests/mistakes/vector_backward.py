@@ -968,3 +968,13 @@ def jacobian(f, x):
         for element in y.flatten()
     ]
     return torch.stack(rows).reshape(-1, x.numel()).reshape(y.shape + x.shape)
+
+
+# %% common_view_of_noncontiguous
+# y is flattened with view, which needs contiguous memory.
+import torch
+
+
+def vjp(y, x, v):
+    weighted = torch.dot(y.view(-1), v.reshape(-1))
+    return torch.autograd.grad(weighted, x, retain_graph=True)[0]

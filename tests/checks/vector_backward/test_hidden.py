@@ -126,6 +126,7 @@ def test_vjp_of_strided_tensors(student, draw):
     assert_product(student, f, x, v)
     x = draw.noncontiguous(2, 3, low=0.3, dtype=torch.float32, requires_grad=True)
     assert_product(student, f, x, positive(draw, 1).expand(3, 2))
+    assert_product(student, f, draw.tensor(3, 4, requires_grad=True), draw.tensor(4, 3))
 
 
 @check(points=0.25, about="vjp", needs="test_the_product_with_a_drawn_vector")
