@@ -1294,3 +1294,8 @@ class MyReLU(torch.autograd.Function):
         x, y = ctx.saved_tensors
         divisor = torch.where(x == 0, torch.ones_like(x), x)
         return grad_output * y / divisor
+
+# %% past_the_class
+# The value is that of the class, detached; the gradient is that of x.
+def binarize(x):
+    return STE.apply(x).detach() + (x - x.detach())

@@ -236,6 +236,13 @@ def apply_not_called(failure: Failure, student: Student) -> Facts | None:
     return {"kind": got.type_name} if unapplied else None
 
 
+@rule
+def past_the_class(failure: Failure, student: Student) -> Facts | None:
+    """x gets grad_output itself, and not what the class's backward makes of it."""
+    ours = "is not what {function}.backward returns" in failure.message
+    return {} if ours and same(failure.actual, failure.inputs["v"]) else None
+
+
 @value_rule
 def cuts_the_graph(failure: Failure, student: Student) -> Facts | None:
     """No gradient reaches x through the function, and one does through apply."""
