@@ -73,20 +73,45 @@ def input_added(failure: Failure, student: Student) -> Facts | None:
     about=(),
     title="An old gradient is kept without a copy",
     explanation=(
-        "{name} in line {line} is .grad itself, not a copy. The backward after it adds into the"
-        " same tensor, so the difference is 0. Keep .grad.clone()."
+        "{name} in line {line} is .grad itself, not a copy, so what is written into .grad later"
+        " changes {name}, too. Keep .grad.clone()."
     ),
 )
 def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
-    """Recognize zeros from subtracting an old .grad that was kept without a copy."""
+    """Recognize zeros from subtracting an old .grad that was kept without a copy, or a wrong result
+    where it was kept so and cleared in place.
+    """
     both = pair(failure)
-    if both is None or not both[0].numel() or both[0].any() or not both[1].any():
+    if both is None or not both[0].numel() or not both[1].any():
         return None
+    kept = _cleared_gradients if both[0].any() else _kept_gradients
     for function in ast.walk(student.source.tree):
         if isinstance(function, ast.FunctionDef) and function.name == failure.about:
-            found = list(_kept_gradients(function))
+            found = list(kept(function))
             return {"name": found[0][0], "line": found[0][1]} if len(found) == 1 else None
     return None
+
+
+def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """Yield names that refer to .grad, are used after it was cleared in place, and are not set
+    again.
+    """
+    nodes = list(ast.walk(function))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    for node in nodes:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute(attr="grad") as grad):
+                cleared = [
+                    call.lineno
+                    for call in nodes
+                    if isinstance(call, ast.Call)
+                    and ast.unparse(call) == f"{ast.unparse(grad)}.zero_()"
+                    and call.lineno > node.lineno
+                ]
+                mine = [one for one in names if one.id == name and one.lineno > node.lineno]
+                set_again = any(isinstance(one.ctx, ast.Store) for one in mine)
+                if cleared and not set_again and any(one.lineno > cleared[0] for one in mine):
+                    yield name, node.lineno
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:

@@ -170,6 +170,8 @@ class _Writer:
             return None
         if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # the mistake may be inside it
             return None
+        if mine and self._is_saved(mine[0]) and not isinstance(next(iter(theirs), None), ast.Name):
+            return None  # backward uses what is saved, so the mistake may be there
         if not mine:
             return self._added(difference)
         (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
@@ -177,6 +179,13 @@ class _Writer:
             text = ast.unparse(theirs[0])
             return Change(start, end, f"({text})" if isinstance(theirs[0], COMPOUND) else text)
         return Change(start, end, self._block(theirs, start) if theirs else "pass")
+
+    def _is_saved(self, node: ast.AST) -> bool:
+        """Return whether a node is a variable that is passed to ``save_for_backward``."""
+        if not isinstance(node, ast.Name):
+            return False
+        start = self.ranges.of(node)[0]
+        return "save_for_backward(" in self.ranges.indentation(start)
 
     def _added(self, difference: Difference) -> Change | None:
         """Return a change that adds statements after existing ones, or else before them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from grader.course.analysis.definitions import is_docstring
@@ -21,6 +22,9 @@ from grader.judge.repair.patterns import rewritten
 from grader.judge.repair.replacements import LESSONS_OWN, Replacement
 from grader.judge.repair.statements import statement_edits
 from grader.judge.repair.text_ranges import TextRanges
+
+OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
+"""What a tensor does not share with a copy: an edit before it would only hide a mistake."""
 
 
 def edits_in(
@@ -92,7 +96,10 @@ def _of_expression(
     node: ast.expr, replaced: Iterable[Replacement], ranges: TextRanges
 ) -> Iterator[Edit]:
     start, end = ranges.of(node)
+    of_itself = OF_ITSELF.match(ranges.text, end)
     for rank, new in replaced:
+        if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
+            continue
         text = ast.unparse(new)
         yield Edit.of(start, end, f"({text})" if isinstance(new, COMPOUND) else text, rank)
 

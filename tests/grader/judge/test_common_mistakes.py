@@ -241,6 +241,19 @@ def test_an_old_gradient_without_a_copy() -> None:
     assert named(WANTED + 1, WANTED, source=source.format(""))[0] is None
 
 
+def test_an_old_gradient_that_is_cleared_with_the_new_one() -> None:
+    source = "def f(x):\n    old = x.grad{}\n    x.grad{}\n    x.sum().backward()\n    {}\n"
+    for old, cleared, rest, name in (
+        ("", ".zero_()", "x.grad += old", "common_grad_kept_by_reference"),
+        (".clone()", ".zero_()", "x.grad += old", None),
+        ("", " = None", "x.grad += old", None),
+        ("", ".zero_()", "return x.grad", None),
+        ("", ".zero_()", "old = 0 * old", None),
+    ):
+        code = source.format(old, cleared, rest)
+        assert named(WANTED * 3 + 1, WANTED, source=code)[0] == name
+
+
 @pytest.mark.parametrize(
     ("source", "path", "found"),
     [

@@ -169,3 +169,15 @@ def test_an_answer_for_one_case_does_not_replace_a_constant() -> None:
     assert not donated(
         wrong, "def f(x):\n    y = x.grad.detach().clone() if x.is_leaf else None\n    return y\n"
     )
+
+
+def test_a_saved_variable_is_replaced_only_by_a_variable() -> None:
+    wrong = """
+        def f(ctx, x):
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+    """
+    for saved, tried in (("x", True), ("x > 0", False)):
+        found = donated(wrong, wrong.replace("backward(y)", f"backward({saved})"))
+        assert any(f"save_for_backward({saved})" in text for text in found) is tried

@@ -178,3 +178,9 @@ def test_a_lessons_own_repairs_are_expressions(tmp_path: Path) -> None:
     file.write_text('[[repairs]]\nwrong = "x = A"\nright = "A"\n')
     with pytest.raises(CourseError, match="x = A"):
         read_repairs(file)
+
+
+def test_what_a_copy_does_not_share_is_not_asked_of_a_copy() -> None:
+    found = files_from("def f(x, y):\n    return x.grad + y.requires_grad_()\n")
+    assert not [text for text in found if ".clone().grad" in text or ".detach().grad" in text]
+    assert any("y.clone().requires_grad_()" in text for text in found)
