@@ -774,3 +774,13 @@ def gradients_along(z, tensors):
     for k, t, before in leaves:
         found[k], t.grad = t.grad, before
     return found
+
+
+# %% equal_taken_for_z
+# z is looked for by its value, so every tensor that equals it gets the gradient 1.
+import torch
+
+
+def gradients_along(z, tensors):
+    found = torch.autograd.grad(z, tensors, retain_graph=True)
+    return [torch.ones_like(t) if torch.equal(t, z) else g for t, g in zip(tensors, found)]

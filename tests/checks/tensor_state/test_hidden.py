@@ -409,6 +409,10 @@ def test_every_path_counts(student, draw):
     halves = program(lambda x: (*(parts := x.split([1, 2])), (parts[0] * parts[1] * a).sum()))
     texts = {"u, y": "x.split([1, 2])", "z": f"(u * y * {a}).sum()"}
     ask(student, halves, draw.tensor(3, requires_grad=True), draw.sample([0, 1, 2, 3], 4), texts)
+    line = program(lambda x: (y := x * a, y * b))
+    texts = {"y": f"x * {a}", "z": f"y * {b}"}  # where x is 0, all three are equal
+    zero = torch.zeros((), dtype=torch.float64, requires_grad=True)
+    ask(student, line, zero, draw.sample([0, 1, 2], 3), texts, called="xyz")
 
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
