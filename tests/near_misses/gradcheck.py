@@ -190,3 +190,28 @@ def numerical_jacobian(fn, x, eps=1e-6):
         step = step.reshape(x.T.shape).T if x.dim() == 2 else step.reshape(x.shape)
         out[:, k] = (fn(point + step) - fn(point - step)).flatten() / (2 * eps)
     return out.detach()
+
+
+# %% stops_at_an_exception
+# A function that raises gets the verdict on the one before it.
+import torch
+
+
+def find_broken(functions, x):
+    broken, accepted = set(), False
+    for name, fn in functions.items():
+        point = x.detach().clone().double().requires_grad_()
+        try:
+            accepted = torch.autograd.gradcheck(fn, (point,), raise_exception=False)
+        except Exception:
+            pass
+        if not accepted:
+            broken.add(name)
+    return broken
+
+
+# %% keeps_shared_elements
+# x is flattened, so a function that needs its dimensions raises.
+def find_broken(functions, x):
+    flat = x.detach().flatten().clone()
+    return {name for name, fn in functions.items() if not passes_gradcheck(fn, flat)}

@@ -201,3 +201,15 @@ def second_derivative(f, x):
     x = x.detach().requires_grad_()
     (first,) = torch.autograd.grad(f(x).sum(), x.detach(), create_graph=True)
     return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
+
+
+# %% too_much_at_the_root
+# Norms below 0.1 are raised to 0.1.
+import torch
+
+
+def gradient_penalty(f, x):
+    x = x.detach().requires_grad_()
+    (gradient,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    norms = gradient.square().sum(dim=1).clamp(min=0.01).sqrt()
+    return (norms - 1).square().mean()

@@ -524,6 +524,8 @@ def test_a_float32_point_will_do(student, draw):
         draw.tensor(2, low=0.3).expand(2, 2),
     ):
         functions, broken, shown = drawn_functions(draw, draw.sample([1.0, 2.0, 0.5], 3), x)
+        if x.dim() == 2:
+            functions["rows"], shown["rows"] = program(lambda x: x.sum(1)), "x.sum(1)"
         shown |= {"x.stride()": x.stride()}
         compare_names(student, broken, functions, x, shown)
 
@@ -537,9 +539,11 @@ def test_none_all_and_nothing_to_check(student, draw):
         compare_names(student, broken, functions, x, shown)
     functions, broken, shown = drawn_functions(draw, [1.0, 2.0], x)
     stops = program(lambda x, w: x + w, parameters=[draw.tensor(3)])
-    shown["stops"] = "raises RuntimeError"
+    shown |= {"stops": "raises RuntimeError", "sine": "x.sin()"}
     for each in ({**functions, "stops": stops}, {"stops": stops, **functions}):
         compare_names(student, broken | {"stops"}, each, x, shown)
+    sine = program(lambda x: x.sin())
+    compare_names(student, {"stops"}, {"sine": sine, "stops": stops}, x, shown)
     for wants in (False, True):
         x = x.detach().clone().requires_grad_(wants)
         seen = student.observe("found", functions, x, True)
