@@ -17,6 +17,7 @@ from grader.judge.diagnosis import Failure, Mistake, mistake
 from grader.judge.element_mistakes import ELEMENTS
 from grader.judge.exception_verdicts import WROTE
 from grader.judge.input_mistakes import INPUTS, assigned_names
+from grader.judge.precision_mistakes import PRECISION
 from grader.judge.raised_mistakes import RAISED
 from grader.judge.remote.session import Student
 from grader.judge.value_mistakes import VALUES
@@ -221,6 +222,7 @@ COMMON: tuple[Mistake, ...] = (
     no_return,
     other_exception,
     *VALUES,
+    *PRECISION,
     *INPUTS,
     writes_into_argument,
     swallowed_exception,

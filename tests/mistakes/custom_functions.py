@@ -1469,7 +1469,7 @@ class Mul(Function):
 
 
 # %% parameters_counted
-# One parameter of forward is taken off for ctx, which a Function with setup_context does not have there.
+# One parameter of forward is taken off for ctx, also where there is a setup_context.
 import inspect
 
 

@@ -1278,7 +1278,7 @@ def binarize(x):
 
 
 # %% common_not_finite
-# The slope is max(x, 0) / x; grad_output times max(x, 0) is too large for float32 before it is divided.
+# grad_output is multiplied by max(x, 0) before the division by x: too large for float32.
 import torch
 
 
@@ -1294,6 +1294,7 @@ class MyReLU(torch.autograd.Function):
         x, y = ctx.saved_tensors
         divisor = torch.where(x == 0, torch.ones_like(x), x)
         return grad_output * y / divisor
+
 
 # %% past_the_class
 # The value is that of the class, detached; the gradient is that of x.

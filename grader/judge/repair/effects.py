@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from grader.course.analysis.scopes import FUNCTIONS
 
+BUILTINS = frozenset(dir(builtins))
+
 
 class _Link(NamedTuple):
     """A statement that only sets or fills variables, such as ``row = a`` or ``rows[i] = row``."""
@@ -44,7 +46,7 @@ def _idle(function: ast.AST) -> set[str]:
         new: set[str] = set()
         for link in links:
             # What is made from a used variable may share its memory, so filling it has an effect.
-            sources = (link.reads & used).difference(dir(builtins))
+            sources = link.reads & used - BUILTINS
             shares = not link.fills and link.targets & filled and sources
             if link.targets & used or shares:
                 new |= link.targets | link.reads

@@ -255,17 +255,13 @@ def assert_again(student, reference, name, draw):
     ):
         found, wanted = (shown_leaves(seen[call], graph) for seen in (got, want))
         facts = {"function": name, "found": repr(found), "wanted": repr(wanted)}
-        # a result that was kept from an earlier call; after the change, it is an earlier one
-        if call in ("again", "cleared") or seen_before(got, call):
+        # After the change, only an earlier result shows that it was kept.
+        kept = got["changed"] in ([], got["first"]) if call == "changed" else call != "first"
+        if kept:
             facts["call"] = call
         inputs = {"graph": graph.shown, "in place": "root.mul_(z)"}
         details = {"expected": wanted, "actual": found, "inputs": inputs, "facts": facts}
         assert_that(found == wanted, message, **details)
-
-
-def seen_before(got, call):
-    """Whether a later call returned what the first one did, or that list after it was cleared."""
-    return call == "changed" and got[call] in ([], got["first"])
 
 
 def shown_leaves(rows, graph):
