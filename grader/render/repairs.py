@@ -8,11 +8,11 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, WrongExpression
 
 ONLY_THIS = (
-    "Only this is wrong: `{text}` in line {line}. Changing this expression alone makes every check"
+    "Only this is wrong: `{text}` in line {line}. Changing this alone makes every check"
     " of {function} pass."
 )
 ONLY_THIS_IN_CELL = (
-    "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this expression alone makes"
+    "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this alone makes"
     " every check of {function} pass."
 )
 WITH_OTHERS = (
