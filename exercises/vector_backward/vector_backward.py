@@ -2,7 +2,7 @@
 
 Run `grade vector_backward` to check your work, and `grade hint vector_backward` for a hint.
 
-Results are right to 8 digits in float64, 3 in float32. What x.grad held before is no part of them.
+Results are right to 9 digits in float64, 3 in float32. What x.grad held before is no part of them.
 """
 
 import torch
