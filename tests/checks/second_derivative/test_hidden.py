@@ -452,7 +452,7 @@ def test_penalty_is_your_own(student, draw):
     """gradient_penalty uses no torch.func and no differences"""
     f, parameters = critic(draw)
     high = Formula(f"{f} + 1e15", **parameters)
-    assert_own_work(student, "gradient_penalty", f, high, penalty, spread(draw, f, 3))
+    assert_own_work(student, "gradient_penalty", f, high, penalty, spread(draw, f, 4))
 
 
 @check(points=0.2, about="gradient_penalty", needs=test_penalty_is_your_own)
