@@ -218,8 +218,8 @@ def test_vjp_writes_into_no_argument(student, draw):
 @check(points=0.25, about="jacobian", needs="test_the_jacobian_of_a_drawn_map")
 def test_the_jacobian_is_differentiated(student, draw):
     """jacobian uses no finite differences"""
-    f, w = drawn_map(draw, 3, 2)
-    x, high = draw.tensor(2, requires_grad=True), Formula(f"{f} + 1e15", W=w)
+    f, w = drawn_map(draw, 2, 3)
+    x, high = draw.tensor(3, requires_grad=True), Formula(f"{f} + 1e15", W=w)
     want = torch.autograd.functional.jacobian(f.program, x.detach())
     got, inputs = student.jacobian(high.program, x), {"f": high, "W": w, "x": x}
     assert_tensor(like(got, want), want, DIFFERENCES, **ROUGH, inputs=inputs)
