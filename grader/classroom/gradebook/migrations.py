@@ -17,7 +17,7 @@ STEPS = (
     """
     CREATE TABLE class (
         one INTEGER PRIMARY KEY CHECK (one = 1),
-        secret BLOB NOT NULL,                -- every submission's seed is made from it
+        secret BLOB NOT NULL,                -- every seed is made from it
         title TEXT NOT NULL DEFAULT '',
         course_id TEXT NOT NULL DEFAULT '',
         course_version TEXT NOT NULL DEFAULT '',
@@ -110,6 +110,11 @@ STEPS = (
     BEFORE UPDATE OF id, lesson, points, reason, author, made_at ON adjustments BEGIN
         SELECT RAISE(ABORT, 'an adjustment is never changed');
     END;
+    """,
+    """
+    -- a run's seed is made from the secret and the run's id; earlier formats made one from each
+    -- submission's files, and those attempts stay valid
+    ALTER TABLE class ADD COLUMN first_run INTEGER NOT NULL DEFAULT 0;  -- the first with this secret
     """,
 )
 
