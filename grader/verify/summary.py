@@ -115,11 +115,10 @@ def seed_problems(case: Case, runs: Iterable[tuple[int, CaseResult]]) -> Iterato
         for name, outcome in finding.outcomes:
             if outcome is not Outcome.SKIPPED:
                 seeds.setdefault(name, {}).setdefault(outcome, []).append(seed)
-    changing = [
-        f"{name} is {', '.join(f'{one} from {seeds_listed(of[one])}' for one in Outcome if one in of)}"
-        for name, of in seeds.items()
-        if len(of) > 1
-    ]
+    changing = []
+    for name, of in seeds.items():
+        parts = [f"{one} from {seeds_listed(of[one])}" for one in Outcome if one in of]
+        changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
     if changing:
         yield f"{case} depends on the seed: {'; '.join(changing)}"
 

@@ -37,12 +37,7 @@ from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.cache import VerdictCache
 from grader.verify.case_result import Case, CaseResult, finding_of
 from grader.verify.static_problems import catalogue_problems, static_problems, unwritten
-from grader.verify.summary import (
-    LessonSummary,
-    broken_problems,
-    judge_lesson,
-    seed_problems,
-)
+from grader.verify.summary import LessonSummary, broken_problems, judge_lesson, seed_problems
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@
 
 grades mutants of the solutions, and with ``--accepted`` of the definitions in which an accepted
 answer differs from the solution. It prints those that lose nothing, those of which any check's
-verdict depends on the seed, with these checks, and a table by lesson. ``test_mutants.py`` compares the survivors with
-``survivors.toml``. There, ``why`` argues that a survivor keeps the contract; ``hole`` names the
-sentence that it breaks although no check fails.
+verdict depends on the seed, with these checks, and a table by lesson. ``test_mutants.py`` compares
+the survivors with ``survivors.toml``. There, ``why`` argues that a survivor keeps the contract;
+``hole`` names the sentence that it breaks although no check fails.
 
 mutmut and cosmic-ray change the files of a package and run a command for each change. Here a
 fork server grades a composed file, and most changes that matter are specific to torch
@@ -236,7 +236,7 @@ def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
 
 
 def show(lesson: Lesson, found: Results) -> None:
-    """Print the survivors without a reason, and the mutants with a check that depends on the seed."""
+    """Print survivors without a reason, and mutants with a check that depends on the seed."""
     for (_, of), failed in found.lost.items():
         if failed:
             print(f"{lesson.id} {of}: fails without any change: {', '.join(sorted(failed))}")

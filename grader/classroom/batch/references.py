@@ -1,4 +1,4 @@
-"""Grade each lesson's reference before the first submission, so that a broken course stops a run."""
+"""Grade each lesson's reference before the first submission: a broken course stops the run."""
 
 from __future__ import annotations
 

@@ -51,8 +51,9 @@ def run_batch(
 
     ``students`` has the students of each submission. ``progress`` is called with the number of
     results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
-    the sandbox is not available, the course is broken or the folder can't be written. Raise KeyboardInterrupt if the run
-    was stopped early: committed results stay, and the same call continues.
+    the sandbox is not available, the course is broken or the folder can't be written. Raise
+    KeyboardInterrupt if the run was stopped early: committed results stay, and the same call
+    continues.
     """
     wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
     run = book.begin(str(plan))
@@ -70,9 +71,7 @@ def run_batch(
     if batch.rewrite:
         book.set_class({"pages": ""})
     jobs = batch.jobs(
-        handed,
-        hosts.finishing.is_set,
-        lambda: prove_references(hosts, grading, plan, batch.seed),
+        handed, hosts.finishing.is_set, lambda: prove_references(hosts, grading, plan, batch.seed)
     )
     work = partial(batch.grade, stopping=hosts.stopping.is_set)
     with contextlib.closing(
@@ -121,10 +120,7 @@ class Batch:
     oldest: float = 0.0
 
     def jobs(
-        self,
-        handed: Sequence[Submission],
-        finishing: Callable[[], bool],
-        prove: Callable[[], bool],
+        self, handed: Sequence[Submission], finishing: Callable[[], bool], prove: Callable[[], bool]
     ) -> Iterator[BatchJob]:
         """Yield the jobs to grade; reuse or record all other submissions on the way.
 

@@ -17,7 +17,7 @@ STEPS = (
     """
     CREATE TABLE class (
         one INTEGER PRIMARY KEY CHECK (one = 1),
-        secret BLOB NOT NULL,                -- every seed is made from it
+        secret BLOB NOT NULL,                -- every submission's seed is made from it
         title TEXT NOT NULL DEFAULT '',
         course_id TEXT NOT NULL DEFAULT '',
         course_version TEXT NOT NULL DEFAULT '',
@@ -114,7 +114,7 @@ STEPS = (
     """
     -- a run's seed is made from the secret and the run's id; earlier formats made one from each
     -- submission's files, and those attempts stay valid
-    ALTER TABLE class ADD COLUMN first_run INTEGER NOT NULL DEFAULT 0;  -- the first with this secret
+    ALTER TABLE class ADD COLUMN first_run INTEGER NOT NULL DEFAULT 0; -- with this secret
     """,
 )
 
