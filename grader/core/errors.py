@@ -33,7 +33,7 @@ class ExitCode(enum.IntEnum):
     NOT_FULL_MARKS = 1
     """Graded, and something is not right yet; for ``verify``: a problem was found."""
     USAGE = 2
-    """Bad input: an unknown lesson, a missing folder, a wrong option."""
+    """Bad input: an unknown lesson, a missing folder, a wrong option, a broken course."""
     ENGINE_FAULT = 3
     """A grader fault."""
 
