@@ -80,7 +80,7 @@ def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
             where=f"{file}:{line}",
             lesson=lesson.id,
             check=check.id,
-            reason=(check.message or check.outcome.value).strip().rstrip("."),
+            reason=(check.message or check.outcome.value).strip().splitlines()[0].rstrip("."),
         )
 
 

@@ -265,6 +265,33 @@ def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
         assert book.commonest_mistakes(3) == [CommonMistake("tiny", "squares", "x is squared", 2)]
 
 
+def test_a_new_secret_begins_a_run_and_leaves_earlier_attempts_alone(tmp_path: Path) -> None:
+    """The same secret again changes nothing."""
+    with new_gradebook(tmp_path) as book:
+        grade(book, "al")
+        first = book.begin("plan")
+        seed = book.seed_of(first)
+        book.set_secret(1)
+        assert (book.begin("plan"), book.seed_of(first)) == (first, seed)
+        assert book.find("al", KEY) is not None
+        book.set_secret(2)
+        assert book.find("al", KEY) is None
+        second = book.begin("plan")
+        assert second > first
+        book.set_secret(2)
+        assert book.begin("plan") == second
+
+
+def test_a_run_that_graded_nothing_gives_its_number_back(tmp_path: Path) -> None:
+    with new_gradebook(tmp_path) as book:
+        empty = book.begin("plan")
+        book.end(empty)
+        assert book.begin("another") == empty
+        grade(book, "al")
+        book.end(book.begin("plan"))
+        assert book.begin("plan") > empty
+
+
 def test_a_run_that_did_not_end_is_gone_on_with_and_no_other(tmp_path: Path) -> None:
     with new_gradebook(tmp_path) as book:
         first = book.begin("plan")
