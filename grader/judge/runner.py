@@ -27,7 +27,6 @@ from grader.course.analysis.source import Source
 from grader.course.analysis.syntax_errors import explain
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
@@ -81,13 +80,12 @@ class Judge:
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
-                RemoteStudent(session),
                 Seeds(task.seed, task.seeds),
                 self.plugin.tr.fresh(),
                 task.recorded,
                 naming_off=task.naming_off,
             )
-            invalid = load(run, task.problem)
+            invalid = load(session, run.tr, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
             results = tuple(results_in(report))
@@ -127,9 +125,8 @@ class Judge:
         )
 
 
-def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
+def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
-    session, tr = run.session, run.tr
     try:
         session.load()
         if session.source.unreadable:  # rules that read the source would have nothing to read

@@ -51,7 +51,7 @@ for _ in range(100):
 
 
 @pytest.mark.posix
-def test_eight_threads_that_read_all_records_for_the_first_time_do_not_crash():
+def test_eight_threads_that_read_all_records_for_the_first_time_do_not_crash() -> None:
     """Each of a hundred processes is the first to read any record: msgspec's descriptions of the
     types do not exist yet."""
     ran = subprocess.run(
