@@ -116,12 +116,15 @@ class Judge:
         problem = None
         if task.problem is not None:
             problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
+        source = Source(task.source, task.filename, task.cells)
+        asked = self.plugin.stub.definitions
         return StudentSession(
             workers,
-            source=Source(task.source, task.filename, task.cells),
+            source=source,
             scenarios=self.spec.scenarios,
             limits=task.limits,
             unloadable=problem,
+            optional_after=source.end_of_definitions(asked) if source.cells else None,
         )
 
 

@@ -44,8 +44,11 @@ class RpcClient:
         scenarios: str,
         limits: Limits,
         unloadable: StudentCodeError | None = None,
+        optional_after: int | None = None,
     ) -> None:
+        """``optional_after`` is the last line of a notebook whose exception costs anything."""
         self.source = source
+        self._optional_after = optional_after
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
         self._traffic = Traffic()
@@ -91,6 +94,7 @@ class RpcClient:
         code in this way. Raise the errors of ``load``.
         """
         self.source, self._unloadable, self._prefetched = source, None, {}
+        self._optional_after = None
         if self._line is None:
             self.load()
         else:
@@ -105,6 +109,7 @@ class RpcClient:
                 filename=source.filename,
                 name=source.module,
                 words=watched_words(self._scenarios),
+                optional_after=self._optional_after,
             )
             self.replaced = self.checked(
                 lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
