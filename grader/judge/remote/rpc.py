@@ -13,7 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
+from grader.core.errors import (
+    EngineFault,
+    HostOutOfMemory,
+    MissingName,
+    StudentCodeError,
+    WorkerGone,
+    WorkerLost,
+)
 from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
@@ -218,7 +225,7 @@ class RpcClient:
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
 
-        If the host ran out of memory or was too busy, the error is an EngineFault or HostBusy.
+        If the host ran out of memory or was too busy, the error is a HostFault.
         """
         line, self._line = self._line, None
         assert line is not None
@@ -246,7 +253,7 @@ class RpcClient:
                 seconds=self.limits.cpu_seconds,
             )
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
-            return EngineFault(OUT_OF_MEMORY)
+            return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:
