@@ -182,7 +182,7 @@ def test_a_fork_server_that_the_kernel_kills_for_memory_is_replaced_once(
     with ForkServerClient() as client:
         assert client._process is not None
         client._process.kill()
-        monkeypatch.setattr(client_module, "oom_kills", kills_from(0))
+        monkeypatch.setattr(client_module, "oom_kills", kills_from(1 << 40))
         unnoticed = iter([lambda: None])
         settle = client.settle
         monkeypatch.setattr(client, "settle", lambda: next(unnoticed, settle)())
@@ -194,7 +194,7 @@ def test_a_host_without_memory_costs_no_points_and_one_sentence(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No lesson has a traceback, and the terminal tells all of them together."""
-    monkeypatch.setattr(client_module, "oom_kills", kills_from(0))
+    monkeypatch.setattr(client_module, "oom_kills", kills_from(1 << 40))
     with ForkServerClient() as client:
 
         def judge(*_: object) -> JudgeResult:
