@@ -74,8 +74,8 @@ class EngineFault(GraderError):
     """A grader fault: reported as such, never a zero for the student."""
 
 
-class HostBusy(EngineFault):
-    """The host gave too little processor time to say whether the student's code is slow.
+class HostFault(EngineFault):
+    """The host lacks something that grading needs, and the message says so: no traceback helps.
 
     ``line`` is where in the student's file the code was, if known.
     """
@@ -85,6 +85,14 @@ class HostBusy(EngineFault):
         self.template = template
         self.facts = facts
         self.line = line
+
+
+class HostBusy(HostFault):
+    """The host gave too little processor time to say whether the student's code is slow."""
+
+
+class HostOutOfMemory(HostFault):
+    """The host ran out of memory, so the kernel killed a process of the grader."""
 
 
 class StudentCodeError(Exception):

@@ -37,9 +37,8 @@ from grader.judge.exception_verdicts import (
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.replies import student_error
-from grader.judge.remote.session import NotStarted
+from grader.judge.remote.session import NotStarted, Student
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import ScriptWriter
@@ -88,7 +87,7 @@ class LessonPlugin:
         return self._run
 
     @pytest.fixture
-    def student(self) -> RemoteStudent:
+    def student(self) -> Student:
         return self.run.student_for_check()
 
     @pytest.fixture

@@ -120,7 +120,10 @@ class Worker:
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        return {"value": execute(body["source"], self.student, set(body["words"]))}, b""
+        replaced = execute(
+            body["source"], self.student, set(body["words"]), optional_after=body["optional_after"]
+        )
+        return {"value": replaced}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
         """Describe a name: ``missing`` with the known names, ``class``, ``callable``, or

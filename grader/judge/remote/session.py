@@ -23,7 +23,14 @@ from grader.course.analysis.source import Source
 from grader.judge.remote.connection import Connection
 from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
-from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
+from grader.judge.remote.proxies import (
+    GraphHandle,
+    LastCall,
+    RemoteCallable,
+    RemoteStudent,
+    Response,
+    Traffic,
+)
 from grader.judge.remote.replies import missing_name, part
 from grader.judge.scenario_source import scenario_with_definitions
 from grader.worker.wire.compat import keeps_graph
@@ -55,6 +62,10 @@ class NotStarted(Exception):
 
 class StudentSession(ObjectSession):
     """One lesson's session with a worker: calls and reads of the student's module."""
+
+    def student(self) -> RemoteStudent:
+        """Return the student, as a check sees it."""
+        return RemoteStudent(self)
 
     def begin_check(self) -> Traffic:
         """Forget the last check's objects. Return the record of what crosses the border until the
