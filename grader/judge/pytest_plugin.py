@@ -202,7 +202,9 @@ class LessonPlugin:
             return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
         if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
             return CheckVerdict(Outcome.NOT_STARTED)
-        if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(run.check, type(error)):
+        if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
+            run.check, type(error)
+        ):
             return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
         session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
@@ -243,9 +245,7 @@ class LessonPlugin:
             error=explained,
         )
 
-    def raises_on_the_reference(
-        self, check: CheckRun, kind: type[Exception] = Exception
-    ) -> bool:
+    def raises_on_the_reference(self, check: CheckRun, kind: type[Exception] = Exception) -> bool:
         """Return whether a check raises such an exception on the reference too.
 
         A check that uses no fixture also counts, because the submission can't be the cause. A

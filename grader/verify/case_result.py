@@ -22,7 +22,9 @@ ENGINE = "common_"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake or near miss."""
+    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake, near miss or
+    spoiler.
+    """
 
     lesson: Lesson
     kind: str
@@ -41,7 +43,8 @@ class CaseResult(Record):
 
     ``about`` has the lesson's mistakes and what each is about. ``trouble`` lists problems; ``lost``
     and ``named`` say whether a mistake cost marks and got its name. ``failed`` are the checks that
-    did not pass, without skipped ones; ``points`` are the points of each check.
+    did not pass, without skipped ones, ``passed`` those that did; ``points`` are the points of each
+    check.
     """
 
     trouble: tuple[str, ...] = ()
@@ -51,6 +54,7 @@ class CaseResult(Record):
     checks: int = 0
     about: tuple[tuple[str, tuple[str, ...]], ...] = ()
     failed: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
     points: tuple[tuple[str, float], ...] = ()
 
 
@@ -73,6 +77,7 @@ def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
             for one in checks
             if one.outcome not in (Outcome.PASSED, Outcome.SKIPPED)
         ),
+        passed=tuple(check_name(one) for one in checks if one.outcome is Outcome.PASSED),
         points=tuple((check_name(one), one.max_points) for one in checks),
     )
 

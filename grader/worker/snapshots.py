@@ -22,8 +22,8 @@ class Before:
     def differs(self, tensor: Tensor) -> bool:
         """Return whether the tensor was written to; NaN equals NaN.
 
-        A tensor that got another shape or dtype by ``.data = …`` does not count, because it can't be
-        compared with what it held.
+        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
+        contents can't be compared.
         """
         if version_counter(tensor) != self.version:
             return True

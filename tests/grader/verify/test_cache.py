@@ -36,7 +36,7 @@ from grader.verify.cache import VerdictCache
 from grader.verify.case_result import CaseResult
 from grader.verify.verify import VerifyResult, cases_of, verify
 
-CASES = 6
+CASES = 10
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
 """The judge's answer for a text, in a language. It judges each text only once, because these tests
