@@ -99,6 +99,8 @@ def numbers(value: Any) -> list[float]:
     ("lesson", "mistake", "name"),
     [
         ("custom_sigmoid", "ignores_grad_output", "gradient_uses_the_incoming_gradient"),
+        ("custom_sigmoid", "writes_into_x", "tensors_of_others_stay"),
+        ("custom_sigmoid", "writes_into_grad_output", "tensors_of_others_stay"),
         ("retain_graph", "doubles_one_pass", "backward_twice_counts_what_was_there"),
         ("hooks", "averages_the_output", "values_are_the_norms_of_grad_output"),
         ("hooks", "scales_everything", "scale_what_flows_through_y"),
@@ -112,7 +114,7 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     tmp_path: Path,
     run_script: RunScript,
 ) -> None:
-    """Plain Python runs it. The cases: derivatives, a scenario with a function as data or with
+    """Plain Python runs it. The cases: derivatives, a write into an argument, a scenario with a function as data or with
     modules, a graph, remote objects.
     """
     course = load_course(find_course())
