@@ -45,7 +45,7 @@ REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 SQUARES = "def double(x):\n    return x * x\n\n\n" + REST
 RAISES = "def double(x):\n    y = x.no_such_method()\n    return y\n\n\n" + REST
 RIGHT = "def double(x):\n    return 2 * x\n\n\n" + REST
-NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+NUMBER = re.compile(r"-?\d+\.\d*(?:e[+-]?\d+)?")
 
 
 RunScript = Callable[[str], subprocess.CompletedProcess[str]]
@@ -114,8 +114,8 @@ def test_a_shown_script_gives_the_wrong_number_of_the_report(
     tmp_path: Path,
     run_script: RunScript,
 ) -> None:
-    """Plain Python runs it. The cases: derivatives, a write into an argument, a scenario with a function as data or with
-    modules, a graph, remote objects.
+    """Plain Python runs it. The cases: derivatives, writes into arguments, a scenario with a
+    function as data or with modules, a graph, remote objects.
     """
     course = load_course(find_course())
     solution = without_markers(course.lesson(lesson).solution.read_text("utf-8"))
