@@ -19,7 +19,7 @@ KIND = "spoiler"
 WRITTEN = ", written"
 VALUES = (("nan", 0), ("zeros", 0))
 """What the arguments seem to hold, and the order of the first derivative that is computed from
-that; ``templates/lesson/spoiler.py.j2`` makes such an answer from a solution.
+that; ``templates/verify/spoiler.py.j2`` makes such an answer from a solution.
 """
 DERIVATIVES = (("nan", 1), ("nan", 2), ("zeros", 1), ("zeros", 2), ("later", 0))
 """The same, for lessons in which derivatives can be wrong although the values are right."""
@@ -32,7 +32,7 @@ def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
     for held, order in VALUES + (DERIVATIVES if DIFFERENTIATES.search(solution) else ()):
         name = f"{held}, order {order}"
         plain, written = (
-            solution + render_text("lesson/spoiler.py.j2", held=held, order=order, writes=writes)
+            solution + render_text("verify/spoiler.py.j2", held=held, order=order, writes=writes)
             for writes in (False, True)
         )
         yield Case(lesson, KIND, name, plain), Case(lesson, KIND, name + WRITTEN, written)
