@@ -13,6 +13,7 @@
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
     └── WorkerGone            its connection ended, so it has ended or is about to
     CheckFailure              a check failed: the expected value and the returned one
+    └── UndefinedTruth        the expected value is NaN, although the check does not expect that
 
 ``wire.BrokenFrame`` is not here: the worker imports nothing of the engine except ``wire``. The
 judge turns it into ``WorkerLost``.
@@ -190,3 +191,9 @@ class CheckFailure(AssertionError):
         self.inputs = inputs or {}
         self.facts = facts or {}
         self.figures = tuple(figures)
+
+
+class UndefinedTruth(CheckFailure):
+    """The expected value is NaN, although the check does not expect that. It is the author's
+    mistake, unless the check took the value from the student's code.
+    """

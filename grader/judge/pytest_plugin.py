@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, MissingName
+from grader.core.errors import EngineFault, MissingName, UndefinedTruth
 from grader.core.i18n import load
 from grader.core.limits import MIB
 from grader.core.protocol import LessonSpec
@@ -46,6 +46,10 @@ from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
 from grader.worker.wire.exceptions import explain
 
+EXPECTS_NAN = (
+    "a mistake in the course: {check} expects NaN without saying so. Correct the expected value, or"
+    " pass expects_nan=True"
+)
 TOO_LARGE = "checking what your code returned takes more than {limit} MB of memory"
 
 
@@ -197,6 +201,10 @@ class LessonPlugin:
             )
         if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
             return CheckVerdict(Outcome.NOT_STARTED)
+        if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
+            run.check, type(error)
+        ):
+            return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
         session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
@@ -219,7 +227,7 @@ class LessonPlugin:
         if shortage:
             release(error)
         lacking = shortage and not OF_THIS_PROCESS.limited
-        if lacking or self.breaks_on_the_reference(run.check):
+        if lacking or self.raises_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",
@@ -236,8 +244,8 @@ class LessonPlugin:
             error=explained,
         )
 
-    def breaks_on_the_reference(self, check: CheckRun) -> bool:
-        """Return whether a check raises on the reference too.
+    def raises_on_the_reference(self, check: CheckRun, kind: type[Exception] = Exception) -> bool:
+        """Return whether a check raises such an exception on the reference too.
 
         A check that uses no fixture also counts, because the submission can't be the cause. A
         students' bundle has no reference; its checks were tried when it was made.
@@ -249,8 +257,8 @@ class LessonPlugin:
         try:
             if not self.withheld:
                 check.item.obj(**{name: given[name] for name in asked})  # type: ignore[attr-defined]
-        except Exception:
-            return True
+        except Exception as error:
+            return isinstance(error, kind)
         return False
 
     def script_for(

@@ -218,7 +218,7 @@ class Worker:
     def with_mutated(
         self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], before: list[Before]
     ) -> tuple[Any, bytes]:
-        """Add the new contents of inputs that were written to, for the judge to copy back."""
+        """Add the new contents of inputs that were written to."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]

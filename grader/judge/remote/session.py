@@ -24,6 +24,7 @@ from grader.judge.remote.connection import Connection
 from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
 from grader.judge.remote.proxies import (
+    Copies,
     GraphHandle,
     LastCall,
     RemoteCallable,
@@ -47,8 +48,10 @@ class Student(Protocol):
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module, on copies; return what it measured."""
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Allow the student's code, during a block, to write into its arguments."""
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
+        """Allow the student's code, during a block, to write into its arguments, and return what it
+        got: copies of the check's tensors.
+        """
 
     def put(self, tensor: Tensor) -> Any:
         """Return a copy of a tensor in the worker, as a remote object."""
@@ -77,14 +80,12 @@ class StudentSession(ObjectSession):
         return self._traffic
 
     @contextlib.contextmanager
-    def writing_allowed(self) -> Iterator[None]:
-        """Allow the student's code to write into its inputs, which are then copies that nothing
-        else uses.
-        """
+    def writing_allowed(self) -> Iterator[Copies]:
+        """Let a check pass although the student's code wrote into its copies during a block."""
         traffic = self._traffic
         allowed, traffic.writing_allowed = traffic.writing_allowed, True
         try:
-            yield
+            yield traffic.copies
         finally:
             traffic.writing_allowed = allowed
 
