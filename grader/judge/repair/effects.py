@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from grader.course.analysis.scopes import FUNCTIONS
@@ -17,6 +17,12 @@ FRESH = re.compile(
 """Functions and methods whose result shares no memory with what they are given."""
 FILLS = frozenset("append appendleft extend insert add update setdefault".split())
 """Methods that change only the object itself; so do tensor methods that end in an underscore."""
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+NOTHING = (ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, *FUNCTIONS)
+"""Statements that have no effect themselves; a break decides about the other statements of its
+loop.
+"""
 
 
 class _Link(NamedTuple):
@@ -35,8 +41,8 @@ class _Link(NamedTuple):
 
 
 def idle_variables(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield, for each function or method, the variables on which no result, condition or parameter
-    depends.
+    """Yield, for each function or method, the variables and inner functions on which no result,
+    condition or parameter depends.
     """
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
@@ -48,9 +54,8 @@ def names_in(*nodes: ast.AST) -> set[str]:
     return {one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name)}
 
 
-def _idle(function: ast.AST) -> set[str]:
-    parameters = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
-    links = [link for link in _links(function) if not link.targets & parameters]
+def _idle(function: Function) -> set[str]:
+    links = _links(function)
     filled = {name for link in links if link.fills for name in link.targets}
     reaching = {name for link in links if link.reaches for name in link.targets}
     linked = {id(one) for link in links for one in ast.walk(link.node)}
@@ -65,11 +70,111 @@ def _idle(function: ast.AST) -> set[str]:
             if link.targets & used or (not link.fills and (shared or reached)):
                 new |= link.targets | link.reads
         if new <= used:
-            return {one.id for one in names} - used
+            return ({one.id for one in names} | _inner(function).keys()) - used
         used |= new
 
 
-def _links(function: ast.AST) -> Iterator[_Link]:
+def _inner(function: ast.AST) -> dict[str, Function]:
+    """Return the functions inside a function, by name."""
+    return {
+        one.name: one
+        for one in ast.walk(function)
+        if isinstance(one, FUNCTIONS) and one is not function
+    }
+
+
+def _links(function: Function) -> list[_Link]:
+    """Return the statements of a function that only set variables, the compound statements that
+    contain nothing else, and the inner functions, which have an effect only where they are used.
+    """
+    parameters = {one.arg for one in ast.walk(function) if isinstance(one, ast.arg)}
+    links = [link for link in _simple_links(function) if not link.targets & parameters]
+    inner = _inner(function)
+    comprehensions = (one for one in ast.walk(function) if isinstance(one, ast.comprehension))
+    local = names_in(*(one.target for one in comprehensions))
+    found = _Found(links, set(inner), local)
+    sets = {name: found.targets(one.body, of_inner=True) for name, one in inner.items()}
+    for node in ast.walk(function):
+        match node:
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if sets.get(name) is not None:
+                links.append(_Link(sets[name] or set(), names_in(node), node))
+    found = _Found(links, set(), local)
+    blocks = [function.body, *(one.body for one in inner.values())]
+    compound = [
+        _Link(targets, found.direct(node), node)
+        for block in blocks
+        for node, targets in found.compound(block)
+    ]
+    whole = [_Link({name}, found.direct(one), one) for name, one in inner.items()]
+    return [*links, *compound, *whole]
+
+
+class _Found:
+    """The links that are found so far, the inner functions whose calls have none yet, and the
+    variables of comprehensions, which a loop does not set.
+    """
+
+    def __init__(
+        self, links: Sequence[_Link], uncalled: set[str], of_comprehensions: set[str]
+    ) -> None:
+        self.links = {id(link.node): link for link in links}
+        self.inside = {id(one) for link in links for one in ast.walk(link.node)}
+        self.uncalled = uncalled
+        self.of_comprehensions = of_comprehensions
+
+    def direct(self, node: ast.AST) -> set[str]:
+        """Return the names that a node reads outside its links, such as in a condition."""
+        return {
+            one.id
+            for one in ast.walk(node)
+            if isinstance(one, ast.Name) and id(one) not in self.inside
+        }
+
+    def targets(self, block: Iterable[ast.stmt], *, of_inner: bool = False) -> set[str] | None:
+        """Return what the statements set; None if one of them does something else. The return of
+        an inner function is nothing else.
+        """
+        found: set[str] = set()
+        for node in block:
+            match node:
+                case ast.Expr(value=ast.Constant()):
+                    continue
+                case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name in self.uncalled:
+                    continue
+                case ast.Return() if of_inner:
+                    continue
+            if id(node) in self.links:
+                found |= self.links[id(node)].targets
+            elif isinstance(node, COMPOUND):
+                for one in _blocks(node):
+                    targets = self.targets(one, of_inner=of_inner)
+                    if targets is None:
+                        return None
+                    found |= targets
+                if isinstance(node, ast.For):
+                    found |= names_in(node.target) - self.of_comprehensions
+            elif not isinstance(node, NOTHING):
+                return None
+        return found
+
+    def compound(self, block: Iterable[ast.stmt]) -> Iterator[tuple[ast.stmt, set[str]]]:
+        """Yield the outermost compound statements that only set variables, and which."""
+        for node in block:
+            if isinstance(node, COMPOUND):
+                targets = self.targets([node])
+                if targets is not None:
+                    yield node, targets
+                else:
+                    for one in _blocks(node):
+                        yield from self.compound(one)
+
+
+def _blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    yield from (getattr(node, name, []) for name in ("body", "orelse", "finalbody"))
+    yield from (one.body for one in getattr(node, "handlers", ()))
+
+
+def _simple_links(function: ast.AST) -> Iterator[_Link]:
     for node in ast.walk(function):
         reads = names_in(node)
         match node:

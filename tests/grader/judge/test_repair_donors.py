@@ -133,6 +133,23 @@ def test_the_nearest_donor_comes_first() -> None:
             "    return rows\n",
             "def f(x):\n    return x.tolist()\n",
         ),
+        # nor what decides only about that
+        (
+            "def f(x):\n    rows = []\n    for one in x:\n        if one not in rows:\n"
+            "            rows.append(one)\n    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor a function inside
+        (
+            "def f(x):\n    def g(y):\n        return [y, *g(y + 1)]\n    return g(x)\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor one that fills a list
+        (
+            "def f(x):\n    rows = []\n    def g(y):\n        if y:\n"
+            "            rows.append(y)\n            g(y - 1)\n    g(x)\n    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
         # a name that the student's file does not have
         ("def f(x):\n    return x\n", "import math\ndef f(x):\n    return math.exp(x)\n"),
     ],
@@ -157,7 +174,8 @@ def test_backward_from_a_variable_is_an_effect_of_it() -> None:
 def test_the_variable_that_is_assigned_to_is_not_replaced() -> None:
     wrong = "def f(a, b):\n    a, b = int(a), int(b)\n    c = a * b\n    return c\n"
     right = "def f(a, b):\n    c = int(a), int(b)\n    c = a * b\n    return c\n"
-    assert not donated(wrong, right)
+    places = {wrong[slice(*edit.main.shown)] for edit in donated(wrong, right).values()}
+    assert "a, b" not in places
 
 
 def test_a_donor_that_bypasses_the_students_helper_is_not_tried() -> None:
