@@ -16,10 +16,10 @@ Its ``diagnosis.py`` contains the rules, under the mistakes' names::
 
 A rule gets the failure and the student, whose functions it may call again. It returns the facts
 that its explanation shows, or None if it does not recognize its mistake. If there is a fact
-``line``, the report shows that line; otherwise it shows the last return. Rules are tried in the
-order of the file and the first match wins, so narrow rules come first. A rule that raises because
-of the student's answers recognizes nothing. A mistake without a rule is recognized only by its
-examples in the catalogue.
+``line``, the report shows that line; otherwise the return that ran, if that is known. Rules are
+tried in the order of the file and the first match wins, so narrow rules come first. A rule that
+raises because of the student's answers recognizes nothing. A mistake without a rule is recognized
+only by its examples in the catalogue.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.value_text import pair
-from grader.course.analysis.source import Source
+from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
@@ -36,12 +36,11 @@ from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import Traffic
 from grader.judge.replay.snippet import snippet
 from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
 from grader.judge.submission_run import SubmissionRun
 
-MAX_SOURCE_LINE = 400
-"""How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
@@ -62,6 +61,8 @@ class Results:
         call = snippet_for(run, verdict)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
+        if verdict.outcome in DIAGNOSED and is_unsure(line, spec, source, check.traffic):
+            run.unsure_of_line.add(check.id)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
@@ -93,7 +94,7 @@ class Results:
             inputs={tr.known(name): describe(value) for name, value in verdict.inputs.items()},
             source_line=shown,
             cell=cell,
-            source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
+            source_text=source.shown(line),
             source_column=None if session.loadable else column_of(line, source),
             output=output,
             seed=check.seed,
@@ -147,7 +148,8 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
     """Return the line to show: where the code raised; the header of a definition that could not be
-    called; the entry of a dictionary that the facts name; else the last return.
+    called; the entry of a dictionary that the facts name; the only return at the end; else the
+    header of the definition (but see ``returned_lines``).
     """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
@@ -155,10 +157,20 @@ def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | Non
     return source.entry(spec.at, named) or source.anchor(spec.at, header=verdict.error is not None)
 
 
+def is_unsure(line: int | None, spec: CheckSpec, source: Source, traffic: Traffic) -> bool:
+    """Return whether the function may have ended elsewhere than at this line: it has several
+    returns, or it may have raised where the check expects that, which a scenario does not tell.
+    """
+    if line == source.anchor(spec.at, header=True):
+        return bool(source.return_lines(spec.at))
+    may_have_raised = traffic.raised or traffic.last_call is None
+    return may_have_raised and line == source.anchor(spec.at)
+
+
 def column_of(line: int | None, source: Source) -> int | None:
     """Return the column of the file's syntax error in its line's text."""
     found = source.error_column
-    return found[1] if found and found[0] == line and found[1] <= MAX_SOURCE_LINE else None
+    return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
 
 
 def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
