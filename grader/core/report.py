@@ -108,6 +108,10 @@ class CheckResult(Record):
     """What to change, with its ``other_lines``, so that every check of ``function`` passes."""
     signature: str | None = None
     """In a batch, for a failure without a name: equal for answers that fail alike."""
+    open_message: str | None = None
+    """Of a hidden check: what may be said where its inputs are not shown."""
+    open_evidence: str | None = None
+    """Of a hidden check: ``evidence``, if it shows no value."""
 
 
 @dataclass(frozen=True, slots=True)

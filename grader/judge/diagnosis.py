@@ -112,13 +112,14 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognized, its explanation filled with the evidence. ``by`` says how it
-    was recognized; ``line`` is the wrong line, if the rule's facts name one.
+    """A mistake that was recognized, its explanation (``template``) filled with the evidence.
+    ``by`` says how it was recognized; ``line`` is the wrong line, if the rule's facts name one.
     """
 
     id: str
     title: str
     evidence: str
+    template: str
     by: str = "rule"
     line: int | None = None
 
@@ -201,9 +202,9 @@ def diagnose(
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
             line = facts.get("line")
-            return Diagnosis(
-                candidate.id, title, evidence, line=line if isinstance(line, int) else None
-            ), trouble
+            number = line if isinstance(line, int) else None
+            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=number)
+            return found, trouble
     return None, trouble
 
 

@@ -16,6 +16,7 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.value_text import pair
+from grader.course.analysis.scopes import DEFINING
 from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
@@ -35,6 +36,7 @@ from grader.judge.diagnosis import (
 from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
+from grader.judge.open_texts import open_evidence, open_message
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import Traffic
 from grader.judge.replay.snippet import snippet
@@ -104,6 +106,14 @@ class Results:
             call=call,
             diagnosed_by=diagnosis.by if diagnosis else None,
         )
+        if result.hidden and verdict.outcome in DIAGNOSED:
+            is_callable = isinstance(source.definitions.get(spec.about), DEFINING)
+            said = open_message(verdict, callable=is_callable)
+            result = replace(
+                result,
+                open_message=show_fact(said, tr) if said else None,
+                open_evidence=open_evidence(diagnosis),
+            )
         if verdict.outcome in DIAGNOSED:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
             values |= in_cells(verdict.facts, source)
