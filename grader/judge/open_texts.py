@@ -6,6 +6,7 @@ with the expected value by properties alone.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import math
 import string
@@ -17,6 +18,8 @@ from torch import Tensor
 
 from grader.core.i18n import Phrase, phrase
 from grader.core.report import Outcome
+from grader.course.analysis.scopes import DEFINING
+from grader.course.analysis.source import Source
 from grader.judge.assertions import TOLERANCES, type_name
 from grader.judge.diagnosis import Diagnosis
 from grader.judge.exception_verdicts import CheckVerdict
@@ -24,7 +27,7 @@ from grader.judge.value_mistakes import FACTORS, dtype_name
 from grader.worker.wire.placeholders import Opaque
 
 OPEN_FACTS = frozenset(
-    "count digits dtype function kinds line method name printed shape total type wanted"
+    "causes count digits dtype function kinds line method name printed shape total type wanted"
     " what".split()
 )
 """The facts of the engine's own rules that are no values."""
@@ -44,12 +47,16 @@ def open_evidence(diagnosis: Diagnosis | None) -> str | None:
     return diagnosis.evidence if placeholders(diagnosis.template) <= known else None
 
 
-def open_message(verdict: CheckVerdict, *, callable: bool) -> Phrase | None:
-    """Return a message without values: the check's, if it is a fixed text, and how what came back
-    differs. If what is judged is not ``callable``, any difference could tell the expected value.
+def open_message(verdict: CheckVerdict, source: Source, about: str) -> Phrase | None:
+    """Return a message without values: the check's, if it shows nothing but names of the student's
+    file, and how what came back differs. Of a constant, any difference could tell its value.
     """
+    names = {one.arg for one in source.nodes if isinstance(one, ast.arg)} | set(source.definitions)
+    texts = ((key, fact) for key, fact in verdict.facts.items() if isinstance(fact, str))
+    known = {key: fact for key, fact in texts if fact in names}
     message = verdict.message or ""
-    fixed = message if not placeholders(message) else ""
+    fixed = phrase(message, **known) if placeholders(message) <= known.keys() and message else None
+    callable = isinstance(source.definitions.get(about), DEFINING)
     found: Phrase | None = None
     if verdict.outcome is Outcome.ERROR:
         found = _raised(verdict)
@@ -57,7 +64,7 @@ def open_message(verdict: CheckVerdict, *, callable: bool) -> Phrase | None:
         found = next(difference(verdict.actual, verdict.expected, drawn=bool(verdict.inputs)), None)
     if fixed and found:
         return phrase("{message}: {difference}", message=fixed, difference=found)
-    return phrase(fixed) if fixed else found
+    return fixed or found
 
 
 def _raised(verdict: CheckVerdict) -> Phrase | None:

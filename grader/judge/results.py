@@ -16,7 +16,6 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.value_text import pair
-from grader.course.analysis.scopes import DEFINING
 from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
@@ -38,7 +37,7 @@ from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.open_texts import open_evidence, open_message
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import Traffic
+from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay.snippet import snippet
 from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
 from grader.judge.submission_run import SubmissionRun
@@ -60,7 +59,8 @@ class Results:
         """Return the result of the check that just ran, given its time in seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
-        call = snippet_for(run, verdict)
+        to_paste = snippet_for(run, verdict)
+        described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
         if verdict.outcome in DIAGNOSED and is_unsure(line, spec, source, check.traffic):
@@ -93,7 +93,7 @@ class Results:
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
-            inputs={tr.known(name): describe(value) for name, value in verdict.inputs.items()},
+            inputs=described,
             source_line=shown,
             cell=cell,
             source_text=source.shown(line),
@@ -103,12 +103,11 @@ class Results:
             seconds=round(seconds, 6),
             note="\n".join(problems) or None,
             figures=figures,
-            call=call,
+            call=to_paste,
             diagnosed_by=diagnosis.by if diagnosis else None,
         )
         if result.hidden and verdict.outcome in DIAGNOSED:
-            is_callable = isinstance(source.definitions.get(spec.about), DEFINING)
-            said = open_message(verdict, callable=is_callable)
+            said = open_message(verdict, source, spec.about)
             result = replace(
                 result,
                 open_message=show_fact(said, tr) if said else None,
@@ -154,6 +153,20 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
         gradcheck=verdict.checker is not None,
         in_notebook=bool(run.session.source.cells),
     )
+
+
+def describe_inputs(inputs: dict[str, Any], call: LastCall | None, tr: Catalogue) -> dict[str, Any]:
+    """Describe a check's inputs. If only some of the call's arguments require grad, those that do
+    not say so, because the answer may depend on it.
+    """
+    arguments = (*call.args, *call.kwargs.values()) if call else ()
+    given = [one for one in arguments if isinstance(one, Tensor)]
+    mixed = len({one.requires_grad for one in given}) > 1
+    described = {name: describe(value) for name, value in inputs.items()}
+    for name, value in inputs.items():
+        if mixed and any(value is one for one in given) and not value.requires_grad:
+            described[name]["requires_grad"] = False
+    return {tr.known(name): value for name, value in described.items()}
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:

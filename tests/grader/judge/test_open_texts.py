@@ -9,10 +9,12 @@ import torch
 
 from grader.core.errors import StudentCodeError
 from grader.core.report import Outcome
+from grader.course.analysis.source import Source
 from grader.judge.diagnosis import Diagnosis
 from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.open_texts import open_evidence, open_message
 
+SOURCE = Source("LIMIT = 20.0\ndef f(x, y): return x\n", "l.py")
 WANT = torch.tensor([0.8125, -3.0, 7.5], dtype=torch.float64)
 
 
@@ -21,7 +23,7 @@ def told(
 ) -> str | None:
     inputs = {"x": WANT} if drawn else {}
     verdict = CheckVerdict(Outcome.FAILED, message, {}, expected, actual, inputs)
-    said = open_message(verdict, callable=True)
+    said = open_message(verdict, SOURCE, "f")
     return said and str(said)
 
 
@@ -52,6 +54,12 @@ def test_a_fixed_message_stays() -> None:
     assert told(WANT, message="not x") == "not x"
 
 
+@pytest.mark.parametrize(("which", "stays"), [("y", True), ("f", True), ("0.8125", False)])
+def test_a_message_may_show_names_of_the_file(which: str, stays: bool) -> None:
+    verdict = CheckVerdict(Outcome.FAILED, "{which} is wrong", {"which": which}, WANT, WANT)
+    assert (str(open_message(verdict, SOURCE, "f")) == f"{which} is wrong") is stays
+
+
 @pytest.mark.parametrize(("actual", "expected"), [(False, True), ("a", "b"), (3, 4), ({}, {1: 2})])
 def test_other_values_have_no_property(actual: Any, expected: Any) -> None:
     assert told(actual, expected) is None
@@ -66,7 +74,7 @@ def test_a_factor_is_told_only_of_drawn_inputs() -> None:
 
 def test_nothing_is_told_of_a_constant() -> None:
     verdict = CheckVerdict(Outcome.FAILED, "{actual}", {}, 20.0, -20.0, {"x": WANT})
-    assert open_message(verdict, callable=False) is None
+    assert open_message(verdict, SOURCE, "LIMIT") is None
 
 
 @pytest.mark.parametrize(("name", "said"), [("ValueError", True), ("X0_8125", False)])
@@ -74,7 +82,7 @@ def test_an_exceptions_text_is_the_students(name: str, said: bool) -> None:
     error = StudentCodeError(name, "x is 0.8125")
     verdict = CheckVerdict(Outcome.ERROR, "{raised}", {"raised": str(error)}, error=error)
     wanted = f"your code raised {name}" if said else "None"
-    assert str(open_message(verdict, callable=True)) == wanted
+    assert str(open_message(verdict, SOURCE, "f")) == wanted
 
 
 @pytest.mark.parametrize(
