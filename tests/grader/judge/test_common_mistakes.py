@@ -334,6 +334,10 @@ def test_an_exception_is_swallowed() -> None:
     assert "line 4" in words
     for handler in (("KeyError", "return 0"), ("Exception", "raise")):
         assert named(0, wanted, source=source.format(*handler), **details)[0] is None
+    details["solution"] = "def f(x):\n    if x < 0:\n        raise ValueError('x')\n    return x\n"
+    assert named(0, wanted, source=source.format("Exception", "return 0"), **details)[0] is None
+    raised = source.replace("return g(x)", "raise ValueError").format("Exception", "return 0")
+    assert named(0, wanted, source=raised, **details)[0] == found
 
 
 class Scaled(torch.autograd.Function):
