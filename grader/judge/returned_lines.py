@@ -15,8 +15,8 @@ from grader.judge.behavior import Behavior, run_check
 from grader.judge.local_student import LocalStudent, MissingReference
 from grader.judge.submission_run import SubmissionRun
 
-SLOW = 1.0
-"""All checks that run again may have taken a student this many seconds together."""
+SLOW = 2.0
+"""A check that took a student this many seconds is not run again."""
 
 
 def with_returned_lines(
@@ -26,10 +26,8 @@ def with_returned_lines(
     keep their line.
     """
     found: list[CheckResult] = []
-    seconds = 0.0
     for check in checks:
-        seconds += check.seconds if check.id in run.unsure_of_line else 0.0
-        if check.id in run.unsure_of_line and seconds <= SLOW:
+        if check.id in run.unsure_of_line and check.seconds <= SLOW:
             with (
                 run.session.off_the_clock(),
                 contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
