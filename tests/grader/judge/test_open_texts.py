@@ -24,7 +24,7 @@ def told(
     inputs = {"x": WANT} if drawn else {}
     verdict = CheckVerdict(Outcome.FAILED, message, {}, expected, actual, inputs)
     said = open_message(verdict, SOURCE, "f")
-    return said and str(said)
+    return None if said is None else str(said)
 
 
 @pytest.mark.parametrize(
