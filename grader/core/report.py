@@ -108,6 +108,8 @@ class CheckResult(Record):
     """What to change, with its ``other_lines``, so that every check of ``function`` passes."""
     signature: str | None = None
     """In a batch, for a failure without a name: equal for answers that fail alike."""
+    needs: str | None = None
+    """The id of the check for which a ``skipped`` one waits, which may itself wait for another."""
     open_message: str | None = None
     """Of a hidden check: what may be said where its inputs are not shown."""
     open_evidence: str | None = None

@@ -105,6 +105,7 @@ class Results:
             figures=figures,
             call=to_paste,
             diagnosed_by=diagnosis.by if diagnosis else None,
+            needs=verdict.needs,
         )
         if result.hidden and verdict.outcome in DIAGNOSED:
             said = open_message(verdict, source, spec.about)
