@@ -19,7 +19,7 @@ from grader.judge.repair import replacements
 from grader.judge.repair.donors import COMPOUND, donated_edits, makes_sense
 from grader.judge.repair.edits import Change, Edit, parsed
 from grader.judge.repair.patterns import rewritten
-from grader.judge.repair.replacements import LESSONS_OWN, RENAMED, Replacement
+from grader.judge.repair.replacements import LESSONS_OWN, POSSIBLE, Replacement
 from grader.judge.repair.statements import statement_edits
 from grader.judge.repair.text_ranges import TextRanges
 
@@ -101,7 +101,7 @@ def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit
             for pair in itertools.combinations(sorted(places[:MOST_EQUAL]), 2):
                 for name in names:
                     changes = tuple(Change(start, end, name) for start, end in pair)
-                    yield Edit(changes, RENAMED - 1)
+                    yield Edit(changes, POSSIBLE - 1)
 
 
 def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:

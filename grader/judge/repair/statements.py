@@ -26,7 +26,7 @@ def statement_edits(node: ast.AST, ranges: TextRanges) -> Iterator[Edit]:
         for rank, block in _instead(node):
             yield _written([node], block, ranges, rank)
         if isinstance(node, ast.Assign) and is_plain(node.targets[0]):
-            yield Edit.of(*ranges.of(node.value), ast.unparse(node.targets[0]), POSSIBLE)
+            yield Edit.of(*ranges.of(node.value), ast.unparse(node.targets[0]), USUAL)
     if isinstance(node, DEFINING):
         yield from _undecorated(node, ranges)
     for block in blocks_of(node):
