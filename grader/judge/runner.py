@@ -32,6 +32,7 @@ from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
 from grader.judge.results import results_in
+from grader.judge.returned_lines import with_returned_lines
 from grader.judge.seeds import Seeds
 from grader.judge.signatures import with_signatures
 from grader.judge.submission_run import SubmissionRun
@@ -99,6 +100,8 @@ class Judge:
             results = tuple(results_in(report))
             if run.failures and "example" not in task.naming_off:
                 results = self.plugin.examples.name(run, results, workers)
+            if run.unsure_of_line:
+                results = with_returned_lines(run, results, self.plugin.results.reference)
             if run.failures and task.signed:
                 results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees

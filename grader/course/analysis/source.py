@@ -14,6 +14,8 @@ from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, impo
 
 MAX_NODES = 100_000
 """How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
+MAX_LINE = 400
+"""How many characters of a line a report shows."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +105,10 @@ class Source:
         lines = self.text.split("\n")
         return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
 
+    def shown(self, number: int | None) -> str | None:
+        """Return as much of a line as a report shows; None if there is nothing."""
+        return self.line(number)[:MAX_LINE] or None
+
     def in_cell(self, number: int) -> tuple[int | None, int]:
         """Return the notebook's cell and the line in it; (None, ``line``) for a file."""
         if not self.cells:
@@ -120,22 +126,32 @@ class Source:
         return f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
-        """Return the line to show for ``sigmoid`` or ``Sigmoid.backward``: its last return.
+        """Return the line to show for ``sigmoid`` or ``Sigmoid.backward``: its only return, if each
+        call that raises nothing ends there.
 
-        For a class, with ``header`` or without a return, it is the first line. A missing method
-        counts as its class; None if there is no such definition.
+        For a class, with ``header`` or otherwise, it is the first line. A missing method counts as
+        its class; None if there is no such definition.
+        """
+        node = self._definition(path)
+        returns = [] if header else _returns(node)
+        if len(returns) == 1 and _last(node) is returns[0]:
+            return returns[0].lineno
+        return getattr(node, "lineno", None)
+
+    def return_lines(self, path: str) -> set[int]:
+        """Return the lines of a function's returns."""
+        return {one.lineno for one in _returns(self._definition(path))}
+
+    def _definition(self, path: str) -> ast.AST | None:
+        """Return the definition of ``sigmoid`` or ``Sigmoid.backward``; of a missing method, its
+        class.
         """
         head, _, member = path.partition(".")
-        node: ast.AST | None = self.definitions.get(head)
+        node = self.definitions.get(head)
         if isinstance(node, ast.ClassDef) and member:
-            node = next(
-                (m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node
-            )
-        if node is None:
-            return None
-        whole = header or isinstance(node, ast.ClassDef)
-        returns = [] if whole else [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)]
-        return max(returns, default=getattr(node, "lineno", None))
+            methods = (one for one in node.body if isinstance(one, ast.FunctionDef))
+            return next((one for one in methods if one.name == member), node)
+        return node
 
     def entry(self, name: str, keys: Collection[object]) -> int | None:
         """Return the line of the only entry of a dictionary that has one of these keys, if any."""
@@ -195,3 +211,23 @@ class Source:
         """Return whether both files define ``name`` alike, ignoring docstrings and layout."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         return mine is not None and theirs is not None and same_tree(mine, theirs)
+
+
+def _returns(node: ast.AST | None) -> list[ast.Return]:
+    """Return the returns of a function itself, not those of functions inside it."""
+    found: list[ast.Return] = []
+    rest: list[ast.AST] = [*node.body] if isinstance(node, FUNCTIONS) else []
+    for one in rest:  # the list grows during the loop
+        if isinstance(one, ast.Return):
+            found.append(one)
+        elif not isinstance(one, (*DEFINING, ast.Lambda)):
+            rest += ast.iter_child_nodes(one)
+    return found
+
+
+def _last(node: ast.AST | None) -> ast.stmt | None:
+    """Return the last statement of a function, also inside with blocks."""
+    body = getattr(node, "body", None)
+    while body and isinstance(body[-1], ast.With):
+        body = body[-1].body
+    return body[-1] if body else None

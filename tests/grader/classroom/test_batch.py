@@ -955,7 +955,7 @@ def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
     """This includes pages of submissions that are not graded again."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
     page = tmp_path / "out" / "reports" / "bob.html"
-    asked, closed = "19.0", "This check is hidden, so its inputs are not shown."
+    asked, closed = "20.0", "This check is hidden, so its inputs are not shown."
     told = []
     for reveal in (False, True, False):
         batch(reveal=reveal)
