@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.report import CheckResult
-from grader.judge.behavior import Behavior, run_check
+from grader.judge.behavior import Behavior, KnownFailure, run_check
 from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.remote.session import StudentSession
 from grader.judge.submission_run import SubmissionRun
 
 SLOW = 2.0
@@ -20,7 +21,10 @@ SLOW = 2.0
 
 
 def with_returned_lines(
-    run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
+    run: SubmissionRun,
+    session: StudentSession,
+    checks: tuple[CheckResult, ...],
+    reference: LocalStudent | MissingReference,
 ) -> tuple[CheckResult, ...]:
     """Return the results with the line of the return that ran. Checks that fail in another way now
     keep their line.
@@ -29,18 +33,20 @@ def with_returned_lines(
     for check in checks:
         if check.id in run.unsure_of_line and check.seconds <= SLOW:
             with (
-                run.session.off_the_clock(),
+                session.off_the_clock(),
                 contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
             ):
-                check = _with_line(run, check, reference)
+                check = _with_line(run.failures[check.id], session, check, reference)
         found.append(check)
     return tuple(found)
 
 
 def _with_line(
-    run: SubmissionRun, check: CheckResult, reference: LocalStudent | MissingReference
+    failure: KnownFailure,
+    session: StudentSession,
+    check: CheckResult,
+    reference: LocalStudent | MissingReference,
 ) -> CheckResult:
-    failure, session = run.failures[check.id], run.session
     at = failure.check.spec.at
     lines = session.source.return_lines(at)
     with session.tracing(at, lines):

@@ -101,7 +101,7 @@ class Judge:
             if run.failures and "example" not in task.naming_off:
                 results = self.plugin.examples.name(run, results, workers)
             if run.unsure_of_line:
-                results = with_returned_lines(run, results, self.plugin.results.reference)
+                results = with_returned_lines(run, session, results, self.plugin.results.reference)
             if run.failures and task.signed:
                 results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees
