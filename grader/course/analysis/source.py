@@ -12,8 +12,8 @@ from grader.course.analysis.definitions import Definition, defined_names, is_doc
 from grader.course.analysis.references import References
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
-MAX_NODES = 100_000
-"""How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
+MAX_NODES = 20_000
+"""How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ class Source:
             return None
         else:
             return None
-        if not line or not column or line > self.text.count("\n") + 1:
+        if not line or not column or line > len(self.lines):
             return None
-        whole = self.text.split("\n")[line - 1]
+        whole = self.lines[line - 1]
         indentation = len(whole) - len(whole.lstrip())
         return line, max(1, min(column - indentation, len(whole.strip()) + 1))
 
@@ -97,11 +97,16 @@ class Source:
             for pair in imported(node)
         )
 
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The text's lines as Python counts them: not ``splitlines``, which also splits at form
+        feeds and Unicode separators.
+        """
+        return self.text.split("\n")
+
     def line(self, number: int | None) -> str:
         """Return a line's text without indentation; empty if there is no such line."""
-        # Not splitlines, which also splits at form feeds and Unicode separators.
-        lines = self.text.split("\n")
-        return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
+        return self.lines[number - 1].strip() if number and 0 < number <= len(self.lines) else ""
 
     def in_cell(self, number: int) -> tuple[int | None, int]:
         """Return the notebook's cell and the line in it; (None, ``line``) for a file."""
