@@ -29,6 +29,14 @@ OVER_BUDGET = (
 )
 
 
+OF_THE_TEXT = [
+    getattr(signal, name) for name in ("SIGXCPU", "SIGSEGV", "SIGABRT") if hasattr(signal, name)
+]
+"""Signals that end the process because of a text: too much time, or too deep for Python's parser.
+Somebody else sends any other.
+"""
+
+
 class OverBudget(Exception):
     """A text took too much time or memory."""
 
@@ -108,13 +116,13 @@ class TextReader:
         assert self._process is not None
         code = self._process.wait()
         self.close()
-        if late and sys.platform != "win32":
+        if -code in OF_THE_TEXT or (late and sys.platform == "win32"):
+            return OverBudget()
+        if late:
             return EngineFault(f"the computer was too busy to read a text in {WALL_SECONDS:g} s")
-        if code == -getattr(signal, "SIGKILL", 0) and oom_kills() > self._oom_kills:
+        if oom_kills() > self._oom_kills:
             return EngineFault(OUT_OF_MEMORY)
-        if code >= 0 and not late:
-            return EngineFault(f"the process that reads texts ended with exit status {code}")
-        return OverBudget()
+        return EngineFault(f"the process that reads texts ended with exit status {code}")
 
     def close(self) -> None:
         process, self._process = self._process, None

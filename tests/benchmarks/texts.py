@@ -58,6 +58,11 @@ def explained(text: str) -> None:
     explain("invalid syntax", source.line(place[0] if place else 1))
 
 
+def colored_anew(text: str) -> None:
+    coloured.cache_clear()
+    coloured(text)
+
+
 PASSES: dict[str, Callable[[str], object]] = {
     "decode": lambda text: decode("custom_sigmoid", "a.py", text.encode()),
     "decode a notebook": lambda text: decode(
@@ -72,34 +77,34 @@ PASSES: dict[str, Callable[[str], object]] = {
     "analyze": analyzed,
     "explain a syntax error": explained,
     "cut out": lambda text: excerpt(text, "func"),
-    "color": lambda text: coloured.__wrapped__(text),
+    "color": colored_anew,
     "compare": lambda text: beside(text, SOLUTION),
     "mask names": masked,
 }
 
 
-def milliseconds(run: Callable[[], object]) -> float:
-    """Return the processor time of a run."""
+def milliseconds(work: Callable[[str], object], text: str) -> float:
+    """Return the processor time of a pass over a text."""
     began = time.process_time()
-    run()
+    work(text)
     return 1000 * (time.process_time() - began)
 
 
 def measure(largest: int, only: str) -> None:
     sizes = [largest // 4, largest // 2, largest]
-    makers = {
+    makers: dict[str, Callable[[str, int], str]] = {
         "repeated": repeated,
         "in lines": in_lines,
         "below a solution": partial(below, SOLUTION),
     }
     for name, work in PASSES.items():
-        rows = []
+        rows: list[tuple[str, list[float]]] = []
         for kind, piece in kinds().items():
             for how, make in makers.items():
                 label = f"{kind}, {how}"
                 if only in f"{name}: {label}":
                     texts = [make(piece, size) for size in sizes]
-                    rows.append((label, [milliseconds(partial(work, text)) for text in texts]))
+                    rows.append((label, [milliseconds(work, text) for text in texts]))
         rows.sort(key=lambda row: row[1][-1], reverse=True)
         for label, times in rows[:SLOWEST]:
             growth = times[-1] / times[-2] if times[-2] >= SMALLEST_MILLISECONDS else math.nan

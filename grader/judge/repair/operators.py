@@ -73,7 +73,7 @@ def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[as
     found = (source.definitions.get(one) for one in dict.fromkeys(names))
     if not isinstance(source.definitions.get(name), DEFINING):
         return []
-    definitions = [one for one in found if isinstance(one, DEFINING)]
+    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
     too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
     return [] if too_long else definitions
 

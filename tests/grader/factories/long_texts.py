@@ -6,6 +6,7 @@ import json
 import keyword
 import token
 from collections.abc import Mapping
+from typing import Any
 
 UNICODE = {
     "accents": "é",
@@ -122,7 +123,8 @@ def repeated(piece: str, size: int) -> str:
     """Return a text of at most ``size`` bytes of UTF-8 that repeats a piece."""
     if "{0}" not in piece:
         return piece * (size // len(piece.encode()))
-    pieces, length, number = [], 0, 0
+    pieces: list[str] = []
+    length = number = 0
     while True:
         made = piece.replace("{0}", str(number)).replace("{1}", str(number - 1))
         length += len(made.encode())
@@ -150,7 +152,12 @@ def below(solution: str, piece: str, size: int) -> str:
 
 def notebook(*cells: str) -> str:
     """Return a notebook with these code cells as JSON."""
-    empty = {"cell_type": "code", "metadata": {}, "execution_count": None, "outputs": []}
+    empty: dict[str, Any] = {
+        "cell_type": "code",
+        "metadata": {},
+        "execution_count": None,
+        "outputs": [],
+    }
     meta = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     made = [{**empty, "source": cell} for cell in cells]
     return json.dumps({"cells": made, "metadata": meta, "nbformat": 4, "nbformat_minor": 5})
