@@ -35,14 +35,24 @@ class Source:
         assert isinstance(root, ast.Module)
         return root
 
-    @functools.cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
         """Every node of the tree, in the order of ``ast.walk``."""
-        nothing = ast.Module(body=[], type_ignores=[])
+        return self._parsed[0]
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the text is Python, but over ``MAX_NODES``."""
+        return self._parsed[1]
+
+    @functools.cached_property
+    def _parsed(self) -> tuple[list[ast.AST], bool]:
+        """The nodes, and whether they were too many."""
+        nothing: list[ast.AST] = [ast.Module(body=[], type_ignores=[])]
         try:
             found: list[ast.AST] = [ast.parse(self.text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return [nothing]
+            return nothing, False
         for node in found:  # the list grows during the loop
             for field in node._fields:
                 value = getattr(node, field, None)
@@ -51,8 +61,8 @@ class Source:
                 elif isinstance(value, ast.AST):
                     found.append(value)
             if len(found) > MAX_NODES:
-                return [nothing]
-        return found
+                return nothing, True
+        return found, False
 
     @functools.cached_property
     def error_column(self) -> tuple[int, int] | None:
