@@ -73,7 +73,21 @@ class TextReader:
             return ""
 
     def _ask(self, request: dict[str, Any], blob: bytes) -> Any:
-        """Return the process's answer; raise OverBudget, or EngineFault if the host is at fault."""
+        """Return the process's answer; raise OverBudget, or EngineFault if the host is at fault.
+
+        Only a new process decides that a text is over the budget: what earlier texts left in the
+        memory of a process must not count.
+        """
+        is_new = self._process is None
+        try:
+            return self._answer(request, blob)
+        except OverBudget:
+            self.close()
+            if is_new:
+                raise
+        return self._answer(request, blob)
+
+    def _answer(self, request: dict[str, Any], blob: bytes) -> Any:
         process = self._started()
         late = threading.Event()
 

@@ -28,6 +28,10 @@ def stall(frame):
         pass
     if path == "large.py":
         bytearray(4 * text_process.MEMORY_BYTES)
+    if path == "leaves.py":
+        text_process.left = bytearray(text_process.MEMORY_BYTES * 2 // 3)
+    if path == "half.py":
+        bytearray(text_process.MEMORY_BYTES // 2)
     if path == "killed.py":
         os.kill(os.getpid(), signal.SIGKILL)
     if path == "broken.py":
@@ -62,6 +66,12 @@ def test_a_text_over_the_budget_has_a_problem_and_the_next_one_is_read(
     assert file.problem.startswith(f"{path} takes more than")
     assert engine_catalogue("ko")(OVER_BUDGET, **file.facts) != file.problem
     assert stalling.decode("tiny", "tiny.py", RIGHT) == decode("tiny", "tiny.py", RIGHT)
+
+
+@pytest.mark.linux
+def test_what_earlier_texts_left_in_memory_does_not_count(stalling: TextReader) -> None:
+    for path in ("leaves.py", "half.py"):
+        assert stalling.decode("tiny", path, RIGHT).text == RIGHT.decode()
 
 
 @pytest.mark.linux
