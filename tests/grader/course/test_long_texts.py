@@ -77,7 +77,8 @@ def test_names_are_found_in_linear_time(name: str) -> None:
         assert names
         return lambda: source.names_used(*reversed(names))
 
-    assert growth(analysis, LEAST) < 2.5
+    # Python's parser refuses a chain of thousands of attributes.
+    assert growth(analysis, LEAST // 4 if name == "attributes" else LEAST) < 2.5
 
 
 def test_scratch_cells_are_read_in_linear_time() -> None:
