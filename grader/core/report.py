@@ -134,6 +134,12 @@ class LessonResult(Record):
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
 
+    @property
+    def unjudged(self) -> str | None:
+        """Why the grader could not judge the lesson at all; None if it did."""
+        faults = [check for check in self.checks if check.id == f"{self.id}.grader"]
+        return faults[0].message if faults else None
+
 
 @dataclass(frozen=True, slots=True)
 class CourseIdentity:
