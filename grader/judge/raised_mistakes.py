@@ -11,6 +11,10 @@ from grader.core.i18n import phrase
 from grader.judge.diagnosis import Failure, Mistake
 from grader.judge.remote.session import Student
 
+MAX_MESSAGE = 2000
+"""How many characters of an exception's text are searched: some patterns take the square of it."""
+CALL = r"(?<![\w.<>])(?P<call>[\w.<>]+\(\)"
+"""The beginning of a pattern: a function's name and its brackets."""
 GOT_AND_WANTED = ("got", "wanted")
 SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
 BROADCAST = "The gradient has too many elements. Sum over the dimensions that were broadcast."
@@ -31,7 +35,8 @@ def raised(
     def rule(failure: Failure, student: Student) -> dict[str, Any] | None:
         if failure.error is None:
             return None
-        found = (re.search(pattern, str(failure.error)) for pattern in patterns)
+        said = str(failure.error)[:MAX_MESSAGE]
+        found = (re.search(pattern, said) for pattern in patterns)
         return next((more(match.groupdict()) for match in found if match), None)
 
     return Mistake(id, (), title, explanation, rule)
@@ -262,9 +267,9 @@ RAISED: tuple[Mistake, ...] = (
         "A call does not fit the function's parameters",
         "Python said: {call}. Compare the call with the definition.",
         [
-            r"(?P<call>[\w.<>]+\(\) takes .*positional arguments? but .* (?:was|were) given)",
-            r"(?P<call>[\w.<>]+\(\) missing \d+ required positional arguments?: .*)",
-            r"(?P<call>[\w.<>]+\(\) got an unexpected keyword argument .*)",
+            rf"{CALL} takes .*positional arguments? but .* (?:was|were) given)",
+            rf"{CALL} missing \d+ required positional arguments?: .*)",
+            rf"{CALL} got an unexpected keyword argument .*)",
         ],
     ),
 )

@@ -141,10 +141,13 @@ class Judge:
 
 def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
+    unreadable = StudentCodeError(tr("unreadable file"), tr(UNREADABLE))
     try:
+        if session.loadable and session.source.too_long:  # compiling it may take long, too
+            session.make_unloadable(unreadable)
         session.load()
         if session.source.unreadable:  # rules that read the source would have nothing to read
-            session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.make_unloadable(unreadable)
             session.load()
     except StudentCodeError as error:
         return problem or FileProblem(load_error_text(error, session.source, tr), error.line)

@@ -12,8 +12,8 @@ from grader.course.analysis.definitions import Definition, defined_names, is_doc
 from grader.course.analysis.references import References
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
-MAX_NODES = 100_000
-"""How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
+MAX_NODES = 20_000
+"""How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
 MAX_LINE = 400
 """How many characters of a line a report shows."""
 
@@ -37,14 +37,24 @@ class Source:
         assert isinstance(root, ast.Module)
         return root
 
-    @functools.cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
         """Every node of the tree, in the order of ``ast.walk``."""
-        nothing = ast.Module(body=[], type_ignores=[])
+        return self._parsed[0]
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the text is Python, but over ``MAX_NODES``."""
+        return self._parsed[1]
+
+    @functools.cached_property
+    def _parsed(self) -> tuple[list[ast.AST], bool]:
+        """The nodes, and whether they were too many."""
+        nothing: list[ast.AST] = [ast.Module(body=[], type_ignores=[])]
         try:
             found: list[ast.AST] = [ast.parse(self.text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return [nothing]
+            return nothing, False
         for node in found:  # the list grows during the loop
             for field in node._fields:
                 value = getattr(node, field, None)
@@ -53,8 +63,8 @@ class Source:
                 elif isinstance(value, ast.AST):
                     found.append(value)
             if len(found) > MAX_NODES:
-                return [nothing]
-        return found
+                return nothing, True
+        return found, False
 
     @functools.cached_property
     def error_column(self) -> tuple[int, int] | None:
@@ -67,9 +77,9 @@ class Source:
             return None
         else:
             return None
-        if not line or not column or line > self.text.count("\n") + 1:
+        if not line or not column or line > len(self.lines):
             return None
-        whole = self.text.split("\n")[line - 1]
+        whole = self.lines[line - 1]
         indentation = len(whole) - len(whole.lstrip())
         return line, max(1, min(column - indentation, len(whole.strip()) + 1))
 
@@ -99,11 +109,16 @@ class Source:
             for pair in imported(node)
         )
 
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The text's lines as Python counts them: not ``splitlines``, which also splits at form
+        feeds and Unicode separators.
+        """
+        return self.text.split("\n")
+
     def line(self, number: int | None) -> str:
         """Return a line's text without indentation; empty if there is no such line."""
-        # Not splitlines, which also splits at form feeds and Unicode separators.
-        lines = self.text.split("\n")
-        return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
+        return self.lines[number - 1].strip() if number and 0 < number <= len(self.lines) else ""
 
     def shown(self, number: int | None) -> str | None:
         """Return as much of a line as a report shows; None if there is nothing."""

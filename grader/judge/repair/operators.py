@@ -16,6 +16,7 @@ from grader.course.analysis.scopes import DEFINING, FUNCTIONS, arguments_of, bou
 from grader.course.analysis.source import Source
 from grader.course.mistake_texts import RepairPattern
 from grader.judge.repair import replacements
+from grader.judge.repair.alignment import size
 from grader.judge.repair.donors import COMPOUND, donated_edits, makes_sense
 from grader.judge.repair.edits import Change, Edit, parsed
 from grader.judge.repair.patterns import rewritten
@@ -23,6 +24,10 @@ from grader.judge.repair.replacements import LESSONS_OWN, POSSIBLE, Replacement
 from grader.judge.repair.statements import statement_edits
 from grader.judge.repair.text_ranges import TextRanges
 
+MOST_NODES, MOST_CHARACTERS = 1500, 32 << 10
+"""In longer definitions and files no edits are made: there are as many as variables times their
+uses, and the whole file is parsed for each. The longest right answer has half as many nodes.
+"""
 OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
 """What a tensor does not share with a copy: an edit before it would only hide a mistake."""
 MOST_EQUAL = 4
@@ -64,15 +69,16 @@ def edits_in(
 
 
 def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
-    """Return a function or class and those of the file that it uses. A constant has no edits,
-    because its value is itself the student's answer.
+    """Return a function or class and those of the file that it uses; nothing if they are too long.
+    A constant has no edits, because its value is itself the student's answer.
     """
     names = [name, *(one for one in source.names_used(name) if one not in sound)]
     found = (source.definitions.get(one) for one in dict.fromkeys(names))
-    first = source.definitions.get(name)
-    return (
-        [one for one in found if isinstance(one, DEFINING)] if isinstance(first, DEFINING) else []
-    )
+    if not isinstance(source.definitions.get(name), DEFINING):
+        return []
+    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
+    too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
+    return [] if too_long else definitions
 
 
 def _edits_of(
