@@ -206,7 +206,7 @@ def test_every_exponent(student, draw):
 @check(points=0.5, about="linear_gradients", needs="test_three_gradients_in_their_order")
 def test_autograd_does_the_differentiating(student, draw):
     """linear_gradients computes its gradients with autograd"""
-    x, w, b = first = drawn_line(draw, 1)
+    x, w, b = first = drawn_line(draw)
     seen = student.observe("traced", "linear_gradients", x, w, b)
     assert_three(seen["result"], x, w, b)
     used = student.source.names_used("linear_gradients")
@@ -222,7 +222,7 @@ def test_autograd_does_the_differentiating(student, draw):
     if not seen["passes"]:
         return
     # Other numbers, because a function may keep what it returned for these.
-    x, w, b = another(lambda: drawn_line(draw, 1), first)
+    x, w, b = another(lambda: drawn_line(draw), first, apart=0.25)
     got, y = student.observe("doubled", "linear_gradients", x, w, b), w * x + b
     same = [
         (number := helpers.number_in(item)) is not None and abs(number - want) < 1e-3 * want
@@ -239,7 +239,7 @@ def test_autograd_does_the_differentiating(student, draw):
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_are_plain_floats(student, draw):
     """linear_gradients returns a tuple of plain numbers"""
-    x, w, b = drawn_line(draw, 2)
+    x, w, b = drawn_line(draw)
     got = student.linear_gradients(x, w, b)
     assert_three(got, x, w, b)
     y = w * x + b
@@ -277,14 +277,14 @@ def test_zeros_and_negative_numbers(student, draw):
         (1 / 3, 1 / 7, 1 / 9),  # gradients with more digits than a rounded one has
         (a, a, a),
     ):
-        assert_three(student.linear_gradients(*numbers), *numbers)
+        assert_three(student.linear_gradients(*numbers), *numbers, digits=True)
 
 
 @check(points=0.25, about="linear_gradients", needs=BY_AUTOGRAD)
 def test_linear_gradients_start_afresh(student, draw):
     """earlier calls do not change what linear_gradients returns"""
-    first = drawn_line(draw, 3)
-    second = another(lambda: drawn_line(draw, 3), first)
+    first = drawn_line(draw)
+    second = another(lambda: drawn_line(draw), first, apart=0.25)
     calls = first, second, *changed_one_by_one(second, first)
     for numbers, got in zip(
         (*calls, first), student.observe("in_turn", "linear_gradients", *calls), strict=True
