@@ -4,7 +4,7 @@
 
     GraderError
     ├── UsageError            exit 2: bad input; the message says what, where and the remedy
-    │   ├── CourseError       the course folder is not what the engine needs
+    │   ├── CourseError       the course folder is not what the engine needs, or a file raises
     │   ├── SubmissionError   a submission that can't be read as one
     │   └── SandboxRefused    a guarantee was required that this host can't give
     └── EngineFault           exit 3: the grader's own fault, never the student's
@@ -33,7 +33,7 @@ class ExitCode(enum.IntEnum):
     NOT_FULL_MARKS = 1
     """Graded, and something is not right yet; for ``verify``: a problem was found."""
     USAGE = 2
-    """Bad input: an unknown lesson, a missing folder, a wrong option."""
+    """Bad input: an unknown lesson, a missing folder, a wrong option, a broken course."""
     ENGINE_FAULT = 3
     """A grader fault."""
 
@@ -59,7 +59,7 @@ class UsageError(GraderError):
 
 
 class CourseError(UsageError):
-    """The course folder is not what the engine needs."""
+    """The course folder is not what the engine needs, or one of its files raises."""
 
 
 class SubmissionError(UsageError):

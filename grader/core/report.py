@@ -108,6 +108,8 @@ class CheckResult(Record):
     """What to change, with its ``other_lines``, so that every check of ``function`` passes."""
     signature: str | None = None
     """In a batch, for a failure without a name: equal for answers that fail alike."""
+    needs: str | None = None
+    """The id of the check for which a ``skipped`` one waits, which may itself wait for another."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class CheckVerdict:
     note: str | None = None
     figures: tuple[FigureMaker, ...] = ()
     checker: tuple[Any, ...] | None = None
+    needs: str | None = None
 
 
 MEMORY_HIT = "the limit of {limit} MB of memory was hit: {raised}"

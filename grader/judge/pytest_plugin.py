@@ -191,11 +191,11 @@ class LessonPlugin:
         if error is None:
             return passed(wrote=run.check.traffic.wrote)
         if isinstance(error, DependencyFailed):
-            others = run.check.item.session.items
-            needed = next(
-                (run.tr(title(other)) for other in others if other.name == str(error)), str(error)
+            (needed,) = (one for one in run.check.item.session.items if one.name == str(error))
+            facts = {"needed": run.tr(title(needed))}
+            return CheckVerdict(
+                Outcome.SKIPPED, "waits for: {needed}", facts, needs=self.id_of(needed)
             )
-            return CheckVerdict(Outcome.SKIPPED, "waits for: {needed}", {"needed": needed})
         if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
             return CheckVerdict(Outcome.NOT_STARTED)
         session = run.session

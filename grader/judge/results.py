@@ -102,6 +102,7 @@ class Results:
             figures=figures,
             call=call,
             diagnosed_by=diagnosis.by if diagnosis else None,
+            needs=verdict.needs,
         )
         if verdict.outcome in DIAGNOSED:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}

@@ -20,6 +20,7 @@ from grader.core.sanitize import clean
 from grader.render.figures import figure_lines
 from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
 from grader.render.locations import place
+from grader.render.outline import points_waiting
 from grader.render.problem_lines import cause
 from grader.render.terminal_lines import INDENT, Lines, points
 
@@ -200,6 +201,7 @@ class Page(Lines):
             if check is first:
                 for part in self.details(check, lesson):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+                self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
             elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in shown:
@@ -207,6 +209,8 @@ class Page(Lines):
                 parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
                 text = Text("\n").join(parts)
                 self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
+            if check is not first:
+                self.show_points_waiting(check, lesson)
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(
@@ -215,6 +219,11 @@ class Page(Lines):
                 scored,
             )
         self.show_notes(lesson)
+
+    def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
+        if sentence := points_waiting(check, lesson, self.tr):
+            shown = Text(sentence, "yellow")
+            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
 
     def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
         """Return the cause of a further failure and its line; each cause is explained once."""

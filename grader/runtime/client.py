@@ -17,9 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from grader.core.errors import EngineFault, SandboxRefused
+from grader.core.errors import CourseError, EngineFault, SandboxRefused
 from grader.core.proc import OUT_OF_MEMORY, has_children, oom_kills
 from grader.core.protocol import (
+    BrokenCourse,
     Envelope,
     Fault,
     JudgeResult,
@@ -113,9 +114,10 @@ class ForkServerClient:
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         """Send a task and return its result.
 
-        Raise EngineFault if there is none, SandboxRefused if the fork server may not judge. The
-        spec is sent only once to each fork server. The fork server cleans up after the result;
-        before the next task, ``settle`` reads whether it succeeded.
+        Raise EngineFault if there is none, SandboxRefused if the fork server may not judge,
+        CourseError if a file of the lesson can't be used. The spec is sent only once to each fork
+        server. The fork server cleans up after the result; before the next task, ``settle`` reads
+        whether it succeeded.
         """
         self.settle()
         self.start()
@@ -138,6 +140,8 @@ class ForkServerClient:
         match answer:
             case Refused(template, facts):
                 raise SandboxRefused(template, **facts)
+            case BrokenCourse(template, facts):
+                raise CourseError(template, **facts)
             case Fault(text):
                 raise EngineFault(f"{text}\n{self.log()}")
         if answer.nonce != task.nonce:

@@ -111,7 +111,10 @@ class LessonOutcome:
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson. A grader fault becomes a ``grader_error``, never a score of zero."""
+    """Grade one lesson; raise CourseError if a file of it can't be used.
+
+    A grader fault becomes a ``grader_error``, never a score of zero.
+    """
     tr = load(settings.lang, lesson.texts(settings.lang))
     if file is None or file.ignored:
         return missing(lesson, file, tr)

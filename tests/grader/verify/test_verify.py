@@ -522,24 +522,11 @@ def test_a_broken_lesson_is_told_what_is_wrong_with_it(name: str, verified: Veri
         )
 
 
-@pytest.mark.parametrize("kind", ["solution", "stub"])
-def test_checks_that_can_not_be_collected_are_the_graders_fault(
-    kind: str, verified: Verified
+def test_checks_that_can_not_be_collected_are_told_once_with_file_and_line(
+    verified: Verified,
 ) -> None:
-    found = verified.problems("broken_check_file")
-    assert any(
-        problem.startswith(
-            f"broken_check_file: {kind}, seed 1: broken_check_file.grader: the grader's own fault: "
-        )
-        for problem in found
-    )
-
-
-def test_checks_that_can_not_be_collected_are_told_with_file_and_line(verified: Verified) -> None:
-    assert any(
-        "test_hidden.py" in problem and "SyntaxError" in problem
-        for problem in verified.problems("broken_check_file")
-    )
+    (problem,) = verified.problems("broken_check_file")
+    assert re.search(r"test_hidden\.py:\d+: SyntaxError: invalid syntax\. ", problem)
 
 
 def test_a_whole_lesson_has_no_problem(verified: Verified) -> None:
@@ -638,8 +625,52 @@ def test_a_verdict_that_hangs_on_the_seed_is_told_with_the_seed(small_course: Co
             ]
         },
     )
-    assert problems == ["tiny: mistake squares, seed 2: loses no marks"]
+    assert problems == [
+        "tiny: mistake squares, seed 2: loses no marks",
+        "tiny: mistake squares depends on the seed: c0 is passed from seed 2, failed from seeds 1,"
+        " 3",
+    ]
     assert (proof.caught, proof.named) == (0, 0)
+
+
+P, F, E, S = Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ([[P, F], [P, F]], []),
+        ([[F, P]], []),
+        (
+            [[F, P, F], [F, F, F], [F, F, P]],
+            [
+                "c1 is passed from seed 1, failed from seeds 2, 3; c2"
+                " is passed from seed 3, failed from seeds 1, 2"
+            ],
+        ),
+        (
+            [[P, P], [P, P], [F, S], [F, S], [F, S]],
+            ["c0 is passed from seeds 1, 2, failed from seeds 3 to 5"],
+        ),
+        (
+            [[P, P], [F, S], [P, F]],
+            [
+                "c0 is passed from seeds 1, 3, failed from seed 2; c1 is passed"
+                " from seed 1, failed from seed 3"
+            ],
+        ),
+        ([[F], [E]], ["c0 is failed from seed 1, error from seed 2"]),
+    ],
+)
+@pytest.mark.parametrize("kind", ["mistake", "near miss", "accepted", "stub"])
+def test_each_check_that_depends_on_the_seed_is_listed_with_its_seeds(
+    kind: str, outcomes: list[list[Outcome]], said: list[str], small_course: Course
+) -> None:
+    """An answer has one line. A check that only waits for such a check is not listed."""
+    case = Case(small_course.lesson("tiny"), kind, "squares", "")
+    runs = [(seed, finding_of(case, judged(*one))) for seed, one in enumerate(outcomes, 1)]
+    found = [text for text in judge_lesson(case.lesson, {case: runs})[1] if "depends on" in text]
+    assert found == [f"tiny: {kind} squares depends on the seed: {text}" for text in said]
 
 
 @pytest.mark.parametrize(("names", "named"), [(("squares", "other"), 1), (("other", "squares"), 0)])
