@@ -71,7 +71,7 @@ def neighbors(count):
     ``count`` results.
     """
     near = 1e-9 * torch.arange(24, dtype=torch.float64)
-    return [2.0 + near - near[12], 3.0 + near][:count]
+    return [2.0 + (near - near[12]), 3.0 + near][:count]
 
 
 def jumps(got, want):
