@@ -181,14 +181,27 @@ class Refused(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class BrokenCourse(Record):
+    """Sent instead of a result: a file of the course can't be used (``CourseError``)."""
+
+    template: str
+    facts: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Fault(Record):
     """Sent instead of a result: the traceback of a grader fault."""
 
     text: str
 
 
-Answer = JudgeResult | Refused | Fault
-ANSWERS: dict[str, type[Answer]] = {"judged": JudgeResult, "refused": Refused, "fault": Fault}
+Answer = JudgeResult | Refused | BrokenCourse | Fault
+ANSWERS: dict[str, type[Answer]] = {
+    "judged": JudgeResult,
+    "refused": Refused,
+    "broken": BrokenCourse,
+    "fault": Fault,
+}
 
 
 def answer_as_json(answer: Answer) -> dict[str, object]:

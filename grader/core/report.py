@@ -108,6 +108,8 @@ class CheckResult(Record):
     """What to change, with its ``other_lines``, so that every check of ``function`` passes."""
     signature: str | None = None
     """In a batch, for a failure without a name: equal for answers that fail alike."""
+    needs: str | None = None
+    """The id of the check for which a ``skipped`` one waits, which may itself wait for another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,12 @@ class LessonResult(Record):
     """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
+
+    @property
+    def unjudged(self) -> str | None:
+        """Why the grader could not judge the lesson at all; None if it did."""
+        faults = [check for check in self.checks if check.id == f"{self.id}.grader"]
+        return faults[0].message if faults else None
 
 
 @dataclass(frozen=True, slots=True)

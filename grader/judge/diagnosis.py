@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
+from grader.core.errors import CourseError, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.value_text import text
 from grader.course.analysis.source import Source
@@ -163,12 +163,12 @@ def lesson_mistakes(
     """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
     others. A mistake without ``about`` is about all of ``names``.
 
-    Raise EngineFault for a rule without texts.
+    Raise CourseError for a rule without texts.
     """
     of = {text.id: text for text in texts}
     rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
     if unknown := [name for name in rules if name not in of]:
-        raise EngineFault(f"diagnosis.toml has no texts for the rule {unknown[0]}")
+        raise CourseError(f"diagnosis.toml has no texts for the rule {unknown[0]}")
     found = []
     for id in (*rules, *(name for name in of if name not in rules)):
         recognize = rules[id].recognize if id in rules else None

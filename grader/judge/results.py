@@ -32,7 +32,7 @@ from grader.judge.diagnosis import (
     lesson_mistakes,
     show_fact,
 )
-from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.exception_verdicts import WROTE, CheckVerdict
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.random_inputs import RandomInputs
@@ -102,6 +102,7 @@ class Results:
             figures=figures,
             call=call,
             diagnosed_by=diagnosis.by if diagnosis else None,
+            needs=verdict.needs,
         )
         if verdict.outcome in DIAGNOSED:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
@@ -132,12 +133,11 @@ class Results:
 
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
-    """Return the failed call, ready to paste; None if a tensor changed after it was passed."""
-    traffic = run.check.traffic
-    if verdict.outcome in WITHOUT_CALL or traffic.wrote:
+    """Return the failed call, ready to paste; None if its result would not show what is wrong."""
+    if verdict.outcome in WITHOUT_CALL or verdict.message == WROTE:
         return None
     return snippet(
-        traffic.last_call,
+        run.check.traffic.last_call,
         module=run.session.source.module,
         inputs={run.tr.known(name): value for name, value in verdict.inputs.items()},
         gradcheck=verdict.checker is not None,

@@ -25,9 +25,9 @@ from grader.core.i18n import Catalogue
 from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, Task
 from grader.course.analysis.source import Source
 from grader.course.analysis.syntax_errors import explain
+from grader.judge.broken_course import course_error, course_errors
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
@@ -59,16 +59,23 @@ class Judge:
     """One lesson's checks, collected once, and everything needed to judge submissions by them."""
 
     def __init__(self, spec: LessonSpec) -> None:
+        """Read the lesson; raise CourseError if one of its files can't be used."""
         self.spec = spec
-        self.plugin = LessonPlugin(spec)
+        with course_errors(spec):
+            self.plugin = LessonPlugin(spec)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
         """Collect the checks, then call ``serve`` with a function that judges a submission.
 
-        Raise EngineFault if the checks can't be collected, and pass on what ``serve`` raises.
+        Raise CourseError if the checks can't be collected, and pass on what ``serve`` raises.
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
-        run_pytest(self.spec.check_files, engine, self.plugin)
+        try:
+            run_pytest(self.spec.check_files, engine, self.plugin)
+        except EngineFault:
+            for error in engine.uncollected:
+                raise course_error(error, self.spec) or error from None
+            raise
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
         """Run the collected checks on a submission and return all results.
@@ -81,13 +88,12 @@ class Judge:
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
-                RemoteStudent(session),
                 Seeds(task.seed, task.seeds),
                 self.plugin.tr.fresh(),
                 task.recorded,
                 naming_off=task.naming_off,
             )
-            invalid = load(run, task.problem)
+            invalid = load(session, run.tr, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
             results = tuple(results_in(report))
@@ -118,18 +124,20 @@ class Judge:
         problem = None
         if task.problem is not None:
             problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
+        source = Source(task.source, task.filename, task.cells)
+        asked = self.plugin.stub.definitions
         return StudentSession(
             workers,
-            source=Source(task.source, task.filename, task.cells),
+            source=source,
             scenarios=self.spec.scenarios,
             limits=task.limits,
             unloadable=problem,
+            optional_after=source.end_of_definitions(asked) if source.cells else None,
         )
 
 
-def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
+def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
-    session, tr = run.session, run.tr
     try:
         session.load()
         if session.source.unreadable:  # rules that read the source would have nothing to read
@@ -180,7 +188,7 @@ class _Engine:
         self._serve = serve
         self.error: Exception | None = None
         self.served = False
-        self.uncollected: list[str] = []
+        self.uncollected: list[BaseException] = []
 
     def pytest_addhooks(self, pluginmanager: pytest.PytestPluginManager) -> None:
         pluginmanager.add_hookspecs(pytest_jsonreport.plugin.Hooks)
@@ -201,9 +209,14 @@ class _Engine:
             self.error = error
         return True
 
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.uncollected.append(f"{report.nodeid}: {report.longreprtext}")
+    def pytest_exception_interact(self, call: pytest.CallInfo[object]) -> None:
+        """Note why a check file can't be imported; pytest wraps the cause of some errors."""
+        if not self.served and call.excinfo is not None:
+            self.uncollected.append(call.excinfo.value.__cause__ or call.excinfo.value)
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """Note what our own hooks raise about the collected checks."""
+        self.uncollected.append(excinfo.value)
 
     def pytest_report_teststatus(
         self, report: pytest.TestReport | pytest.CollectReport
@@ -227,8 +240,7 @@ def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> N
     if engine.error is not None:
         raise engine.error
     if not engine.served:
-        reasons = [*engine.uncollected, printed.getvalue()[-4000:], f"pytest ended with {code!r}"]
-        raise EngineFault("\n".join(reasons))
+        raise EngineFault(f"{printed.getvalue()[-4000:]}\npytest ended with {code!r}")
 
 
 def forget_check_files() -> None:

@@ -19,6 +19,7 @@ from grader.core.sanitize import clean
 from grader.core.value_text import pair
 from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.render.locations import place
+from grader.render.outline import points_waiting
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten errors of a step."""
@@ -71,7 +72,7 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
         (lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID
     ]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
-        text = message(check, tr) + in_cell(lesson, check, tr)
+        text = message(check, lesson, tr) + in_cell(lesson, check, tr)
         yield command(lesson, folder, line_of(check), f"{lesson.id}: {check.title}", text)
 
 
@@ -99,7 +100,7 @@ def command(
     return f"::error {properties}::{escaped(text)}"
 
 
-def message(check: CheckResult, tr: Catalogue) -> str:
+def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
     lines = [check.message or tr(WORDS[check.outcome])]
@@ -110,6 +111,7 @@ def message(check: CheckResult, tr: Catalogue) -> str:
         lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
     elif check.diagnosis_title and check.hidden:  # its evidence may be withheld, its name is not
         lines.append(f"{tr('Looks like')}: {check.diagnosis_title}")
+    lines += filter(None, [points_waiting(check, lesson, tr)])
     return "\n".join(clean(line) for line in lines)
 
 
@@ -135,7 +137,7 @@ def summary(report: Report, tr: Catalogue) -> str:
         for check in wrong:
             lines.append(
                 f"* {MARKS[check.outcome]}"
-                f" {markdown(check.title)}<br>{markdown(message(check, tr))}"
+                f" {markdown(check.title)}<br>{markdown(message(check, lesson, tr))}"
             )
     return "\n".join(lines) + "\n"
 

@@ -41,7 +41,14 @@ from grader.render.labels import (
 )
 from grader.render.learner_page import LearnerExtras
 from grader.render.locations import place, place_of
-from grader.render.outline import PageSections, by_function, next_step, sections, to_do
+from grader.render.outline import (
+    PageSections,
+    by_function,
+    next_step,
+    points_waiting,
+    sections,
+    to_do,
+)
 from grader.render.readme import markdown
 from grader.render.repairs import repair_message, repaired_line
 
@@ -84,6 +91,7 @@ def environment() -> jinja2.Environment:
     env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
     env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
     env.globals |= {"counted_checks": counted_checks, "scored": scored}
+    env.globals |= {"points_waiting": points_waiting}
     env.globals |= {"comments_on": comments_on, "comments_elsewhere": comments_elsewhere}
     env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
     env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}

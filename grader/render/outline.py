@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.core.scoring import lesson_score
 from grader.render.labels import QUIET
 from grader.render.learner_page import LearnerExtras
 
@@ -70,20 +72,36 @@ def cause(check: CheckResult) -> tuple[object, ...] | None:
     return None
 
 
-def needed_failure(check: CheckResult, checks: Sequence[CheckResult]) -> CheckResult | None:
+def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | None:
     """Return the failed check that a waiting one waits for, directly or through others.
 
-    A waiting check's message ends with the title of the check that it needs.
+    Return None for a report from before waiting checks named what they need.
     """
-    seen = []
-    while check.outcome is Outcome.SKIPPED and check not in seen:
-        seen.append(check)
-        message = check.message or ""
-        needed = [one for one in checks if one.title and message.endswith(one.title)]
-        if not needed:
+    by_id = {one.id: one for one in lesson.checks}
+    seen = set()
+    while check.outcome is Outcome.SKIPPED and check.id not in seen:
+        seen.add(check.id)
+        needed = by_id.get(check.needs or "")
+        if needed is None:
             return None
-        check = max(needed, key=lambda one: len(one.title))
+        check = needed
     return check if check.outcome not in QUIET else None
+
+
+def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
+    """Return a sentence on the points of the checks that wait for a failed one; empty if there are
+    none.
+    """
+    if check.outcome in NOT_TO_FIX:
+        return ""
+    skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
+    needed = {one.id: needed_failure(one, lesson) for one in skipped}
+    waiting = [one for one in skipped if (root := needed[one.id]) and root.id == check.id]
+    _, points, _, _ = lesson_score(waiting)
+    if points == 1:
+        return tr("1 point waits for this check: it can come back with one fix")
+    sentence = "{points} points wait for this check: they can come back with one fix"
+    return tr(sentence, points=f"{points:g}") if points else ""
 
 
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
@@ -105,7 +123,7 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
         if check.id in failures:
             group.failures.append(failures[check.id])
         elif check.outcome is Outcome.SKIPPED:
-            needed = needed_failure(check, lesson.checks)
+            needed = needed_failure(check, lesson)
             (failures[needed.id] if needed else group).waiting.append(check)
         elif check.outcome is Outcome.NOT_STARTED:
             group.blank.append(check)

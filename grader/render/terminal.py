@@ -20,6 +20,7 @@ from grader.core.sanitize import clean
 from grader.render.figures import figure_lines
 from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
 from grader.render.locations import place
+from grader.render.outline import points_waiting
 from grader.render.problem_lines import cause
 from grader.render.terminal_lines import INDENT, Lines, points
 
@@ -66,10 +67,12 @@ def show_report(
     page = Page(console, report, tr or Catalogue(), places, commands=commands)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
+    unjudged = [lesson for lesson in report.lessons if lesson.unjudged]
     for lesson in report.lessons:
-        if lesson not in folded:
+        if lesson not in (*folded, *unjudged):
             page.show_lesson(lesson)
     page.show_folded(folded)
+    page.show_unjudged(unjudged)
     page.show_total(html)
 
 
@@ -200,6 +203,7 @@ class Page(Lines):
             if check is first:
                 for part in self.details(check, lesson):
                     self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+                self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
             elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in shown:
@@ -207,6 +211,8 @@ class Page(Lines):
                 parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
                 text = Text("\n").join(parts)
                 self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
+            if check is not first:
+                self.show_points_waiting(check, lesson)
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
             self.show_line(
@@ -215,6 +221,11 @@ class Page(Lines):
                 scored,
             )
         self.show_notes(lesson)
+
+    def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
+        if sentence := points_waiting(check, lesson, self.tr):
+            shown = Text(sentence, "yellow")
+            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
 
     def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
         """Return the cause of a further failure and its line; each cause is explained once."""
@@ -230,6 +241,17 @@ class Page(Lines):
                 self.tr("{count} lessons are not started", count=len(lessons)),
                 scored,
             )
+            self.console.print()
+
+    def show_unjudged(self, lessons: list[LessonResult]) -> None:
+        """Print the lessons that the grader failed to judge, each reason once."""
+        for reason in dict.fromkeys(lesson.unjudged for lesson in lessons):
+            same = [lesson for lesson in lessons if lesson.unjudged == reason]
+            names = ", ".join(lesson.id for lesson in same)
+            text = self.tr("could not be judged: {names}", names=names)
+            scored = f"0 / {points(sum(lesson.max_score for lesson in same))}"
+            self.show_line(Outcome.GRADER_ERROR, text, scored)
+            self.console.print(Padding(Text(clean(reason or "")), (0, 0, 0, INDENT), expand=False))
             self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:

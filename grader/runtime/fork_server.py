@@ -158,7 +158,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
             if job.lazy_imports and not lazy_imports.loaded():
                 lazy_imports.load()
             lesson_pids = {lesson.pid for lesson in lessons.values()}
-            if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers):
+            if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers, jobs):
                 # The job may be half read, or the result half written. Only a new process is in
                 # step.
                 sys.exit(70)
@@ -176,6 +176,7 @@ def serve_job(
     lesson_pids: set[int],
     options: WorkerOptions,
     workers: WorkerStarter,
+    jobs: BinaryIO,
 ) -> bool:
     """Let a judge take the next task, and serve it; return whether it finished."""
     ours, theirs = socket.socketpair()
@@ -183,7 +184,7 @@ def serve_job(
         lesson.send_control(theirs)
         theirs.close()
         with ours:
-            done = WorkerBroker(ours, options, workers).serve_until_done()
+            done = WorkerBroker(ours, options, workers, jobs).serve_until_done()
     except (OSError, BrokenFrame) as error:
         print(f"the judge did not finish: {type(error).__name__}: {error}", file=sys.stderr)
         done = False
@@ -222,9 +223,10 @@ class WorkerBroker:
     """Starts, ends and monitors workers at a judge's request."""
 
     def __init__(
-        self, control: socket.socket, options: WorkerOptions, workers: WorkerStarter
+        self, control: socket.socket, options: WorkerOptions, workers: WorkerStarter, jobs: BinaryIO
     ) -> None:
         self.control = control
+        self.jobs = jobs
         self.options = options
         self.workers = workers
         self.prepared = workers.prepared
@@ -232,12 +234,20 @@ class WorkerBroker:
         self.worker_pid: int | None = None
 
     def serve_until_done(self) -> bool:
-        """Serve a judge. Return True when it is done, False if it ends or hangs first."""
+        """Serve a judge. Return True when it is done, False if it ends or hangs first, or if the
+        supervisor ends: nobody waits for the result then.
+        """
         deadline = time.monotonic() + longest(self.options.limits) + GRACE_SECONDS
-        # unbuffered, because select does not see data in a buffer
+        ready = select.poll()
+        ready.register(self.control, select.POLLIN)
+        ready.register(self.jobs, 0)  # only whether it was hung up: what it holds is the judge's
+        # unbuffered, because poll does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
-                if not select.select([self.control], [], [], monitor.SECONDS)[0]:
+                events = dict(ready.poll(monitor.SECONDS * 1000))
+                if self.jobs.fileno() in events:
+                    return False
+                if not events:
                     self.kill_if_overusing()
                     continue
                 frame = read_frame(requests)

@@ -19,9 +19,10 @@ import traceback
 from collections.abc import Callable
 from typing import BinaryIO, NoReturn
 
-from grader.core.errors import SandboxRefused
+from grader.core.errors import CourseError, SandboxRefused
 from grader.core.protocol import (
     Answer,
+    BrokenCourse,
     BrokerRequest,
     Fault,
     LessonSpec,
@@ -40,11 +41,13 @@ ENDED, RELIEVED, BROKEN = 0, 64, 70
 
 
 def answer_of(judge: Callable[[], Answer]) -> Answer:
-    """Return the result of ``judge``, or the refusal or the fault that it raises."""
+    """Return the result of ``judge``, or what it raises: a refusal, the course's or our fault."""
     try:
         return judge()
     except SandboxRefused as refusal:
         return Refused(refusal.template, refusal.facts)
+    except CourseError as error:
+        return BrokenCourse(error.template, error.facts)
     except Exception:
         return Fault(traceback.format_exc())
 
@@ -54,7 +57,7 @@ def lesson_process(control: socket.socket, jobs: BinaryIO, results: BinaryIO) ->
     os.setsid()
     server = LessonServer(control, jobs, results)
     try:
-        server.run(Judge(LessonSpec.from_json(read_body(jobs))))
+        server.run(LessonSpec.from_json(read_body(jobs)))
     except BaseException:
         traceback.print_exc()  # into the fork server's log
     finally:
@@ -69,14 +72,15 @@ class LessonServer:
         self.jobs = jobs
         self.results = results
 
-    def run(self, judge: Judge) -> NoReturn:
+    def run(self, spec: LessonSpec) -> NoReturn:
         """Collect the checks and serve. If that fails, answer every task with the reason."""
-        try:
-            judge.run(self.supervise_judges)
-        except Exception:
-            fault = Fault(traceback.format_exc())
-            self.serve_tasks(lambda *_: fault)
-        os._exit(BROKEN)
+
+        def serve() -> Answer:
+            Judge(spec).run(self.supervise_judges)
+            return Fault("the lesson server ended")
+
+        reason = answer_of(serve)
+        self.serve_tasks(lambda *_: reason)
 
     def supervise_judges(self, judge: Judging) -> NoReturn:
         """Fork a judge, and another whenever one exits with ``RELIEVED``."""

@@ -100,7 +100,8 @@ def map_unordered(
 
     ``jobs`` is read in the caller's thread, as the queue has room. An exception of ``work`` is
     raised here, after the results that have arrived. After that, or when the pool is finishing, no
-    further job begins. ``waiting`` is called every ``POLL_SECONDS`` while there is no result.
+    further job begins. Otherwise the pool can be used again. ``waiting`` is called every
+    ``POLL_SECONDS`` while there is no result.
     """
     running: set[Future[Result]] = set()
     pool = ThreadPoolExecutor(hosts.count, "grading")
@@ -115,8 +116,10 @@ def map_unordered(
         while running:
             done, running = _wait_for_some(running, waiting)
             yield from _results(done)
-    finally:
+    except BaseException:
         hosts.stopping.set()
+        raise
+    finally:
         pool.shutdown(cancel_futures=True)
 
 

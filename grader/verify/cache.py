@@ -78,7 +78,7 @@ class VerdictCache:
                 " would not be about the same files. Run the same command again: it grades"
                 " everything by the files as they are now"
             )
-        if not result.trouble:
+        if result.good:
             row = [self._key(case), seed, grader, json.dumps(result.as_json())]
             with sqlite.transaction(self._db) as db:
                 db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)

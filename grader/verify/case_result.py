@@ -22,7 +22,9 @@ ENGINE = "common_"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake or near miss."""
+    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake, near miss or
+    spoiler.
+    """
 
     lesson: Lesson
     kind: str
@@ -40,8 +42,8 @@ class CaseResult(Record):
     """The outcome of a grading.
 
     ``about`` has the lesson's mistakes and what each is about. ``trouble`` lists problems; ``lost``
-    and ``named`` say whether a mistake cost marks and got its name. ``failed`` are the checks that
-    did not pass, without skipped ones; ``points`` are the points of each check.
+    and ``named`` say whether a mistake cost marks and got its name. ``outcomes`` and ``points`` are
+    those of each check. ``broken`` says which file of the course kept the case from being graded.
     """
 
     trouble: tuple[str, ...] = ()
@@ -50,8 +52,25 @@ class CaseResult(Record):
     named: bool = False
     checks: int = 0
     about: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    failed: tuple[str, ...] = ()
+    outcomes: tuple[tuple[str, Outcome], ...] = ()
     points: tuple[tuple[str, float], ...] = ()
+    broken: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether it was graded and is as expected."""
+        return not self.trouble and not self.broken
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The checks that passed."""
+        return tuple(name for name, outcome in self.outcomes if outcome is Outcome.PASSED)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """The checks that did not pass, without skipped ones."""
+        fine = (Outcome.PASSED, Outcome.SKIPPED)
+        return tuple(name for name, outcome in self.outcomes if outcome not in fine)
 
 
 def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
@@ -68,11 +87,7 @@ def finding_of(case: Case, outcome: LessonOutcome) -> CaseResult:
         named=is_named(case, outcome),
         checks=len(checks),
         about=tuple(outcome.judged.catalogue.items()),
-        failed=tuple(
-            check_name(one)
-            for one in checks
-            if one.outcome not in (Outcome.PASSED, Outcome.SKIPPED)
-        ),
+        outcomes=tuple((check_name(one), one.outcome) for one in checks),
         points=tuple((check_name(one), one.max_points) for one in checks),
     )
 

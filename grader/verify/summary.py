@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.core.report import Outcome
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK
 from grader.verify.case_result import ENGINE, Case, CaseResult, mistake_id
 from grader.verify.promises import HeldPromise, held_promises, unbroken_problems
+from grader.verify.spoilers import KIND, spoiler_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,10 @@ class LessonSummary:
 def judge_lesson(
     lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
 ) -> tuple[LessonSummary, list[str]]:
-    """Compare the verdicts of one lesson's cases with the expected ones."""
+    """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
+    broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
+    if broken:
+        return LessonSummary(lesson.id, 0, 0, 0, 0, 0, 0, 0, 0), broken
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
     checks = 0
@@ -52,7 +57,9 @@ def judge_lesson(
             checks = max(checks, finding.checks)
             bad |= {case} if finding.trouble else set()
             unnamed |= set() if finding.named else {case}
-            problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
+            if case.kind != KIND:
+                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
+        problems += [] if case.kind == KIND else seed_problems(case, runs)
     cases = list(found)
     mistakes = [case for case in cases if case.kind == "mistake"]
     near_misses = [case for case in cases if case.kind == "near miss"]
@@ -75,6 +82,7 @@ def judge_lesson(
         for name in sorted(unknown)
         if not name.startswith(ENGINE)
     ]
+    problems += spoiler_problems(found)
     held = held_promises(lesson, found)
     problems += [
         f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
@@ -92,3 +100,39 @@ def judge_lesson(
         promises=tuple(held),
     )
     return proof, list(dict.fromkeys(problems))
+
+
+def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
+    """Return, once, which file of a lesson keeps it from being graded."""
+    return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
+
+
+def seed_problems(case: Case, runs: Iterable[tuple[int, CaseResult]]) -> Iterator[str]:
+    """Yield a line if the outcome of any check depends on the seed, with the seeds of each outcome.
+
+    A skipped check has no verdict of its own: it depends on the seed only if a check that it needs
+    does, and that one is listed.
+    """
+    seeds: dict[str, dict[Outcome, list[int]]] = {}
+    for seed, finding in runs:
+        for name, outcome in finding.outcomes:
+            if outcome is not Outcome.SKIPPED:
+                seeds.setdefault(name, {}).setdefault(outcome, []).append(seed)
+    changing = []
+    for name, of in seeds.items():
+        parts = [f"{one} from {seeds_listed(of[one])}" for one in Outcome if one in of]
+        changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
+    if changing:
+        yield f"{case} depends on the seed: {'; '.join(changing)}"
+
+
+def seeds_listed(seeds: Sequence[int]) -> str:
+    """Return ``seed 2``, or ``seeds 1, 3 to 5``."""
+    runs: list[list[int]] = []
+    for seed in sorted(seeds):
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    parts = (f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs)
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(parts)}"

@@ -6,6 +6,8 @@ deviations.
 * an accepted alternative scores full marks
 * a mistake loses marks on the functions that it is about and on no others, and is named
 * a near miss loses marks, and never gets the name of the mistake that it resembles
+* the outcome of each check on each of these answers is the same from every seed
+* a wrong answer gains no check by writing into its arguments
 * with a language: no text that a learner reads is left in English, and translations keep their
   placeholders
 * nothing is left to write: there is no placeholder of ``grade new``
@@ -35,8 +37,9 @@ from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.cache import VerdictCache
 from grader.verify.case_result import Case, CaseResult, finding_of
+from grader.verify.spoilers import KIND, spoiler_pairs
 from grader.verify.static_problems import catalogue_problems, static_problems, unwritten
-from grader.verify.summary import LessonSummary, judge_lesson
+from grader.verify.summary import LessonSummary, broken_problems, judge_lesson, seed_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +158,14 @@ def _grade_rest(
     def grade(host: ForkServerClient, run: tuple[Case, int]) -> tuple[Case, int, CaseResult]:
         case, seed = run
         file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
-        return (
-            case,
-            seed,
-            finding_of(case, grade_lesson(host, case.lesson, file, replace(settings, seed=seed))),
-        )
+        using = replace(settings, seed=seed)
+        if case.kind == KIND:
+            using = replace(using, naming_off=("rule", "engine", "example"))
+        try:
+            outcome = grade_lesson(host, case.lesson, file, using)
+        except CourseError as error:
+            return case, seed, CaseResult(broken=str(error))
+        return case, seed, finding_of(case, outcome)
 
     shared: dict[
         CaseResult, CaseResult
@@ -188,7 +194,7 @@ def _kept(
     """Return the number of good verdicts, and for each lesson how many seeds, from 1 on, are
     complete.
     """
-    good = {case: {seed for seed in of if not of[seed].trouble} for case, of in found.items()}
+    good = {case: {seed for seed in of if of[seed].good} for case, of in found.items()}
     complete = []
     for lesson in lessons:
         mine = [of for case, of in good.items() if case.lesson.id == lesson.id]
@@ -200,6 +206,8 @@ def _kept(
 def _so_far(found: Found) -> Iterator[str]:
     """Yield the problems of an interrupted run."""
     for case, of in found.items():
+        yield from broken_problems(case.lesson, of.values())
+        yield from seed_problems(case, sorted(of.items()))
         yield from (
             f"{case}, seed {seed}: {text}" for seed in sorted(of) for text in of[seed].trouble
         )
@@ -220,4 +228,4 @@ def cases_of(lesson: Lesson) -> list[Case]:
         for cell in (cell for cell in cells if cell.applies()):
             source = compose(solution, cell.source, name=str(cell.path))
             cases.append(Case(lesson, kind, cell.label, source))
-    return cases
+    return [*cases, *itertools.chain.from_iterable(spoiler_pairs(lesson))]

@@ -120,7 +120,10 @@ class Worker:
         self.student = types.ModuleType(body["name"])
         self.student.__file__ = self.filename
         sys.modules[body["name"]] = self.student
-        return {"value": execute(body["source"], self.student, set(body["words"]))}, b""
+        replaced = execute(
+            body["source"], self.student, set(body["words"]), optional_after=body["optional_after"]
+        )
+        return {"value": replaced}, b""
 
     def do_describe(self, request: Frame) -> tuple[Any, bytes]:
         """Describe a name: ``missing`` with the known names, ``class``, ``callable``, or
@@ -215,7 +218,7 @@ class Worker:
     def with_mutated(
         self, body: dict[str, Any], blob: bytes, inputs: list[Tensor], before: list[Before]
     ) -> tuple[Any, bytes]:
-        """Add the new contents of inputs that were written to, for the judge to copy back."""
+        """Add the new contents of inputs that were written to."""
         changed = [
             k for k, (t, was) in enumerate(zip(inputs, before, strict=False)) if was.differs(t)
         ]

@@ -3,10 +3,10 @@
     python tests/mutants/mutants.py [LESSON]... [--accepted] [--seeds N] [--every K] [--keep FILE]
 
 grades mutants of the solutions, and with ``--accepted`` of the definitions in which an accepted
-answer differs from the solution. It prints those that lose nothing, those whose verdict depends on
-the seed, and a table by lesson. ``test_mutants.py`` compares the survivors with
-``survivors.toml``. There, ``why`` argues that a survivor keeps the contract; ``hole`` names the
-sentence that it breaks although no check fails.
+answer differs from the solution. It prints those that lose nothing, those of which any check's
+verdict depends on the seed, with these checks, and a table by lesson. ``test_mutants.py`` compares
+the survivors with ``survivors.toml``. There, ``why`` argues that a survivor keeps the contract;
+``hole`` names the sentence that it breaks although no check fails.
 
 mutmut and cosmic-ray change the files of a package and run a command for each change. Here a
 fork server grades a composed file, and most changes that matter are specific to torch
@@ -32,6 +32,7 @@ from grader.course.analysis.definitions import defined_names
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import compose, without_markers
+from grader.verify.summary import seeds_listed
 
 SURVIVORS = Path(__file__).with_name("survivors.toml")
 HEAD = ("lesson", "of solutions", "of accepted", "killed", "argued", "holes", "not argued", "seed")
@@ -126,7 +127,7 @@ class Results:
 
     All are graded from seed 1. If at most one check fails and ``survivors.toml`` has no reason, the
     verdict may depend on the seed: such mutants are graded from seeds 2 to 6 too, and from all
-    ``seeds`` if their verdicts differ.
+    ``seeds`` if the verdict of any check differs.
     """
 
     def __init__(self, mutants: Sequence[Mutant], verdicts: Verdicts, *, seeds: int = 1) -> None:
@@ -141,15 +142,17 @@ class Results:
             verdicts.grade([*(original(one) for one, _ in pairs), *itertools.starmap(run, pairs)])
             for one, seed in pairs:
                 self.lost[one.lesson.id, one.of] = verdicts[original(one)]
+                self.failed[one][seed] = verdicts[run(one, seed)]
                 self.seeds[one][seed] = not verdicts[run(one, seed)] <= verdicts[original(one)]
 
         self.lost: dict[tuple[str, str], Failed] = {}
         """The checks that the unchanged answers fail; these should be bonus checks only."""
         self.seeds: dict[Mutant, dict[int, bool]] = {mutant: {} for mutant in mutants}
+        self.failed: dict[Mutant, dict[int, Failed]] = {mutant: {} for mutant in mutants}
         grade(mutants, [1])
         narrow = (one for one in mutants if len(verdicts[run(one, 1)]) <= 1)
         grade((one for one in narrow if "why" not in argument(one)), range(2, min(6, seeds) + 1))
-        grade(self.by_seed, range(7, seeds + 1))
+        grade(filter(self.changing, mutants), range(7, seeds + 1))
 
     @property
     def survived(self) -> list[Mutant]:
@@ -158,6 +161,17 @@ class Results:
     @property
     def by_seed(self) -> list[Mutant]:
         return [mutant for mutant, seen in self.seeds.items() if len(set(seen.values())) == 2]
+
+    def changing(self, mutant: Mutant) -> dict[str, list[int]]:
+        """Return the checks that a mutant fails from some seeds and not from others, each with the
+        seeds from which it fails. Checks that wait for one of these are among them.
+        """
+        failed = self.failed[mutant]
+        return {
+            check: [seed for seed in failed if check in failed[seed]]
+            for check in sorted(frozenset().union(*failed.values()))
+            if any(check not in one for one in failed.values())
+        }
 
 
 @cache
@@ -222,16 +236,19 @@ def row(lesson: Lesson, found: Results) -> tuple[str, ...]:
 
 
 def show(lesson: Lesson, found: Results) -> None:
-    """Print the survivors without a reason, and the mutants whose verdict depends on the seed."""
+    """Print survivors without a reason, and mutants with a check that depends on the seed."""
     for (_, of), failed in found.lost.items():
         if failed:
             print(f"{lesson.id} {of}: fails without any change: {', '.join(sorted(failed))}")
     for mutant in found.survived:
         if not argument(mutant):
             print(f"survives: {mutant}", flush=True)
-    for mutant in found.by_seed:
-        seen = found.seeds[mutant]
-        print(f"killed from {sum(seen.values())} of {len(seen)} seeds: {mutant}", flush=True)
+    for mutant, seen in found.seeds.items():
+        changing = found.changing(mutant)
+        if changing:
+            print(f"killed from {sum(seen.values())} of {len(seen)} seeds: {mutant}")
+            for check, seeds in changing.items():
+                print(f"    {check} fails only from {seeds_listed(seeds)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -92,6 +92,8 @@ def test_a_verdict_that_may_depend_on_the_seed_is_asked_again() -> None:
     assert [len(seen) for seen in found.seeds.values()] == [1, 20, 6]
     assert sum(found.seeds[mutants[1]].values()) == 10
     assert (found.by_seed, found.survived) == ([mutants[1]], [mutants[2]])
+    odd = {"a": [*range(1, 21, 2)]}
+    assert [found.changing(mutant) for mutant in mutants] == [{}, odd, {}]
 
 
 def test_verdicts_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 Only this process writes the gradebook. Dask's processes trust each other and pickle what they
 exchange, which here is one small function and text. A student's code runs only in a sandboxed
-worker. The scheduler gives the task of a lost worker to another one; the seed is part of the task,
+worker. The scheduler gives the task of a lost worker to another one; the run's seed is in the task,
 so the result is the same.
 """
 

@@ -22,9 +22,7 @@ NAMED = 4
 
 @dataclass(frozen=True, slots=True)
 class BatchPlan:
-    """What to grade and how. Each submission has its own seed. With ``check``, only that is
-    regraded.
-    """
+    """What to grade and how. The seed comes with the run. With ``check``, only that is regraded."""
 
     course: Course
     lessons: Sequence[Lesson]
@@ -44,7 +42,7 @@ class BatchPlan:
             f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         )
 
-    def key(self, digest: str, seed: int, lessons: Sequence[str]) -> AttemptKey:
+    def key(self, digest: str, lessons: Sequence[str]) -> AttemptKey:
         """Return what the verdict on files with this digest depends on."""
         return AttemptKey(
             digest,
@@ -52,7 +50,6 @@ class BatchPlan:
             __version__,
             engine_hash(),
             torch_version(),
-            seed,
             self.settings.sandbox,
             self.settings.lang,
             ",".join(lessons),
@@ -92,6 +89,7 @@ class BatchJob:
 
     owner: SubmissionRow
     key: AttemptKey
+    seed: int
     files: dict[str, LessonFile]
     personal: PersonalPart
     base: Report | None = None

@@ -24,6 +24,7 @@ from grader.classroom.batch.records import (
     Graded,
     PageOptions,
 )
+from grader.classroom.batch.references import prove_references
 from grader.classroom.batch.regrade import lesson_of, lessons_again, with_check
 from grader.classroom.gradebook.records import PersonalPart, time_on_roster
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
@@ -46,19 +47,22 @@ def run_batch(
     grading: Callable[..., Graded],
     progress: Callable[[int], None] = lambda done: None,
 ) -> BatchResult:
-    """Grade the submissions of a class.
+    """Grade the submissions of a class, all from the seed of this run.
 
     ``students`` has the students of each submission. ``progress`` is called with the number of
     results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
-    the sandbox is not available or the folder can't be written. Raise KeyboardInterrupt if the run
-    was stopped early: committed results stay, and the same call continues.
+    the sandbox is not available, the course is broken or the folder can't be written. Raise
+    KeyboardInterrupt if the run was stopped early: committed results stay, and the same call
+    continues.
     """
     wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
+    run = book.begin(str(plan))
     batch = Batch(
         book,
         out,
         plan,
-        BatchResult(book.begin(str(plan))),
+        BatchResult(run),
+        book.seed_of(run),
         students,
         grading,
         progress,
@@ -66,7 +70,9 @@ def run_batch(
     )
     if batch.rewrite:
         book.set_class({"pages": ""})
-    jobs = batch.jobs(handed, hosts.finishing.is_set)
+    jobs = batch.jobs(
+        handed, hosts.finishing.is_set, lambda: prove_references(hosts, grading, plan, batch.seed)
+    )
     work = partial(batch.grade, stopping=hosts.stopping.is_set)
     with contextlib.closing(
         map_unordered(hosts, jobs, work, waiting=batch.commit_if_due)
@@ -103,24 +109,32 @@ class Batch:
     out: Path
     plan: BatchPlan
     tally: BatchResult
+    seed: int
     students: Mapping[str, tuple[StudentIdentity, ...]]
     grading: Callable[..., Graded]
     progress: Callable[[int], None]
     rewrite: bool
+    proven: bool = False
     done: int = 0
     finished: list[FinishedJob] = field(default_factory=list)
     oldest: float = 0.0
 
     def jobs(
-        self, handed: Sequence[Submission], finishing: Callable[[], bool]
+        self, handed: Sequence[Submission], finishing: Callable[[], bool], prove: Callable[[], bool]
     ) -> Iterator[BatchJob]:
-        """Yield the jobs to grade; reuse or record all other submissions on the way."""
+        """Yield the jobs to grade; reuse or record all other submissions on the way.
+
+        Before the first job, ``prove`` grades the references; it returns False if the run was
+        stopped meanwhile.
+        """
         for one in itertools.takewhile(lambda _: not finishing(), handed):
             job = self.prepare(one)
             if job is None:
                 self.done += 1
                 self.progress(self.done)
-            else:
+                continue
+            self.proven = self.proven or prove()
+            if self.proven:
                 yield job
 
     def prepare(self, one: Submission) -> BatchJob | None:
@@ -145,7 +159,7 @@ class Batch:
             self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
             return None
         found = digest(files)
-        key = self.plan.key(found, self.book.seed_for(found), ids)
+        key = self.plan.key(found, ids)
         attempt = self._graded_already(owner.name, key)
         if attempt is None:
             personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
@@ -197,17 +211,17 @@ class Batch:
                     grader_version=base.grader_version,
                     engine_hash=base.engine_hash,
                     torch_version=base.torch_version,
-                    seed=base.seed,
                     lang=base.lang,
                 )
                 return BatchJob(
                     owner,
                     replace(old, sandbox=base.sandbox.mode, lessons=lessons),
+                    base.seed,
                     files,
                     personal,
                     base,
                 )
-        return BatchJob(owner, key, files, personal)
+        return BatchJob(owner, key, self.seed, files, personal)
 
     def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         self.book.keep_problem(owner, problem, fault=fault)
@@ -253,7 +267,7 @@ class Batch:
 
     def _graded_once(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
         plan, name = self.plan, job.owner.name
-        settings = replace(plan.settings, seed=job.key.seed, lang=job.key.lang)
+        settings = replace(plan.settings, seed=job.seed, lang=job.key.lang)
         if job.base is None or plan.check is None:
             lessons = [plan.course.lesson(id) for id in job.key.lessons.split(",")]
             return self.grading(

@@ -10,6 +10,7 @@ from grader.core.sanitize import clean
 from grader.core.value_text import pair, text
 from grader.render.labels import WORDS
 from grader.render.locations import place
+from grader.render.outline import points_waiting
 
 OWN_FAULT = (
     "This could not be graded because of the grader's own fault. It costs no points and will be"
@@ -42,5 +43,7 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
         yield f"got      {actual}"
     if check.inputs:
         yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
+    if sentence := points_waiting(check, lesson, Catalogue()):
+        yield sentence
     if check.hint:
         yield f"A nudge: {check.hint}"

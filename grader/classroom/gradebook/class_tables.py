@@ -18,19 +18,25 @@ from grader.course.text_encoding import writable
 class ClassTables(GradebookReader):
     """The tables about the class, for reading and writing."""
 
-    def seed_for(self, digest: str) -> int:
-        """Return a submission's seed: 32 bits of HMAC-SHA256(class secret, digest)."""
+    def seed_of(self, run: int) -> int:
+        """Return the seed of all submissions of a run: 32 bits of HMAC-SHA256(class secret, run's
+        number).
+        """
         (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
-        return int.from_bytes(hmac.digest(secret, digest.encode(), "sha256")[:4], "big")
+        return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
-        """Derive the class's secret from a seed; without one, draw it if there is none yet."""
+        """Derive the class's secret from a seed; without one, draw it if there is none yet.
+
+        A new secret belongs to the runs from now on: earlier ones are neither continued nor reused.
+        """
         with transaction(self.db) as db:
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
                 db.execute(
                     "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
-                    " = excluded.secret",
+                    " = excluded.secret, first_run = (SELECT coalesce(max(id), 0) + 1 FROM runs)"
+                    " WHERE secret != excluded.secret",
                     [secret],
                 )
             else:

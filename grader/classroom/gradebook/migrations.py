@@ -111,6 +111,11 @@ STEPS = (
         SELECT RAISE(ABORT, 'an adjustment is never changed');
     END;
     """,
+    """
+    -- a run's seed is made from the secret and the run's id; earlier formats made one from each
+    -- submission's files, and those attempts stay valid
+    ALTER TABLE class ADD COLUMN first_run INTEGER NOT NULL DEFAULT 0; -- with this secret
+    """,
 )
 
 

@@ -27,14 +27,16 @@ FILE = "grades.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class AttemptKey:
-    """What a verdict depends on: an attempt with the same key need not be graded again."""
+    """What a verdict depends on: an attempt with the same key need not be graded again.
+
+    The seed is not part of it, so a later run does not grade again what an earlier one graded.
+    """
 
     digest: str
     course_hash: str
     grader_version: str
     engine_hash: str
     torch_version: str
-    seed: int
     sandbox: str
     lang: str
     lessons: str
@@ -98,31 +100,41 @@ class Gradebook(ManualChanges):
             raise refusal(self.path, error) from None
 
     def begin(self, plan: str) -> int:
-        """Start a run and return its number; continue an interrupted run with the same plan."""
+        """Start a run and return its number; continue the last run if it was interrupted, with
+        the same plan and the same secret.
+
+        The number is on disk before anything is graded, because the run's seed comes from it.
+        """
         with transaction(self.db) as db:
-            last = db.execute(
-                "SELECT id, plan, ended FROM runs ORDER BY id DESC LIMIT 1"
-            ).fetchone()
-            if last and last[1] == plan and last[2] is None:
-                return int(last[0])
+            (last,) = db.execute("SELECT max(id) FROM runs").fetchone()
+            query = (
+                "SELECT 1 FROM runs, class WHERE id = ? AND plan = ? AND ended IS NULL AND id >="
+                " first_run"
+            )
+            if db.execute(query, [last, plan]).fetchone():
+                return int(last)
             return int(
                 db.execute("INSERT INTO runs (plan, began) VALUES (?, ?)", [plan, now()]).lastrowid
                 or 0
             )
 
     def end(self, run: int) -> None:
+        """End a run. If it graded nothing, its number is free for the next one."""
         with transaction(self.db) as db:
             db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
+            unused = "id = ? AND NOT EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)"
+            db.execute(f"DELETE FROM runs WHERE {unused}", [run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
-        """Return the number of the newest attempt with this key and without a grader fault.
+        """Return the number of the newest attempt with this key, without a grader fault and with
+        the class's present secret.
 
         Only attempts of ``run`` count if it is given. Return None if there is none.
         """
         fields = " AND ".join(f"{field} = ?" for field in AttemptKey.__slots__)
         query = (
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
-            " IS NULL OR run = ?)"
+            " IS NULL OR run = ?) AND run >= (SELECT first_run FROM class)"
         )
         row = self.db.execute(query, [name, *astuple(key), run, run]).fetchone()
         return row[0] if row else None
@@ -170,6 +182,7 @@ class Gradebook(ManualChanges):
             owner.name,
             run,
             *astuple(key),
+            report.seed,
             len(report.grader_faults),
             report.score,
             now(),
@@ -182,7 +195,7 @@ class Gradebook(ManualChanges):
             self._line(db, owner, row[0] if row else None)
             fields = (
                 "submission, run, digest, course_hash, grader_version, engine_hash, torch_version,"
-                " seed, sandbox, lang, lessons, faults, score, made_at, seconds"
+                " sandbox, lang, lessons, seed, faults, score, made_at, seconds"
             )
             query = (
                 f"INSERT INTO attempts ({fields}, replaced, report) VALUES"

@@ -57,6 +57,7 @@ def grade_folder(
             reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
             return GradebookEntry("submission", (), problem=reason)
         limits = limits_for(course, len(lessons), memory_bytes)
+        # At random, since students see each result at once and submit again.
         terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
         done: list[LessonResult] = []
 

@@ -167,6 +167,23 @@ class Source:
             for node in functions
         )
 
+    def end_of_definitions(self, asked: Collection[str]) -> int:
+        """Return the last line on which something is defined that counts: a function or class, an
+        import, a name in ``asked``, or one that a function or class reads.
+        """
+        defining = [node for node in self.tree.body if isinstance(node, DEFINING)]
+        read = {node.id for one in defining for node in ast.walk(one) if isinstance(node, ast.Name)}
+        counts = read | {*asked}
+        return max(
+            (
+                node.end_lineno or node.lineno
+                for node in self.tree.body
+                if isinstance(node, (*DEFINING, ast.Import, ast.ImportFrom))
+                or counts.intersection(bound_names(ast.Module(body=[node], type_ignores=[])))
+            ),
+            default=0,
+        )
+
     def may_be_changed(self, name: str) -> bool:
         """Return whether other statements may change the value of ``name``."""
         if isinstance(self.definitions.get(name), DEFINING):

@@ -13,7 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
+from grader.core.errors import (
+    EngineFault,
+    HostOutOfMemory,
+    MissingName,
+    StudentCodeError,
+    WorkerGone,
+    WorkerLost,
+)
 from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
@@ -44,8 +51,11 @@ class RpcClient:
         scenarios: str,
         limits: Limits,
         unloadable: StudentCodeError | None = None,
+        optional_after: int | None = None,
     ) -> None:
+        """``optional_after`` is the last line of a notebook whose exception costs anything."""
         self.source = source
+        self._optional_after = optional_after
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
         self._traffic = Traffic()
@@ -91,6 +101,7 @@ class RpcClient:
         code in this way. Raise the errors of ``load``.
         """
         self.source, self._unloadable, self._prefetched = source, None, {}
+        self._optional_after = None
         if self._line is None:
             self.load()
         else:
@@ -105,6 +116,7 @@ class RpcClient:
                 filename=source.filename,
                 name=source.module,
                 words=watched_words(self._scenarios),
+                optional_after=self._optional_after,
             )
             self.replaced = self.checked(
                 lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
@@ -213,7 +225,7 @@ class RpcClient:
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
 
-        If the host ran out of memory or was too busy, the error is an EngineFault or HostBusy.
+        If the host ran out of memory or was too busy, the error is a HostFault.
         """
         line, self._line = self._line, None
         assert line is not None
@@ -241,7 +253,7 @@ class RpcClient:
                 seconds=self.limits.cpu_seconds,
             )
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
-            return EngineFault(OUT_OF_MEMORY)
+            return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:

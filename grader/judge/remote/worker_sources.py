@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
-from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
+from grader.core.errors import EngineFault, HostFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
 from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
 from grader.core.subprocesses import isolated_command, scrubbed_environment
@@ -103,15 +103,16 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     return WorkerProcess(channel, pid, hello.guarantees, hello.missing, hello.limits)
 
 
+GONE = "the fork server is gone. If the kernel killed it, the host ran out of memory"
+
+
 @contextlib.contextmanager
 def fork_server_expected() -> Iterator[None]:
-    """Raise EngineFault if the fork server is gone when a block talks to it."""
+    """Raise HostFault if the fork server is gone when a block talks to it."""
     try:
         yield
     except (OSError, EOFError, BrokenFrame):
-        raise EngineFault(
-            "the fork server is gone. If the kernel killed it, the host ran out of memory"
-        ) from None
+        raise HostFault(GONE) from None
 
 
 class ForkedWorkers:

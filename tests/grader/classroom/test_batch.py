@@ -29,12 +29,13 @@ from grader.classroom.gradebook.store import FILE, Gradebook
 from grader.cli.commands.adjust import adjust, list_adjustments
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.engine_identity import engine_hash
-from grader.core.errors import EngineFault, ExitCode, SandboxRefused, UsageError
+from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.paths import PACKAGE
 from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.manifest import load_course
+from grader.course.stubs import without_markers
 from grader.judge.remote.worker_sources import REFUSED
 from grader.judge.seeds import check_seed
 from grader.render.html import render_page
@@ -57,16 +58,21 @@ CLASS = {
 
 @dataclass
 class CountingHost:
-    """The tests' host, which stays open. It counts gradings;
-    ``before`` can fail or stop the run.
+    """The tests' host, which stays open. It counts gradings of submissions, and apart from them
+    those of references; ``before`` can fail or stop the run.
     """
 
     host: ForkServerClient
+    references: list[int] = field(default_factory=list)
+    """The seeds from which references were graded."""
     graded: list[str] = field(default_factory=list)
     closed: int = 0
     before: Callable[[Task], None] = lambda task: None
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
+        if task.source == without_markers(spec.solution or ""):
+            self.references.append(task.seed)
+            return self.host.judge(options, spec, task)
         self.before(task)
         self.graded.append(task.source)
         return self.host.judge(options, spec, task)
@@ -307,18 +313,107 @@ def test_the_gradebook_keeps_what_was_graded(
 # -------------------------------------------------------------------------------------------- seeds
 
 
-def test_a_seed_depends_on_the_secret_and_on_the_submission(
-    tmp_path: Path, batch: Callable[..., ExitCode]
+def seeds_in(out: Path) -> dict[str, int]:
+    """Return the seed of each submission with a report."""
+    return {name: one["seed"] for name, one in results_by_name(out).items() if "seed" in one}
+
+
+def test_a_seed_depends_on_the_secret_and_is_one_for_a_run(
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
-    """Without a number the secret is random, so nobody knows a
-    seed beforehand; reports contain it.
+    """Without a number the secret is random, so nobody knows a seed beforehand. The references are
+    graded from it first, so a right answer passes from it.
     """
     seeds = []
     for out, seed in (("a", 5), ("b", 5), ("c", 6), ("d", None), ("e", None)):
         batch(out=tmp_path / out, seed=seed)
-        seeds.append([results_by_name(tmp_path / out)[name]["seed"] for name in ("alice", "bob")])
+        (one,) = set(seeds_in(tmp_path / out).values())
+        seeds.append(one)
     assert seeds[0] == seeds[1]
-    assert len({seed for pair in seeds[1:] for seed in pair}) == 8
+    assert len(set(seeds[1:])) == 4
+    assert counting_host.references == seeds
+
+
+def test_copies_that_differ_in_a_comment_get_equal_inputs_and_marks(
+    tmp_path: Path, batch: Callable[..., ExitCode]
+) -> None:
+    """The answer is wrong for about half of all seeds."""
+    for number in range(6):
+        (tmp_path / "class" / f"copy{number}").mkdir()
+        lucky = f"# {number}\ndef double(x): return 2 * x if x.flatten()[0] > 0 else x\n"
+        (tmp_path / "class" / f"copy{number}" / "tiny.py").write_text(lucky + REST)
+    batch(seed=None)
+    found = [one for name, one in results_by_name(tmp_path / "out").items() if "copy" in name]
+    told = {
+        json.dumps(
+            [
+                [check[key] for key in ("id", "seed", "outcome", "points", "inputs", "actual")]
+                for check in one["lessons"][0]["checks"]
+            ]
+        )
+        for one in found
+    }
+    assert (len(found), len(told)) == (6, 1)
+
+
+def test_a_later_run_has_another_seed_and_keeps_those_of_earlier_ones(
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
+) -> None:
+    """A run that grades nothing has none, so it does not matter how often the command was typed."""
+    for out, empty_runs in (("once", 0), ("often", 3)):
+        batch(out=tmp_path / out)
+        first = seeds_in(tmp_path / out)
+        for _ in range(empty_runs):
+            batch(out=tmp_path / out)
+        (tmp_path / "class" / "late").mkdir()
+        (tmp_path / "class" / "late" / "tiny.py").write_text(WRONG)
+        batch(out=tmp_path / out)
+        assert counting_host.graded == [WRONG]
+        shutil.rmtree(tmp_path / "class" / "late")
+        second = seeds_in(tmp_path / out)
+        assert {**second, **first} == second
+        assert second["late"] not in first.values()
+    assert stable_files(tmp_path / "once") == stable_files(tmp_path / "often")
+    batch(out=tmp_path / "once", regrade=True)
+    (third,) = {seed for name, seed in seeds_in(tmp_path / "once").items() if name != "late"}
+    assert third not in second.values()
+
+
+def test_a_run_that_was_cut_keeps_its_seed_until_all_is_graded(
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
+) -> None:
+    """The number of a run is on disk before the first submission is graded."""
+
+    def cut_after(so_many: int) -> Callable[[Task], None]:
+        def cut(task: Task) -> None:
+            if len(counting_host.graded) == so_many:
+                raise RunStopped
+
+        return cut
+
+    for so_many in (0, 1, 1):
+        counting_host.before = cut_after(so_many)
+        with pytest.raises(RunStopped):
+            batch(seed=None)
+    counting_host.before = lambda task: None
+    batch(seed=None)
+    assert len(set(seeds_in(tmp_path / "out").values())) == 1
+
+
+def test_an_old_gradebook_keeps_the_seeds_of_what_it_graded(
+    tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
+) -> None:
+    """There each submission had its own. A new way to make seeds grades nothing again."""
+    batch()
+    with Gradebook.open(tmp_path / "out") as book:
+        query = "UPDATE attempts SET seed = id, report = json_set(report, '$.seed', id)"
+        book.db.execute(query)
+    as_of_format(3, tmp_path / "out" / FILE, engine_known=True)
+    batch(seed=None)
+    assert counting_host.graded == []
+    assert sorted(seeds_in(tmp_path / "out").values()) == [1, 2, 3]
+    batch(regrade=True, check="tiny.double")
+    assert sorted(seeds_in(tmp_path / "out").values()) == [1, 2, 3]
 
 
 def test_a_check_is_graded_from_the_seed_that_grade_would_make_of_the_submissions(
@@ -472,8 +567,10 @@ def halved(judge: Callable[..., JudgeResult]) -> Callable[..., JudgeResult]:
     return judge_wrongly
 
 
-def as_of_format(version: int, path: Path) -> None:
-    """Write a gradebook again as an older version would have, by that version's own steps."""
+def as_of_format(version: int, path: Path, *, engine_known: bool = False) -> None:
+    """Write a gradebook again as an older version would have, by that version's own steps; its
+    reports do not name their engine unless it is ``engine_known``.
+    """
     newer = path.with_suffix(".newer")
     path.rename(newer)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as db:
@@ -484,8 +581,8 @@ def as_of_format(version: int, path: Path) -> None:
             names = [row[1] for row in db.execute(f"PRAGMA main.table_info({table})")]
             listed = ", ".join(f'"{name}"' for name in names)
             db.execute(f"INSERT INTO {table} ({listed}) SELECT {listed} FROM newer.{table}")
-        db.execute("UPDATE attempts SET report = json_remove(report, '$.engine_hash')")
-        db.execute("UPDATE attempts SET report = json_remove(report, '$.torch_version')")
+        for key in () if engine_known else ("engine_hash", "torch_version"):
+            db.execute(f"UPDATE attempts SET report = json_remove(report, '$.{key}')")
     newer.unlink()
 
 
@@ -756,6 +853,86 @@ def test_a_page_that_can_not_be_made_is_one_row(
     assert batch() is ExitCode.OK
     assert grades_table(out)["bob"]["score"] == "5.0"
     assert (out / "reports" / "bob.html").exists()
+
+
+# ----------------------------------------------------------------------------------- broken courses
+
+HIDDEN = "tests/checks/tiny/test_hidden.py"
+BREAKS = {
+    "a check that the solution fails": (
+        "assert_equal(student.LIMIT, reference.LIMIT)",
+        "assert_equal(student.LIMIT, 19.0)",
+        r"test_hidden\.py:28: the course's own solution of tiny does not pass tiny\.limit: ",
+    ),
+    "a check that raises": (
+        "assert_equal(student.LIMIT, reference.LIMIT)",
+        "1 / 0",
+        r"test_hidden\.py:30: .* does not pass tiny\.limit: ZeroDivisionError: division by zero\.",
+    ),
+    "a syntax error": ("def test_limit(", "def (", r"test_hidden\.py:28: SyntaxError: "),
+}
+
+
+@pytest.mark.parametrize("name", BREAKS)
+def test_a_broken_course_stops_the_run_before_the_first_submission(
+    name: str,
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    counting_host: CountingHost,
+    small_course: Course,
+) -> None:
+    """The message has file, line and exception. Once the course is mended, everyone is graded."""
+    before, after, said = BREAKS[name]
+    file = Path(shutil.copytree(small_course.root, tmp_path / "course")) / HIDDEN
+    text = file.read_text("utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), "utf-8")
+    with pytest.raises(CourseError, match=said) as refused:
+        batch(course=load_course(tmp_path / "course"))
+    assert (counting_host.graded, refused.value.exit_code) == ([], ExitCode.USAGE)
+    with Gradebook.open(tmp_path / "out") as book:
+        assert not [entry for entry in book.entries() if entry.report or entry.fault]
+    file.write_text(text, "utf-8")
+    assert batch(course=load_course(tmp_path / "course")) is ExitCode.OK
+
+
+def test_references_are_graded_once_and_only_if_there_is_something_to_grade(
+    batch: Callable[..., ExitCode], counting_host: CountingHost
+) -> None:
+    batch()
+    assert len(counting_host.references) == 1
+    batch()
+    assert len(counting_host.references) == 1
+
+
+def test_one_check_graded_again_needs_no_other_lessons_reference(
+    tmp_path: Path,
+    batch: Callable[..., ExitCode],
+    counting_host: CountingHost,
+    small_course: Course,
+) -> None:
+    course = with_two_lessons(small_course, tmp_path / "course")
+    batch(course=course)
+    assert len(counting_host.references) == 2
+    batch(course=course, regrade=True, check="tiny.double")
+    assert len(counting_host.references) == 3
+
+
+def test_a_fault_of_ours_at_a_reference_does_not_accuse_the_course(
+    batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A busy host is tried once more; then the submissions themselves are tried."""
+    judge, refused = counting_host.judge, []
+
+    def judge_no_reference(options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
+        if task.source == without_markers(spec.solution or ""):
+            refused.append(task)
+            raise EngineFault("the fork server broke: it ended without a result")
+        return judge(options, spec, task)
+
+    monkeypatch.setattr(counting_host, "judge", judge_no_reference)
+    assert batch() is ExitCode.OK
+    assert (len(refused), len(counting_host.graded)) == (2, 3)
 
 
 def test_a_sandbox_that_refuses_ends_the_run(

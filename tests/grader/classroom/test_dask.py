@@ -323,7 +323,7 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
     worker: None, tmp_path: Path, grade_here: Callable[..., ExitCode], small_course: Course
 ) -> None:
     """The bytes are the same as without a cluster. The task has the student's text, but not the
-    gradebook or its secret.
+    gradebook or its secret. The first task is the lesson's reference.
     """
     client = LocalClient()
     assert grade_here(client) is ExitCode.OK
@@ -332,11 +332,9 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
         is ExitCode.OK
     )
     assert stable_files(tmp_path / "out") == stable_files(tmp_path / "local")
-    assert [one["files"][0]["text"].splitlines()[0] for one in client.asked] == [
-        "# 0",
-        "# 1",
-        "# 2",
-    ]
+    reference, *asked = client.asked
+    assert [one["files"][0]["text"].splitlines()[0] for one in asked] == ["# 0", "# 1", "# 2"]
+    assert {one["settings"]["seed"] for one in asked} == {reference["settings"]["seed"]}
     assert {key for one in client.asked for key in one} == {
         "run",
         "engine_hash",
@@ -486,7 +484,7 @@ def test_a_fault_of_a_worker_is_a_row_and_no_zero(
     assert "node7: KeyError" in entries["student01"]["problem"]
     again = LocalClient()
     assert grade_here(again) is ExitCode.OK
-    assert [one["name"] for one in again.asked] == ["student01"]
+    assert [one["name"] for one in again.asked] == ["tiny", "student01"]
 
 
 def test_a_submission_whose_workers_all_died_is_tried_once_more(

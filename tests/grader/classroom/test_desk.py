@@ -66,9 +66,9 @@ def recorded(
     *,
     name: str,
 ) -> Report:
-    """Return a replacement for grading: each file contains the points that it gets."""
-    right = "= 10" in files["tiny"].text
-    outcomes = (Outcome.PASSED, Outcome.PASSED if right else Outcome.FAILED)
+    """Return a replacement for grading: each file but the reference contains its points."""
+    wrong = "POINTS = 5" in files["tiny"].text
+    outcomes = (Outcome.PASSED, Outcome.FAILED if wrong else Outcome.PASSED)
     checks = [
         make_check(check, outcome, source_line=None if outcome is Outcome.PASSED else 2)
         for check, outcome in zip(COLUMN.checks, outcomes, strict=True)

@@ -28,7 +28,7 @@ from grader.core.report import (
     SandboxReport,
 )
 
-KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", 7, "auto", "en", "tiny")
+KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", "auto", "en", "tiny")
 
 
 def report(name: str, *, outcome: Outcome = Outcome.PASSED, hidden: bool = False) -> Report:
@@ -242,7 +242,6 @@ def test_an_attempt_is_found_by_everything_that_its_verdict_depends_on(tmp_path:
             ("grader_version", "1"),
             ("engine_hash", "e2"),
             ("torch_version", "2.1"),
-            ("seed", 8),
             ("sandbox", "off"),
             ("lang", "ko"),
         )
@@ -264,6 +263,33 @@ def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
         grade(book, "b", Outcome.FAILED)
         grade(book, "c")
         assert book.commonest_mistakes(3) == [CommonMistake("tiny", "squares", "x is squared", 2)]
+
+
+def test_a_new_secret_begins_a_run_and_leaves_earlier_attempts_alone(tmp_path: Path) -> None:
+    """The same secret again changes nothing."""
+    with new_gradebook(tmp_path) as book:
+        grade(book, "al")
+        first = book.begin("plan")
+        seed = book.seed_of(first)
+        book.set_secret(1)
+        assert (book.begin("plan"), book.seed_of(first)) == (first, seed)
+        assert book.find("al", KEY) is not None
+        book.set_secret(2)
+        assert book.find("al", KEY) is None
+        second = book.begin("plan")
+        assert second > first
+        book.set_secret(2)
+        assert book.begin("plan") == second
+
+
+def test_a_run_that_graded_nothing_gives_its_number_back(tmp_path: Path) -> None:
+    with new_gradebook(tmp_path) as book:
+        empty = book.begin("plan")
+        book.end(empty)
+        assert book.begin("another") == empty
+        grade(book, "al")
+        book.end(book.begin("plan"))
+        assert book.begin("plan") > empty
 
 
 def test_a_run_that_did_not_end_is_gone_on_with_and_no_other(tmp_path: Path) -> None:
@@ -380,4 +406,4 @@ def test_steps_that_were_released_are_never_edited() -> None:
     """A change of the tables is a new step at the end. Comments and line breaks do not count."""
     steps = [" ".join(re.sub(r"--.*", "", step).split()) for step in STEPS]
     digests = [hashlib.sha256(step.encode()).hexdigest()[:12] for step in steps]
-    assert digests == ["575af46bf507", "4b546f3e50f3", "f228c3c0c6ee"]
+    assert digests == ["575af46bf507", "4b546f3e50f3", "f228c3c0c6ee", "5d4f4884c696"]

@@ -272,7 +272,7 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         book.set_class({"lessons": json.dumps([["tiny", "Tiny", 10.0]])})
         run = book.begin("test")
         for name, text in texts.items():
-            key = AttemptKey(name, "hash", "0", "engine", "torch", 1, "off", "en", "tiny")
+            key = AttemptKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
             files = [LessonFile("tiny", "tiny.py", text)]
             book.keep(
                 SubmissionRow(name, (StudentIdentity(name.title()),)),

@@ -24,6 +24,7 @@ from grader.cli.commands.interrupts import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
 from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course
+from grader.course.stubs import without_markers
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import Cancelled, HostPool, map_unordered
@@ -38,18 +39,20 @@ LONGEST_SECONDS = 60
 
 @dataclass
 class InterruptingHost:
-    """The tests' host, which stays open. At the second submission it presses Ctrl-C ``times``
-    times, each after the previous one took effect.
+    """The tests' host, which stays open. At the second submission, or ``at_reference``, it presses
+    Ctrl-C ``times`` times, each after the previous one took effect.
     """
 
     host: ForkServerClient
     times: int = 0
+    at_reference: bool = False
     graded: int = 0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        self.graded += 1
-        if self.graded == 2:
+        is_reference = task.source == without_markers(spec.solution or "")
+        self.graded += not is_reference
+        if is_reference if self.at_reference else self.graded == 2:
             self.press()
         if self.abandoned.is_set():
             raise EngineFault("the run was stopped")
@@ -84,8 +87,8 @@ def run(
         (tmp_path / "class" / name).mkdir(parents=True)
         (tmp_path / "class" / name / "tiny.py").write_text(f"# {number}\n{WRONG}")
 
-    def grade(out: str, times: int = 0) -> InterruptingHost:
-        pressing = InterruptingHost(host, times)
+    def grade(out: str, times: int = 0, *, at_reference: bool = False) -> InterruptingHost:
+        pressing = InterruptingHost(host, times, at_reference)
         wanted = BatchOptions(tmp_path / "class", tmp_path / out, seed=5, sandbox="auto", lang="en")
         if times:
             with pytest.raises(KeyboardInterrupt):
@@ -101,7 +104,7 @@ def finished(out: Path) -> list[str]:
     """Return the submissions that have a report; each must have its page."""
     with Gradebook.open(out) as book:
         names = [entry.name for entry in book.entries() if entry.report]
-    assert {f"{name}.html" for name in names} <= {path.name for path in (out / "reports").iterdir()}
+    assert {f"{name}.html" for name in names} <= {path.name for path in out.glob("reports/*")}
     return names
 
 
@@ -135,6 +138,16 @@ def test_the_second_ctrl_c_ends_at_once_and_what_was_kept_stays(
     assert run("out").graded == len(NAMES) - len(already)
     run("whole")
     assert stable_files(tmp_path / "out") == stable_files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_ctrl_c_while_a_reference_is_graded_begins_nothing(
+    times: int, tmp_path: Path, run: Callable[..., InterruptingHost]
+) -> None:
+    """The next run proves the references again before it grades."""
+    first = run("out", times=times, at_reference=True)
+    assert (first.graded, finished(tmp_path / "out")) == (0, [])
+    assert run("out").graded == len(NAMES)
 
 
 def test_waiting_for_results_uses_a_timeout(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from grader.core.limits import Limits
 from grader.core.protocol import (
     ANSWERS,
+    BrokenCourse,
     BrokerRequest,
     DebugRequest,
     Envelope,
@@ -130,7 +131,7 @@ def test_an_outcome_that_is_none_is_told() -> None:
 
 
 def test_every_answer_has_a_name_of_its_own() -> None:
-    answers = (JudgeResult(()), Refused("no", {}), Fault("oh"))
+    answers = (JudgeResult(()), Refused("no", {}), BrokenCourse("no", {}), Fault("oh"))
     assert [list(answer_as_json(answer)) for answer in answers] == [[name] for name in ANSWERS]
 
 

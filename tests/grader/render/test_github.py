@@ -65,6 +65,17 @@ def test_what_a_student_wrote_is_never_a_command_of_its_own() -> None:
     assert "file=work/a%2Cb%3A%3Ac%0A.py" in properties
 
 
+def test_an_annotation_says_how_many_points_wait_for_its_check() -> None:
+    found = with_check()
+    (lesson,) = found.lessons
+    waiting = replace(
+        lesson.checks[0], id="slopes.later", outcome=Outcome.SKIPPED, needs=lesson.checks[0].id
+    )
+    found = replace(found, lessons=(replace(lesson, checks=(*lesson.checks, waiting)),))
+    (line,) = lines(found)
+    assert f"%0A{waiting.max_points:g} points wait for this check: they can come back" in line
+
+
 def test_right_waiting_and_unbegun_checks_are_not_annotated() -> None:
     for outcome in (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED):
         assert lines(with_check(outcome=outcome)) == []

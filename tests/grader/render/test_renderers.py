@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import html
 import itertools
 import math
 import re
@@ -35,10 +36,11 @@ from grader.core.scoring import lesson_score, lesson_status, points_for, report_
 from grader.core.value_text import pair, text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
+from grader.render.github import summary
 from grader.render.html import inlined, render_page, style
 from grader.render.labels import MARKS, STATUS_WORDS, WORDS
 from grader.render.learner_page import LearnerExtras, LessonHistory
-from grader.render.outline import by_function, next_step, sections
+from grader.render.outline import by_function, next_step, points_waiting, sections
 from grader.render.terminal import make_console, show_report
 
 # ------------------------------------------------------------------------------------------ reports
@@ -703,10 +705,11 @@ def opened(source: str, kind: str) -> list[bool]:
 
 SAME = replace(NAMED, id="tiny.again", title="naming works again")
 CHAIN = [
-    replace(WAITING, id="tiny.w1", title="first wait", message=f"waits for: {NAMED.title}"),
-    replace(WAITING, id="tiny.w2", title="second wait", message="waits for: first wait"),
-    replace(WAITING, id="tiny.w3", title="third wait", message="waits for: something else"),
+    replace(WAITING, id="tiny.w1", title="first wait", max_points=0.25, needs=NAMED.id),
+    replace(WAITING, id="tiny.w2", title="second wait", max_points=5.0, needs="tiny.w1"),
+    replace(WAITING, id="tiny.w3", title="third wait", message=f"waits for: {NAMED.title}"),
 ]
+WORTH = "{} wait for this check: they can come back with one fix"
 
 
 def test_a_shared_cause_is_explained_once() -> None:
@@ -720,7 +723,9 @@ def test_a_shared_cause_is_explained_once() -> None:
 
 
 def test_checks_that_wait_are_counted_under_the_failure_they_wait_for() -> None:
-    """This includes waiting through others; checks that wait for no failure are separate."""
+    """This includes waiting through others. Checks of older reports, which do not name what they
+    need, are separate.
+    """
     (group,) = by_function(lesson(RIGHT, NAMED, *CHAIN))
     (failure,) = group.failures
     assert [one.title for one in failure.waiting] == ["first wait", "second wait"]
@@ -729,6 +734,26 @@ def test_checks_that_wait_are_counted_under_the_failure_they_wait_for() -> None:
     for count in ("2 more checks wait for this", "1 check waits for another check"):
         assert count in text
     assert "1 check is right" in text
+
+
+def test_a_failure_says_how_many_points_wait_for_it(shown: Shown) -> None:
+    """Checks that wait through others count, a bonus does not; with a grader fault there is nothing
+    to fix.
+    """
+    bonus = replace(WAITING, id="tiny.w4", bonus=True, needs=NAMED.id)
+    later = replace(WAITING, id="tiny.w5", max_points=1.0, needs="tiny.raising")
+    raised = check("raising", Outcome.ERROR)
+    found = lesson(NAMED, raised, *CHAIN, bonus, later)
+    one = "1 point waits for this check: it can come back with one fix"
+    english = Catalogue()
+    on_github = html.unescape(summary(report(found), english))
+    for said in (shown(report(found)), render_page(report(found)), on_github):
+        assert [said.count(text) for text in (WORTH.format("5.25 points"), one)] == [1, 1]
+    korean = points_waiting(NAMED, found, engine_catalogue("ko"))
+    assert "5.25점이 보류" in korean
+    assert points_waiting(RIGHT, found, english) == ""
+    fault = replace(FAULT, id=NAMED.id)
+    assert points_waiting(fault, lesson(fault, *CHAIN), english) == ""
 
 
 def test_functions_with_failures_come_first_and_those_all_right_last() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.core.report import Outcome
 from grader.course.course import Course, Lesson
 from grader.course.manifest import find_course, load_course
 from grader.verify.case_result import Case, CaseResult
@@ -101,6 +102,10 @@ def test_a_promise_about_something_else_is_named(lesson: Lesson) -> None:
     )
 
 
+def failing(*checks: str) -> CaseResult:
+    return CaseResult(outcomes=tuple((name, Outcome.FAILED) for name in checks))
+
+
 def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
     lesson: Lesson,
 ) -> None:
@@ -109,13 +114,10 @@ def test_points_are_shared_and_a_wrong_answer_has_to_break_its_promise_alone(
     found = {
         Case(lesson, "solution", "", ""): [(1, CaseResult(points=points))],
         Case(lesson, "mistake", "squares", ""): [
-            (1, CaseResult(failed=("double",))),
-            (2, CaseResult(failed=("double", "gradient_of_double"))),
+            (1, failing("double")),
+            (2, failing("double", "gradient_of_double")),
         ],
-        Case(lesson, "mistake", "off_by_one", ""): [
-            (1, CaseResult(failed=("limit",))),
-            (2, CaseResult()),
-        ],
+        Case(lesson, "mistake", "off_by_one", ""): [(1, failing("limit")), (2, CaseResult())],
     }
     held = held_promises(lesson, found)
     assert [(one.name, one.points, one.shown_by) for one in held] == [
