@@ -117,6 +117,8 @@ def test_no_built_in_does_the_work(student: Student, draw: RandomInputs) -> None
     for x in (many, far):
         want = torch.sigmoid(x.detach())
         seen = student.observe("operators", x, draw.tensor(len(x), dtype=x.dtype))
+        details = {"inputs": {"x": x.detach()}, "message": "Sigmoid.apply(x) is wrong"}
+        helpers.assert_all(seen["value"], want, **details, **helpers.NEAR)
         for name, line in used.items():
             # a method of that name may be the student's own, until its operator is seen to run
             own = not any(map(is_sigmoid, seen["forward"]["operators"]))
@@ -143,6 +145,11 @@ def test_gradient_uses_the_incoming_gradient(student: Student, draw: RandomInput
     ]
     message = "the gradient for the incoming gradient v is wrong"
     assert_gradient_near(got, x, v, message, figures=figures)
+    x = draw.tensor(2000, low=-6.0, high=6.0, digits=None, requires_grad=True)
+    v = draw.tensor(2000)
+    seen = student.observe("operators", x, v)  # is it right while operators are seen?
+    details = {"inputs": {"x": x.detach(), "v": v}, "message": message, **helpers.NEAR}
+    helpers.assert_all(seen["gradient"], v * local_derivative(x), **details)
 
 
 @check(points=0.25, about="Sigmoid", at="Sigmoid.forward", needs=test_no_built_in_does_the_work)
