@@ -423,7 +423,7 @@ def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
         "class Sigmoid(torch.autograd.Function):\n"
         "    @staticmethod\n"
         "    def forward(ctx, x):\n"
-        "        while x.numel() == 3 and x.max() == 6.0: pass\n"
+        "        while x.numel() == 4 and x.max() == 6.0: pass\n"
         "        y = 1 / (1 + torch.exp(-x))\n"
         "        ctx.save_for_backward(y)\n"
         "        return y\n"
