@@ -161,24 +161,24 @@ def fetched(groups):
     return {key: {name: next(flat) for name in group} for key, group in groups.items()}
 
 
-def run(student, leaves, steps, roots, given=None, held=None):
-    """The data of every step, and of the leaves data and grad before backward of each root in turn
-    and after it.
+def numbers(draw):
+    """Four numbers of either sign and size: 0.3 to 0.9, -1.9 to -1.1, 1.1 to 1.9, -0.9 to -0.3."""
+    bounds = (0.3, 0.9), (-1.9, -1.1), (1.1, 1.9), (-0.9, -0.3)
+    return [draw.number(low, high, digits=4) for low, high in bounds]
 
-    Grads that are given by name are set before backward; those in ``held`` are set on the leaves
-    before the first step, and then each step's result is compared by identity with the leaves and
-    with earlier results.
+
+def run(student, leaves, steps, roots, given=None):
+    """The data of every step, and of the leaves data and grad, after backward of each root in turn.
+
+    Grads that are given by name are set before backward.
     """
-    names, odd = evaluate(student, leaves, steps, held)
+    names, odd = evaluate(student, leaves, steps)
     if odd is not None:
         return {"odd": odd}
     for name, grad in (given or {}).items():
         names[name].grad = grad
     only_leaves = {name: names[name] for name in leaves}
-    groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
-    known = [*leaves, *(name for name, _ in steps)]
-    pairs = [(name, one) for name, _ in steps for one in known[: known.index(name)] if held]
-    groups["same"] = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
+    groups = {"data": read(names, "data")}
     for root in roots:
         names[root].backward()
     groups |= {"grads": read(only_leaves, "grad"), "after": read(names, "data")}
@@ -244,39 +244,77 @@ def judge_plain_python(student, filled=None):
     plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
 
 
-def judge(student, lines, *roots, held=None):
-    """Data, and gradients of the roots one after the other, must be torch's; nothing else may
-    change. Where the leaves held grads before, the gradients are added to these, and no step may
-    return a leaf or an earlier result itself.
+def judge_new(student, data):
+    """A Value that was just made holds its number, and a gradient of 0.0."""
+    no_torch_named(student)
+    value = student.Value(data)
+    details = {"inputs": {"a": data}, "facts": {"name": "a"}}
+    held, grad = fetch(value.data, value.grad)
+    details["facts"]["type"] = type_name(held)
+    if not isinstance(held, int | float):
+        fail(
+            "{name}.data is of type {type}, expected a number",
+            expected=data,
+            actual=held,
+            **details,
+        )
+    if held != data:
+        fail("{name}.data is wrong", expected=data, actual=held, **details)
+    if not is_number(grad) or grad != 0.0:
+        fail("before backward {name}.grad should be 0.0", expected=0.0, actual=grad, **details)
+
+
+def judge_inputs(student, lines, draw):
+    """Each step must return a new Value and leave data and grad of the leaves alone. What raises
+    or returns no Value is judged where the operation is.
     """
+    no_torch_named(student)
+    held = {name: draw.number() for name in lines.leaves}
+    try:
+        names, odd = evaluate(student, lines.leaves, lines.steps, held)
+    except StudentCodeError:
+        return
+    if odd is not None:
+        return
+    leaves = {name: names[name] for name in lines.leaves}
+    known, steps = [*lines.leaves, *(name for name, _ in lines.steps)], dict(lines.steps)
+    pairs = [(name, one) for name in steps for one in known[: known.index(name)]]
+    same = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
+    seen = fetched({"data": read(leaves, "data"), "grad": read(leaves, "grad"), "same": same})
+    for (name, other), itself in seen["same"].items():
+        if itself:
+            kind = "input" if other in lines.leaves else "earlier"
+            facts = {"lines": lines, "formula": steps[name], "name": other, kind: other}
+            message = "{formula} returned {name} itself, not a new Value"
+            fail(message, inputs=lines.inputs, facts=facts)
+    for what, wanted in (("data", lines.leaves), ("grad", held)):
+        for name, number in wanted.items():
+            got, facts = seen[what][name], {"name": name, "what": what}
+            if not is_number(got) or got != number:
+                message = "an operation changed {name}.{what}"
+                fail(message, expected=number, actual=got, inputs=lines.inputs, facts=facts)
+
+
+def judge(student, lines, *roots):
+    """Data, and gradients of the roots one after the other, must be torch's; no data may change."""
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
     with showing(lines.shown):
-        seen = run(student, lines.leaves, lines.steps, roots, held=held)
-    before = held or dict.fromkeys(lines.leaves, 0.0)
-    truth = lines.gradients(*roots)
+        seen = run(student, lines.leaves, lines.steps, roots)
     facts = {
         "lines": lines,
         "seen": seen,
         "roots": roots,
         "root": ", ".join(roots),
-        "truth": {name: grad + before[name] for name, grad in truth.items()},
-        "before": before,
+        "truth": lines.gradients(*roots),
     }
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
-    for (name, other), same in seen["same"].items():
-        if same:
-            kind = "input" if other in lines.leaves else "earlier"
-            told = {**facts, "formula": dict(lines.steps)[name], "name": other, kind: other}
-            fail(
-                "{formula} returned {name} itself, not a new Value", inputs=lines.inputs, facts=told
-            )
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
     judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
 
 
 def judge_data(seen, lines, facts, figure):
-    """Every step's number, and a grad of zero to begin with."""
+    """Every step's number, before backward and after it."""
     want = {name: float(tensor.detach()) for name, tensor in lines.tensors().items()}
     for name in (*lines.leaves, *dict(lines.steps)):
         told = {**facts, "name": name, "type": type_name(seen["data"][name])}
@@ -293,16 +331,6 @@ def judge_data(seen, lines, facts, figure):
             fail("{name}.data is wrong", **details)
         if not close(seen["after"][name], want[name]):
             fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
-    for name in lines.leaves:
-        held = facts["before"][name]
-        if not is_number(seen["start"][name]) or seen["start"][name] != held:
-            fail(
-                "before backward {name}.grad should be {held}",
-                expected=held,
-                actual=seen["start"][name],
-                inputs=lines.inputs,
-                facts={**facts, "name": name, "held": held},
-            )
 
 
 def judge_gradients(seen, lines, facts, figure):
@@ -316,7 +344,6 @@ def judge_gradients(seen, lines, facts, figure):
             "type": type_name(got[name]),
             "got": got[name],
             "wanted": want[name],
-            "held": facts["before"][name],
         }
         details = {
             "expected": want,
@@ -327,16 +354,14 @@ def judge_gradients(seen, lines, facts, figure):
         }
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type}, expected a number", **details)
-        if not close(got[name], want[name], scale) and told["held"]:
-            fail(
-                "{name}.grad held {held}: after backward it is {got}, expected {wanted}", **details
-            )
         if not close(got[name], want[name], scale):
             fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
-def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls=1):
-    """zero_grad(root) must clear what root was computed from, and leave everything else."""
+def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls=1, others=False):
+    """zero_grad(root) must clear what root was computed from, and, if ``others``, leave everything
+    else.
+    """
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
     no_torch_named(student)
@@ -350,10 +375,11 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls
     no_odd_step(seen, lines.steps, inputs=inputs)
     got = seen["grads"]
     figures = [partial(drawn, student, lines, [root], "grad", filled, want)]
-    for name in names:
+    for name in names if others else sorted(below, key=names.index):
         facts = {
             "name": name,
             "root": root,
+            "backward": backward,
             "type": type_name(got[name]),
             "seen": seen,
             "filled": filled,
@@ -380,7 +406,7 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls
                 " {name}",
                 **details,
             )
-        if got[name] != want[name]:
+        if name not in below and got[name] != want[name]:
             fail(
                 "zero_grad({root}) changed {name}.grad, although {root} was not computed from"
                 " {name}",
