@@ -8,6 +8,7 @@ what a message shows, ready to be pasted.
 import contextlib
 import functools
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,9 +30,10 @@ from grader.authoring import (
 BANNED = ("Value", "zero_grad")
 MOST_DRAWN = 200
 """Values, or pairs of them, in a picture."""
-RELATIVE, ABSOLUTE = 1e-10, 1e-11
+RELATIVE, ABSOLUTE, ROUGH = 1e-10, 1e-11, 1e4
 """Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values
-come nowhere near.
+come nowhere near. A check on which others wait multiplies them by ``ROUGH``: digits are judged for
+each operation.
 """
 
 
@@ -78,18 +80,19 @@ class Expression:
 
 
 def expression(text, **leaves):
-    """An Expression from its lines."""
-    return Expression(
-        leaves, tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines())
-    )
+    """An Expression from its lines, with those of the leaves that occur in it."""
+    steps = tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines())
+    words = set(re.findall(r"\w+", text))
+    return Expression({name: leaves[name] for name in leaves if name in words or not steps}, steps)
 
 
-def close(actual, expected, scale=1.0):
+def close(actual, expected, scale=1.0, factor=1.0):
     """Whether two numbers are the same up to rounding; scale is the size of what was added up on
-    the way.
+    the way, and factor is that of the tolerances.
     """
+    absolute = ABSOLUTE * max(1.0, scale) * factor
     return is_number(actual) and math.isclose(
-        actual, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE * max(1.0, scale)
+        actual, expected, rel_tol=RELATIVE * factor, abs_tol=absolute
     )
 
 
@@ -295,8 +298,10 @@ def judge_inputs(student, lines, draw):
                 fail(message, expected=number, actual=got, inputs=lines.inputs, facts=facts)
 
 
-def judge(student, lines, *roots):
-    """Data, and gradients of the roots one after the other, must be torch's; no data may change."""
+def judge(student, lines, *roots, factor=1.0):
+    """Data, and gradients of the roots one after the other, must be torch's; no data may change.
+    factor is that of the tolerances.
+    """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
     with showing(lines.shown):
@@ -304,6 +309,7 @@ def judge(student, lines, *roots):
     facts = {
         "lines": lines,
         "seen": seen,
+        "factor": factor,
         "roots": roots,
         "root": ", ".join(roots),
         "truth": lines.gradients(*roots),
@@ -327,9 +333,9 @@ def judge_data(seen, lines, facts, figure):
         }
         if not isinstance(seen["data"][name], int | float):
             fail("{name}.data is of type {type}, expected a number", **details)
-        if not close(seen["data"][name], want[name]):
+        if not close(seen["data"][name], want[name], factor=facts["factor"]):
             fail("{name}.data is wrong", **details)
-        if not close(seen["after"][name], want[name]):
+        if not close(seen["after"][name], want[name], factor=facts["factor"]):
             fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
 
 
@@ -354,7 +360,7 @@ def judge_gradients(seen, lines, facts, figure):
         }
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type}, expected a number", **details)
-        if not close(got[name], want[name], scale):
+        if not close(got[name], want[name], scale, facts["factor"]):
             fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
