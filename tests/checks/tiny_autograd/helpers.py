@@ -293,7 +293,7 @@ def judge_inputs(student, lines, draw):
     for what, wanted in (("data", lines.leaves), ("grad", held)):
         for name, number in wanted.items():
             got, facts = seen[what][name], {"name": name, "what": what}
-            if not is_number(got) or got != number:
+            if not close(got, number, factor=ROUGH):
                 message = "an operation changed {name}.{what}"
                 fail(message, expected=number, actual=got, inputs=lines.inputs, facts=facts)
 

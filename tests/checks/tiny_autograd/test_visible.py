@@ -46,10 +46,10 @@ def test_products(student, draw):
 def test_differences(student, draw):
     """differences and negatives are right"""
     a, b, c, _ = helpers.numbers(draw)
-    judge(student, expression("root = -a", a=a))
-    judge(student, expression("root = a - b", a=a, b=b))
-    judge(student, expression("s = a - b\nroot = -s - c", a=a, b=b, c=c))
-    judge(student, expression("s = a - b\nroot = s - c", a=a, b=b * 1e12, c=c))
+    judge_roughly(student, expression("root = -a", a=a))
+    judge_roughly(student, expression("root = a - b", a=a, b=b))
+    judge_roughly(student, expression("s = a - b\nroot = -s - c", a=a, b=b, c=c))
+    judge_roughly(student, expression("s = a - b\nroot = s - c", a=a, b=b * 1e12, c=c))
 
 
 @check(points=0.25, about="Value", at="Value.tanh")
