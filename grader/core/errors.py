@@ -13,6 +13,7 @@
     WorkerLost                the worker gave no (usable) answer: ``timeout`` or ``crashed``
     └── WorkerGone            its connection ended, so it has ended or is about to
     CheckFailure              a check failed: the expected value and the returned one
+    └── UndefinedTruth        the expected value is NaN, although the check does not expect that
 
 ``wire.BrokenFrame`` is not here: the worker imports nothing of the engine except ``wire``. The
 judge turns it into ``WorkerLost``.
@@ -74,8 +75,8 @@ class EngineFault(GraderError):
     """A grader fault: reported as such, never a zero for the student."""
 
 
-class HostBusy(EngineFault):
-    """The host gave too little processor time to say whether the student's code is slow.
+class HostFault(EngineFault):
+    """The host lacks something that grading needs, and the message says so: no traceback helps.
 
     ``line`` is where in the student's file the code was, if known.
     """
@@ -85,6 +86,14 @@ class HostBusy(EngineFault):
         self.template = template
         self.facts = facts
         self.line = line
+
+
+class HostBusy(HostFault):
+    """The host gave too little processor time to say whether the student's code is slow."""
+
+
+class HostOutOfMemory(HostFault):
+    """The host ran out of memory, so the kernel killed a process of the grader."""
 
 
 class StudentCodeError(Exception):
@@ -182,3 +191,9 @@ class CheckFailure(AssertionError):
         self.inputs = inputs or {}
         self.facts = facts or {}
         self.figures = tuple(figures)
+
+
+class UndefinedTruth(CheckFailure):
+    """The expected value is NaN, although the check does not expect that. It is the author's
+    mistake, unless the check took the value from the student's code.
+    """

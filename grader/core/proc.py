@@ -6,8 +6,8 @@ import os
 import sys
 
 OUT_OF_MEMORY = (
-    "the host ran out of memory, so the kernel killed a process of the grader. Free some memory or"
-    " grade fewer submissions at once (--workers), and grade again"
+    "The host ran out of memory, so the kernel killed a process of the grader. Free some memory, or"
+    " grade fewer lessons or submissions at once, and grade again"
 )
 """The message if ``oom_kills`` has grown since the start of a process that is gone now."""
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, Self, TypeVar
 
 import msgspec
 
 T = TypeVar("T")
+
+_described: set[object] = set()
+_describing = threading.Lock()
 
 
 class Record:
@@ -26,7 +30,20 @@ class Record:
 
 def read(cls: type[T], data: object) -> T:
     """Return JSON data as this dataclass; raise ValueError if it does not fit."""
+    describe(cls)
     try:
         return msgspec.convert(data, cls)
     except msgspec.ValidationError as error:
         raise ValueError(f"{cls.__name__}: {error}") from None
+
+
+def describe(cls: object) -> None:
+    """Have msgspec describe a type, and the types inside it, before it reads data as one.
+
+    It stores the description on the class when the class is first used, and another thread that
+    reads a half-made description crashes the process. So only one thread at a time may make one.
+    """
+    if cls not in _described:
+        with _describing:
+            msgspec.json.Decoder(cls)
+            _described.add(cls)

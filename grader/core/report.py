@@ -110,6 +110,10 @@ class CheckResult(Record):
     """In a batch, for a failure without a name: equal for answers that fail alike."""
     needs: str | None = None
     """The id of the check for which a ``skipped`` one waits, which may itself wait for another."""
+    open_message: str | None = None
+    """Of a hidden check: what may be said where its inputs are not shown."""
+    open_evidence: str | None = None
+    """Of a hidden check: ``evidence``, if it shows no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,12 @@ class LessonResult(Record):
     """The points of those checks; they are part of ``max_score``."""
     notes: tuple[str, ...] = ()
     """What was left out of a notebook, as sentences."""
+
+    @property
+    def unjudged(self) -> str | None:
+        """Why the grader could not judge the lesson at all; None if it did."""
+        faults = [check for check in self.checks if check.id == f"{self.id}.grader"]
+        return faults[0].message if faults else None
 
 
 @dataclass(frozen=True, slots=True)

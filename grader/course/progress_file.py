@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
+from grader.core.records import describe
 from grader.course.progress import VERSION, Progress
 
 T = TypeVar("T")
@@ -60,6 +61,7 @@ def _read(path: Path, kind: type[T]) -> T | None:
     try:
         if path.stat().st_size > MAX_BYTES:
             return None
+        describe(kind)
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
+from grader.core.errors import CheckFailure, StudentCodeError, UndefinedTruth, WorkerLost
 from grader.judge.remote.objects import fetch
 from grader.judge.remote.session import Student
 from grader.worker.wire.placeholders import Opaque, StudentRef
@@ -23,6 +23,7 @@ TOLERANCES = {
     torch.float16: (1e-2, 1e-3),
 }
 """Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
+GRADIENT_IS_WRONG = "the gradient is wrong"
 
 
 def type_name(value: Any) -> str:
@@ -48,10 +49,31 @@ def assert_that(condition: bool, message: str, **details: Any) -> None:
 def assert_equal(
     actual: Any, expected: Any, message: str = "not what was expected", **details: Any
 ) -> None:
-    """Require the same plain data: same types, same values. 1, 1.0 and True differ."""
+    """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
+    nothing, so it can't be expected.
+    """
     actual = fetch(actual)
+    assert_defined(expected, actual=actual, **details)
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
+
+
+def assert_defined(expected: Any, **details: Any) -> None:
+    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
+    if has_nan(expected):
+        message = "the value to compare with comes from your code, and it is NaN"
+        raise UndefinedTruth(message, expected=expected, **details)
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether plain data contains NaN."""
+    if isinstance(value, Tensor):
+        return bool(value.isnan().any())
+    if isinstance(value, list | tuple):
+        return any(map(has_nan, value))
+    if isinstance(value, dict):
+        return any(map(has_nan, value.values()))
+    return isinstance(value, float | complex) and value != value
 
 
 def _same(left: Any, right: Any) -> bool:
@@ -75,10 +97,16 @@ def assert_tensor(
     *,
     rtol: float | None = None,
     atol: float | None = None,
+    expects_nan: bool = False,
     **details: Any,
 ) -> None:
-    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one."""
+    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one.
+
+    NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
+    """
     actual = fetch(actual)
+    if not expects_nan:
+        assert_defined(expected, actual=actual, **details)
     details = {"expected": expected, "actual": actual, **details}
     facts = {**details.pop("facts", {}), "type": type_name(actual)}
     details["facts"] = facts
@@ -104,14 +132,17 @@ def assert_tensor(
 
 
 def assert_gradient(
-    actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
+    actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient. None fails with the message that none came back."""
+    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
+    without one, with the message that none came back.
+    """
     actual = fetch(actual)
     if actual is None:
-        for tolerance in ("rtol", "atol"):
-            details.pop(tolerance, None)
-        fail("no gradient came back (None)", expected=expected, actual=None, **details)
+        for option in ("rtol", "atol", "expects_nan"):
+            details.pop(option, None)
+        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
+        fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)
 
 
@@ -179,7 +210,8 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
     if not isinstance(want, Tensor):
         return
     got = getattr(student, name)(two)
-    assert_tensor(got, want.detach(), "{name}(x) is not what {function}(x) gives", **details)
+    message = "{name}(x) is not what {function}(x) gives"
+    assert_tensor(got, want.detach(), message, expects_nan=True, **details)
     if v is None or not want.requires_grad or want.shape != v.shape:
         return
     details["inputs"]["v"] = v
@@ -199,6 +231,7 @@ def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor 
             grads[0],
             gradient,
             "the gradient through {name}(x) is not what {function}(x) gives",
+            expects_nan=True,
             **details,
         )
 

@@ -19,11 +19,9 @@ from grader.judge.describe import describe, describe_pair
 from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
 from grader.judge.local_student import LocalStudent, MissingReference
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.session import StudentSession
 
 if TYPE_CHECKING:
-    from grader.judge.submission_run import CheckRun
+    from grader.judge.submission_run import CheckRun, JudgedSession
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 CLOSE, TINY = 1e-5, 1e-8
@@ -118,10 +116,7 @@ def numbers(described: Any) -> Iterator[float]:
 
 
 def run_check(
-    item: pytest.Item,
-    session: StudentSession,
-    reference: LocalStudent | MissingReference,
-    seed: int,
+    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
 ) -> CheckVerdict | None:
     """Run a collected check once more, from a seed.
 
@@ -130,8 +125,7 @@ def run_check(
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)
-    student = RemoteStudent(session)
-    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
+    given = {"student": session.student(), "reference": reference, "draw": RandomInputs(seed)}
     asked = {name: given[name] for name in getattr(item, "fixturenames", ()) if name in given}
     try:
         session.load()

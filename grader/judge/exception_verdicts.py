@@ -15,7 +15,7 @@ from torch.autograd.gradcheck import GradcheckError
 from grader.core.errors import (
     CheckFailure,
     EngineFault,
-    HostBusy,
+    HostFault,
     MissingName,
     StudentCodeError,
     WorkerLost,
@@ -111,7 +111,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
             return CheckVerdict(
                 Outcome.FAILED, "gradcheck disagrees: {text}", {"text": str(error)[:600]}
             )
-        case HostBusy():
+        case HostFault():
             return CheckVerdict(Outcome.GRADER_ERROR, error.template, error.facts, line=error.line)
         case EngineFault():
             return CheckVerdict(

@@ -1,7 +1,7 @@
 """Run a student's module in this process: for references, which we trust, and for benchmarks.
 
 It has the interface of ``proxies.RemoteStudent``. Never use it for a submission: the module's code
-runs here.
+runs here, on the judge's own tensors.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from torch import Tensor
 from grader.core.errors import MissingName
 from grader.core.protocol import LessonSpec
 from grader.course.analysis.source import Source
+from grader.judge.remote.proxies import Copies
 from grader.worker.wire.values import round_trip
 
 
@@ -24,8 +25,8 @@ class MissingReference:
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         raise MissingName(scenario)
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext()
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
+        return contextlib.nullcontext(Copies())
 
     def put(self, tensor: Tensor) -> Any:
         return tensor
@@ -50,9 +51,9 @@ class LocalStudent:
         args, kwargs = round_trip(args), round_trip(kwargs)
         return round_trip(getattr(self._scenarios, scenario)(self._module, *args, **kwargs))
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Return a block, like ``RemoteStudent``; here nothing checks what is written."""
-        return contextlib.nullcontext()
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
+        """Return a block, like ``RemoteStudent``. Here ``copies.of(x)`` is x itself."""
+        return contextlib.nullcontext(Copies())
 
     def put(self, tensor: Tensor) -> Any:
         """Return a copy, like ``RemoteStudent``."""

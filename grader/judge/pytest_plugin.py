@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import torch
 
-from grader.core.errors import EngineFault, MissingName
+from grader.core.errors import EngineFault, MissingName, UndefinedTruth
 from grader.core.i18n import load
 from grader.core.limits import MIB
 from grader.core.protocol import LessonSpec
@@ -37,9 +37,8 @@ from grader.judge.exception_verdicts import (
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.replies import student_error
-from grader.judge.remote.session import NotStarted
+from grader.judge.remote.session import NotStarted, Student
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import ScriptWriter
@@ -47,6 +46,10 @@ from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
 from grader.worker.wire.exceptions import explain
 
+EXPECTS_NAN = (
+    "a mistake in the course: {check} expects NaN without saying so. Correct the expected value, or"
+    " pass expects_nan=True"
+)
 TOO_LARGE = "checking what your code returned takes more than {limit} MB of memory"
 
 
@@ -88,7 +91,7 @@ class LessonPlugin:
         return self._run
 
     @pytest.fixture
-    def student(self) -> RemoteStudent:
+    def student(self) -> Student:
         return self.run.student_for_check()
 
     @pytest.fixture
@@ -198,6 +201,10 @@ class LessonPlugin:
             )
         if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
             return CheckVerdict(Outcome.NOT_STARTED)
+        if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
+            run.check, type(error)
+        ):
+            return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
         session = run.session
         return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
 
@@ -220,7 +227,7 @@ class LessonPlugin:
         if shortage:
             release(error)
         lacking = shortage and not OF_THIS_PROCESS.limited
-        if lacking or self.breaks_on_the_reference(run.check):
+        if lacking or self.raises_on_the_reference(run.check):
             return CheckVerdict(
                 Outcome.GRADER_ERROR,
                 "{reason}",
@@ -237,8 +244,8 @@ class LessonPlugin:
             error=explained,
         )
 
-    def breaks_on_the_reference(self, check: CheckRun) -> bool:
-        """Return whether a check raises on the reference too.
+    def raises_on_the_reference(self, check: CheckRun, kind: type[Exception] = Exception) -> bool:
+        """Return whether a check raises such an exception on the reference too.
 
         A check that uses no fixture also counts, because the submission can't be the cause. A
         students' bundle has no reference; its checks were tried when it was made.
@@ -250,8 +257,8 @@ class LessonPlugin:
         try:
             if not self.withheld:
                 check.item.obj(**{name: given[name] for name in asked})  # type: ignore[attr-defined]
-        except Exception:
-            return True
+        except Exception as error:
+            return isinstance(error, kind)
         return False
 
     def script_for(

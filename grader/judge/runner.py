@@ -28,11 +28,11 @@ from grader.course.analysis.syntax_errors import explain
 from grader.judge.broken_course import course_error, course_errors
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
 from grader.judge.results import results_in
+from grader.judge.returned_lines import with_returned_lines
 from grader.judge.seeds import Seeds
 from grader.judge.signatures import with_signatures
 from grader.judge.submission_run import SubmissionRun
@@ -89,18 +89,19 @@ class Judge:
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
-                RemoteStudent(session),
                 Seeds(task.seed, task.seeds),
                 self.plugin.tr.fresh(),
                 task.recorded,
                 naming_off=task.naming_off,
             )
-            invalid = load(run, task.problem)
+            invalid = load(session, run.tr, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
             results = tuple(results_in(report))
             if run.failures and "example" not in task.naming_off:
                 results = self.plugin.examples.name(run, results, workers)
+            if run.unsure_of_line:
+                results = with_returned_lines(run, session, results, self.plugin.results.reference)
             if run.failures and task.signed:
                 results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees
@@ -126,22 +127,27 @@ class Judge:
         problem = None
         if task.problem is not None:
             problem = StudentCodeError("invalid file", task.problem.message, line=task.problem.line)
+        source = Source(task.source, task.filename, task.cells)
+        asked = self.plugin.stub.definitions
         return StudentSession(
             workers,
-            source=Source(task.source, task.filename, task.cells),
+            source=source,
             scenarios=self.spec.scenarios,
             limits=task.limits,
             unloadable=problem,
+            optional_after=source.end_of_definitions(asked) if source.cells else None,
         )
 
 
-def load(run: SubmissionRun, problem: FileProblem | None) -> FileProblem | None:
+def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
-    session, tr = run.session, run.tr
+    unreadable = StudentCodeError(tr("unreadable file"), tr(UNREADABLE))
     try:
+        if session.loadable and session.source.too_long:  # compiling it may take long, too
+            session.make_unloadable(unreadable)
         session.load()
         if session.source.unreadable:  # rules that read the source would have nothing to read
-            session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.make_unloadable(unreadable)
             session.load()
     except StudentCodeError as error:
         return problem or FileProblem(load_error_text(error, session.source, tr), error.line)

@@ -4,18 +4,45 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import pytest
 
 from grader.core.i18n import Catalogue
+from grader.core.limits import Limits
 from grader.core.report import Outcome
 from grader.course.analysis.source import Source
 from grader.judge.behavior import KnownFailure
 from grader.judge.checks import CheckSpec
-from grader.judge.remote.proxies import RemoteStudent, Traffic
-from grader.judge.remote.session import StudentSession
+from grader.judge.remote.proxies import Traffic
+from grader.judge.remote.session import Student
 from grader.judge.replay.recording import Recorder
 from grader.judge.seeds import Seeds
+
+
+class JudgedSession(Protocol):
+    """What judging needs of a session with a student's module.
+
+    ``StudentSession`` documents each member; benchmarks have one without a process border.
+    """
+
+    source: Source
+    limits: Limits
+
+    @property
+    def loadable(self) -> bool: ...
+
+    def load(self) -> None: ...
+
+    def student(self) -> Student: ...
+
+    def begin_check(self) -> Traffic: ...
+
+    def flush(self) -> None: ...
+
+    def take_output(self) -> str: ...
+
+    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +64,8 @@ class SubmissionRun:
     the check whose script was requested; ``script`` has its lines, or says why there are none.
     """
 
-    session: StudentSession
-    student: RemoteStudent
+    session: JudgedSession
+    student: Student = field(init=False)
     seeds: Seeds
     tr: Catalogue
     recorded: str | None = None
@@ -48,6 +75,8 @@ class SubmissionRun:
     naming_off: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
+    unsure_of_line: set[str] = field(default_factory=set)
+    """The ids of failed checks of which it is unknown at which return the function ended."""
     reported_bytes: int = 0
     """How many bytes of JSON the results take so far."""
     check: CheckRun = field(init=False)
@@ -55,13 +84,16 @@ class SubmissionRun:
     _recorder: Recorder | None = None
     _untouched: dict[str, bool] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.student = self.session.student()
+
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
         """Begin a check, and forget what the last one did at the border."""
         seed, traffic = self.seeds.of(check_id), self.session.begin_check()
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
 
-    def student_for_check(self) -> RemoteStudent:
+    def student_for_check(self) -> Student:
         """Return the student to pass to the check: a recorder's, if the check is recorded."""
         if self.check.id != self.recorded:
             return self.student

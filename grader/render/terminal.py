@@ -67,10 +67,12 @@ def show_report(
     page = Page(console, report, tr or Catalogue(), places, commands=commands)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
+    unjudged = [lesson for lesson in report.lessons if lesson.unjudged]
     for lesson in report.lessons:
-        if lesson not in folded:
+        if lesson not in (*folded, *unjudged):
             page.show_lesson(lesson)
     page.show_folded(folded)
+    page.show_unjudged(unjudged)
     page.show_total(html)
 
 
@@ -239,6 +241,17 @@ class Page(Lines):
                 self.tr("{count} lessons are not started", count=len(lessons)),
                 scored,
             )
+            self.console.print()
+
+    def show_unjudged(self, lessons: list[LessonResult]) -> None:
+        """Print the lessons that the grader failed to judge, each reason once."""
+        for reason in dict.fromkeys(lesson.unjudged for lesson in lessons):
+            same = [lesson for lesson in lessons if lesson.unjudged == reason]
+            names = ", ".join(lesson.id for lesson in same)
+            text = self.tr("could not be judged: {names}", names=names)
+            scored = f"0 / {points(sum(lesson.max_score for lesson in same))}"
+            self.show_line(Outcome.GRADER_ERROR, text, scored)
+            self.console.print(Padding(Text(clean(reason or "")), (0, 0, 0, INDENT), expand=False))
             self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:

@@ -17,9 +17,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
-from grader.core.errors import CourseError, EngineFault, SandboxRefused
+from grader.core.errors import CourseError, EngineFault, HostOutOfMemory, SandboxRefused
 from grader.core.proc import OUT_OF_MEMORY, has_children, oom_kills
 from grader.core.protocol import (
+    Answer,
     BrokenCourse,
     Envelope,
     Fault,
@@ -31,9 +32,11 @@ from grader.core.protocol import (
     answer_from_json,
 )
 from grader.core.records import Record
+from grader.core.report import Outcome
 from grader.core.subprocesses import isolated_command, scrubbed_environment
-from grader.runtime import FORK_SERVER, lazy_imports
+from grader.runtime import FORK_SERVER
 from grader.worker.sandbox import hide
+from grader.worker.sandbox.scratch import remove_scratch_of
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
@@ -79,6 +82,13 @@ def started(
         return process, ours.makefile("wb"), ours.makefile("rb")
 
 
+def has_faults(answer: Answer) -> bool:
+    """Return whether an answer blames the grader for anything."""
+    if isinstance(answer, JudgeResult):
+        return any(check.outcome is Outcome.GRADER_ERROR for check in answer.checks)
+    return isinstance(answer, Fault)
+
+
 class ForkServerClient:
     """One fork server. It starts at once, imports torch meanwhile, and is replaced if it dies.
 
@@ -114,10 +124,10 @@ class ForkServerClient:
     def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
         """Send a task and return its result.
 
-        Raise EngineFault if there is none, SandboxRefused if the fork server may not judge,
-        CourseError if a file of the lesson can't be used. The spec is sent only once to each fork
-        server. The fork server cleans up after the result; before the next task, ``settle`` reads
-        whether it succeeded.
+        Raise EngineFault if there is none (HostOutOfMemory if the kernel killed the fork server for
+        memory), SandboxRefused if the fork server may not judge, CourseError if a file of the
+        lesson can't be used. The spec is sent only once to each fork server. The fork server cleans
+        up after the result; before the next task, ``settle`` reads whether it succeeded.
         """
         self.settle()
         self.start()
@@ -125,7 +135,7 @@ class ForkServerClient:
         key = lesson_key(spec)
         new = key not in self._lessons
         self._lessons.add(key)
-        envelope = Envelope(options, key, new, lazy_imports.needed(task.source))
+        envelope = Envelope(options, key, new)
         messages: list[Record] = [envelope, spec, task] if new else [envelope, task]
         try:
             self._jobs.write(b"".join(pack(message.as_json()) for message in messages))
@@ -137,6 +147,10 @@ class ForkServerClient:
         if answer is None:
             raise self._broken("it ended without a result")
         self._unsettled = True
+        if has_faults(answer) and self._memory_ran_out():
+            self.settle()
+            if self._process is None:  # what the judge blames on a fork server that was killed
+                raise self._out_of_memory()
         match answer:
             case Refused(template, facts):
                 raise SandboxRefused(template, **facts)
@@ -167,13 +181,22 @@ class ForkServerClient:
 
     def _broken(self, reason: str) -> EngineFault:
         """End a fork server that is gone or out of step; return the error to raise."""
-        if oom_kills() > self._oom_kills:
-            reason = f"{reason}. {OUT_OF_MEMORY[0].upper()}{OUT_OF_MEMORY[1:]}"
+        if self._memory_ran_out():
+            return self._out_of_memory()
         if any(sign in self.log() for sign in LACKS_MEMORY):
             reason = f"{reason}. There is too little memory for torch: see ulimit -v"
         fault = EngineFault(f"{self.log()}\nthe fork server broke: {reason}".lstrip())
         self.close()
         return fault
+
+    def _memory_ran_out(self) -> bool:
+        """Return whether the kernel has killed any process for memory since this one started."""
+        return oom_kills() > self._oom_kills
+
+    def _out_of_memory(self) -> HostOutOfMemory:
+        """End the fork server, whose successor needs less memory; return the error to raise."""
+        self.close()
+        return HostOutOfMemory(OUT_OF_MEMORY)
 
     @property
     def judging(self) -> bool | None:
@@ -222,6 +245,7 @@ class ForkServerClient:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            remove_scratch_of(process.pid)
 
     def __enter__(self) -> ForkServerClient:
         return self

@@ -9,7 +9,7 @@ from functools import partial
 
 from grader import __version__
 from grader.core.engine_identity import engine_hash, torch_version
-from grader.core.errors import EngineFault
+from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
 from grader.core.limits import Limits
 from grader.core.protocol import FileProblem, JudgeResult, LessonSpec, Task, WorkerOptions
@@ -120,11 +120,12 @@ def grade_lesson(
         return missing(lesson, file, tr)
     began = time.monotonic()
     try:
-        judged = client.judge(
-            options_for(settings), spec_for(lesson, settings), task_for(file, settings)
-        )
+        judged = judge(client, lesson, file, settings)
+    except HostFault as fault:
+        return LessonOutcome(faulty(lesson, file, tr(fault.template, **fault.facts), note=None))
     except EngineFault as fault:
-        return LessonOutcome(faulty(lesson, file, str(fault)))
+        text = str(fault).strip()
+        return LessonOutcome(faulty(lesson, file, text.rpartition("\n")[2], note=text))
     score, max_score, bonus, max_bonus = lesson_score(judged.checks)
     held = lesson.held or HeldBack()
     result = LessonResult(
@@ -146,6 +147,19 @@ def grade_lesson(
         notes=tuple(notes_on(file, tr)),
     )
     return LessonOutcome(result, judged)
+
+
+def judge(
+    client: ForkServerClient, lesson: Lesson, file: LessonFile, settings: Settings
+) -> JudgeResult:
+    """Have a lesson judged. If the host runs out of memory, try once more: the new fork server
+    holds no other lesson.
+    """
+    job = options_for(settings), spec_for(lesson, settings), task_for(file, settings)
+    try:
+        return client.judge(*job)
+    except HostOutOfMemory:
+        return client.judge(*job)
 
 
 def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
@@ -187,7 +201,7 @@ def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
         yield tr("and {count} more were left out", count=len(file.left_out) - MAX_NOTES)
 
 
-def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
+def faulty(lesson: Lesson, file: LessonFile, message: str, *, note: str | None) -> LessonResult:
     """Return the result of a lesson that a grader fault kept from being judged."""
     check = CheckResult(
         id=f"{lesson.id}.grader",
@@ -196,7 +210,7 @@ def faulty(lesson: Lesson, file: LessonFile, note: str) -> LessonResult:
         outcome=Outcome.GRADER_ERROR,
         points=0.0,
         max_points=FULL_LESSON,
-        message=note.strip().splitlines()[-1] if note.strip() else "",
+        message=message,
         note=note,
     )
     status = LessonStatus.FAILED

@@ -22,7 +22,9 @@ ENGINE = "common_"
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake or near miss."""
+    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake, near miss or
+    spoiler.
+    """
 
     lesson: Lesson
     kind: str
@@ -58,6 +60,11 @@ class CaseResult(Record):
     def good(self) -> bool:
         """Whether it was graded and is as expected."""
         return not self.trouble and not self.broken
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The checks that passed."""
+        return tuple(name for name, outcome in self.outcomes if outcome is Outcome.PASSED)
 
     @property
     def failed(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from grader.course.course import Lesson
 from grader.course.scaffold import MARK
 from grader.verify.case_result import ENGINE, Case, CaseResult, mistake_id
 from grader.verify.promises import HeldPromise, held_promises, unbroken_problems
+from grader.verify.spoilers import KIND, spoiler_problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,9 @@ def judge_lesson(
             checks = max(checks, finding.checks)
             bad |= {case} if finding.trouble else set()
             unnamed |= set() if finding.named else {case}
-            problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-        problems += seed_problems(case, runs)
+            if case.kind != KIND:
+                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
+        problems += [] if case.kind == KIND else seed_problems(case, runs)
     cases = list(found)
     mistakes = [case for case in cases if case.kind == "mistake"]
     near_misses = [case for case in cases if case.kind == "near miss"]
@@ -80,6 +82,7 @@ def judge_lesson(
         for name in sorted(unknown)
         if not name.startswith(ENGINE)
     ]
+    problems += spoiler_problems(found)
     held = held_promises(lesson, found)
     problems += [
         f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)

@@ -7,6 +7,7 @@ deviations.
 * a mistake loses marks on the functions that it is about and on no others, and is named
 * a near miss loses marks, and never gets the name of the mistake that it resembles
 * the outcome of each check on each of these answers is the same from every seed
+* a wrong answer gains no check by writing into its arguments
 * with a language: no text that a learner reads is left in English, and translations keep their
   placeholders
 * nothing is left to write: there is no placeholder of ``grade new``
@@ -36,6 +37,7 @@ from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.cache import VerdictCache
 from grader.verify.case_result import Case, CaseResult, finding_of
+from grader.verify.spoilers import KIND, spoiler_pairs
 from grader.verify.static_problems import catalogue_problems, static_problems, unwritten
 from grader.verify.summary import LessonSummary, broken_problems, judge_lesson, seed_problems
 
@@ -156,8 +158,11 @@ def _grade_rest(
     def grade(host: ForkServerClient, run: tuple[Case, int]) -> tuple[Case, int, CaseResult]:
         case, seed = run
         file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
+        using = replace(settings, seed=seed)
+        if case.kind == KIND:
+            using = replace(using, naming_off=("rule", "engine", "example"))
         try:
-            outcome = grade_lesson(host, case.lesson, file, replace(settings, seed=seed))
+            outcome = grade_lesson(host, case.lesson, file, using)
         except CourseError as error:
             return case, seed, CaseResult(broken=str(error))
         return case, seed, finding_of(case, outcome)
@@ -223,4 +228,4 @@ def cases_of(lesson: Lesson) -> list[Case]:
         for cell in (cell for cell in cells if cell.applies()):
             source = compose(solution, cell.source, name=str(cell.path))
             cases.append(Case(lesson, kind, cell.label, source))
-    return cases
+    return [*cases, *itertools.chain.from_iterable(spoiler_pairs(lesson))]

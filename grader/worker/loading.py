@@ -23,8 +23,13 @@ could hide it.
 """
 
 
-def execute(source: str, module: types.ModuleType, words: set[str]) -> list[str]:
+def execute(
+    source: str, module: types.ModuleType, words: set[str], *, optional_after: int | None = None
+) -> list[str]:
     """Execute a file's text in ``module``; return the names that it replaced in ``WATCHED``.
+
+    An exception from a line below ``optional_after`` ends the execution and is not raised: in a
+    notebook, everything that counts has been defined by then.
 
     Only names that the text or ``words`` mention are compared. Reading an object changes its
     reference count, so reading all of torch's objects would copy hundreds of memory pages into each
@@ -45,7 +50,21 @@ def execute(source: str, module: types.ModuleType, words: set[str]) -> list[str]
     except SystemExit as stop:  # a file that ends like a script has still defined its answers
         if stop.code:
             raise
+    except Exception as error:
+        if optional_after is None or line_reached(error, filename) <= optional_after:
+            raise
     return replaced_since(before)
+
+
+def line_reached(error: Exception, filename: str) -> int:
+    """Return the line of the statement that raised, at the top level of the file; 0 if unknown."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "<module>" and code.co_filename == filename:
+            return trace.tb_lineno
+        trace = trace.tb_next
+    return 0
 
 
 def words_in(code: types.CodeType) -> set[str]:

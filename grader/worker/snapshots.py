@@ -23,7 +23,7 @@ class Before:
         """Return whether the tensor was written to; NaN equals NaN.
 
         A tensor that got another shape or dtype by ``.data = …`` does not count, because its
-        contents can't be copied back.
+        contents can't be compared.
         """
         if version_counter(tensor) != self.version:
             return True

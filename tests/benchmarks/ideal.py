@@ -10,12 +10,12 @@ be. The script prints one JSON object: the median seconds of each lesson.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import gc
 import json
 import os
 import statistics
 import time
-from typing import Any
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -41,11 +41,16 @@ from grader.runtime.grading import Settings, spec_for
 class NoBorder:
     """A session as the plugin needs it, for a student's module in this process."""
 
-    loadable = True
     limits = Limits()
+    loadable = True
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, scenarios: str) -> None:
         self.source = source
+        self._student = LocalStudent(source, scenarios)
+
+    def student(self) -> LocalStudent:
+        """Return the module."""
+        return self._student
 
     def load(self) -> None:
         """Do nothing: the module is loaded already."""
@@ -61,6 +66,10 @@ class NoBorder:
         """Return no output: nothing is captured."""
         return ""
 
+    def off_the_clock(self) -> contextlib.AbstractContextManager[None]:
+        """Return a block that changes nothing: there is no clock."""
+        return contextlib.nullcontext()
+
 
 def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
     """Return the seconds of each round; an additional first round warms up and is left out."""
@@ -70,9 +79,8 @@ def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: in
     for number in range(rounds + 1):
         began = time.perf_counter()
         source = Source(without_markers(spec.solution or ""), spec.filename)
-        session: Any = NoBorder(source)
-        student: Any = LocalStudent(source, spec.scenarios)
-        run = SubmissionRun(session, student, Seeds(number), judge.plugin.tr.fresh())
+        session = NoBorder(source, spec.scenarios)
+        run = SubmissionRun(session, Seeds(number), judge.plugin.tr.fresh())
         with judge.plugin.judging(run):
             results = list(results_in(run_checks(checks)))
         times.append(time.perf_counter() - began)

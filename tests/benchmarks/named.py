@@ -1,6 +1,6 @@
 """Count how many wrong answers get a name, and whether a rule, the engine or an example gives it.
 
-    python tests/benchmarks/named.py [LESSON]... [--seed N]
+    python tests/benchmarks/named.py [LESSON]... [--seed N] [--every N]
 
 grades the known wrong answers, the near misses and the mutants of the solutions, and counts which
 of them a rule, the engine or an example names first. No rule was written for the mutants.
@@ -13,6 +13,7 @@ that it must not get is false.
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -57,7 +58,7 @@ def judged_by_example(case: Case, name: str | None) -> str:
 
 
 def count(
-    lessons: Iterable[Lesson], settings: Settings, *, show: bool
+    lessons: Iterable[Lesson], settings: Settings, *, every: int, show: bool
 ) -> tuple[Counter[tuple[str, str | None]], Counter[tuple[str, str]]]:
     """Grade all cases; return who named them, and what examples alone say."""
     ways: Counter[tuple[str, str | None]] = Counter()
@@ -65,7 +66,7 @@ def count(
     alone = replace(settings, naming_off=("rule", "engine", "self"))
     with closing(ForkServerClient()) as client:
         for lesson in lessons:
-            for case in cases(lesson):
+            for case in itertools.islice(cases(lesson), 0, None, every):
                 file = LessonFile(lesson.id, lesson.filename, case.source)
                 result = grade_lesson(client, lesson, file, settings).result
                 if result.score == result.max_score and result.bonus == result.max_bonus:
@@ -92,12 +93,13 @@ def main() -> None:
     )
     options.add_argument("lessons", nargs="*")
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--every", type=int, default=1, help="grade each N-th answer only")
     options.add_argument("--show", action="store_true", help="print what no rule names")
     arguments = options.parse_args()
     course = load_course(find_course())
     lessons = [course.lesson(name) for name in arguments.lessons] or course.lessons
     settings = Settings(arguments.seed, limits=course.limits)
-    ways, blind = count(lessons, settings, show=arguments.show)
+    ways, blind = count(lessons, settings, every=arguments.every, show=arguments.show)
     print("| wrong answers | in all | by a rule | by the engine | by an example | none |")
     print("|---|---|---|---|---|---|")
     for kind in ("mistake", "near miss", "mutant"):

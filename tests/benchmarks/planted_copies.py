@@ -1,6 +1,6 @@
 """Measure how well ``grade similar`` finds planted copies.
 
-    python tests/benchmarks/planted_copies.py
+    python tests/benchmarks/planted_copies.py [LESSON]...
 
 The class of a lesson is its accepted answers. They share what the lesson asks for, but none is a
 copy. One copy at a time is planted in it, with names changed, comments and
@@ -140,10 +140,11 @@ def count(lesson: Lesson) -> tuple[Counter[str], Counter[str], int]:
 
 def main() -> None:
     course = load_course(find_course())
+    lessons = [course.lesson(name) for name in sys.argv[1:]] or course.lessons
     found: Counter[str] = Counter()
     planted: Counter[str] = Counter()
     false = 0
-    for lesson in course.lessons:
+    for lesson in lessons:
         one, all_of_them, wrong = count(lesson)
         found, planted, false = found + one, planted + all_of_them, false + wrong
         print(f"{lesson.id}: {dict(one)} of {dict(all_of_them)}, {wrong} false", file=sys.stderr)

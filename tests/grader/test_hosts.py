@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import re
 import resource
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -19,10 +21,11 @@ from in_process import Run
 
 import grader.cli
 import grader.cli.commands.grade
-from grader.core.errors import EngineFault, HostBusy, WorkerLost
+from grader.core.errors import EngineFault, HostBusy, HostOutOfMemory, WorkerLost
+from grader.core.i18n import Catalogue
 from grader.core.limits import MAX_STARVED, Limits
-from grader.core.protocol import WorkerOptions
-from grader.core.report import Outcome
+from grader.core.protocol import JudgeResult, WorkerOptions
+from grader.core.report import Outcome, Report
 from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
@@ -34,12 +37,14 @@ from grader.judge.remote.deadline import Deadline, Starvation
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
+from grader.render.terminal import plain_text
 from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
 from grader.runtime.fork_worker import fork_worker
 from grader.runtime.grading import Settings, grade_submission
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import Prepared, landlock
+from grader.worker.sandbox import Prepared, hide, landlock
+from grader.worker.sandbox.scratch import prefix_of
 
 pytestmark = pytest.mark.linux
 RIGHT = "def double(x):\n    return 2 * x\n"
@@ -114,6 +119,7 @@ def test_too_little_memory_for_torch_is_said(work: Path, small_course: Course) -
 @pytest.mark.fork
 @pytest.mark.skipif(not landlock.abi(), reason="needs Landlock")
 def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
+    hide()  # as the fork server is
     ruleset = os.open(os.devnull, os.O_RDONLY)
     worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(None, ruleset))
     try:
@@ -159,7 +165,7 @@ def test_a_worker_that_the_kernel_kills_for_memory_is_the_graders_fault(
     assert isinstance(student._session, StudentSession)
     student._session.load()
     monkeypatch.setattr(rpc, "oom_kills", lambda: 1 << 40)
-    with pytest.raises(EngineFault, match="the host ran out of memory"):
+    with pytest.raises(HostOutOfMemory, match="The host ran out of memory"):
         student.die()
 
 
@@ -169,22 +175,64 @@ def test_a_worker_that_kills_itself_crashed(remote: Callable[..., RemoteStudent]
 
 
 @pytest.mark.fork
-def test_a_fork_server_that_the_kernel_kills_for_memory_costs_no_points(
+def test_a_fork_server_that_the_kernel_kills_for_memory_is_replaced_once(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The new one holds no other lesson, so it needs less memory."""
     with ForkServerClient() as client:
         assert client._process is not None
         client._process.kill()
-        monkeypatch.setattr(client_module, "oom_kills", lambda: 1 << 40)
-        files = {"tiny": LessonFile("tiny", "tiny.py", RIGHT)}
-        lessons = [small_course.lesson("tiny")]
-        monkeypatch.setattr(client, "settle", lambda: None)
-        report = grade_submission(
-            client, small_course, lessons, files, Settings(1, limits=small_course.limits), name="a"
-        )
-    (fault,) = report.grader_faults
-    assert fault.outcome is Outcome.GRADER_ERROR
-    assert "The host ran out of memory" in str(fault.note)
+        monkeypatch.setattr(client_module, "oom_kills", kills_from(1 << 40))
+        unnoticed = iter([lambda: None])
+        settle = client.settle
+        monkeypatch.setattr(client, "settle", lambda: next(unnoticed, settle)())
+        assert not report_of(client, small_course).grader_faults
+
+
+@pytest.mark.fork
+def test_a_host_without_memory_costs_no_points_and_one_sentence(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No lesson has a traceback, and the terminal tells all of them together."""
+    monkeypatch.setattr(client_module, "oom_kills", kills_from(1 << 40))
+    with ForkServerClient() as client:
+
+        def judge(*_: object) -> JudgeResult:
+            raise client._out_of_memory()
+
+        monkeypatch.setattr(client, "judge", judge)
+        report = report_of(client, small_course)
+    faults = report.grader_faults
+    assert faults
+    assert {(fault.outcome, fault.note) for fault in faults} == {(Outcome.GRADER_ERROR, None)}
+    assert plain_text(report, Catalogue(), columns=300).count("The host ran out of memory") == 1
+
+
+@pytest.mark.linux
+def test_the_scratch_folder_of_a_killed_fork_server_is_removed(small_course: Course) -> None:
+    def left() -> list[Path]:
+        return list(Path(tempfile.gettempdir()).glob(prefix_of(pid) + "*"))
+
+    with ForkServerClient() as client:
+        assert client._process is not None
+        pid = client._process.pid
+        report_of(client, small_course)
+        assert left()
+        client._process.kill()
+    assert not left()
+
+
+def kills_from(first: int) -> Callable[[], int]:
+    """Return a count of killed processes that is larger each time it is asked for."""
+    return itertools.count(first).__next__
+
+
+def report_of(client: ForkServerClient, course: Course) -> Report:
+    files = {
+        lesson.id: LessonFile(lesson.id, f"{lesson.id}.py", RIGHT) for lesson in course.lessons
+    }
+    settings = Settings(1, limits=course.limits)
+    return grade_submission(client, course, course.lessons * 2, files, settings, name="a")
 
 
 # -------------------------------------------------------------------------------- a busy processor

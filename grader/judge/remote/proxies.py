@@ -48,7 +48,7 @@ class SessionProtocol(Protocol):
         needs: tuple[bool, ...],
     ) -> Response: ...
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]: ...
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]: ...
 
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
@@ -74,6 +74,39 @@ class LastCall:
     deeper: bool = False
 
 
+class Copies:
+    """The copies of a check's tensors that the student's code got, as it left them.
+
+    The judge's own tensors never change, so a truth that is computed from them stays true.
+    """
+
+    def __init__(self) -> None:
+        self._written: list[tuple[Tensor, Tensor]] = []
+
+    def note(self, tensor: Tensor, left: Tensor) -> None:
+        """Remember what a student's copy of a tensor holds after the student's code wrote there."""
+        tensor = tensor.detach()  # so that no graph is kept
+        self._written = [pair for pair in self._written if not is_same_memory(pair[0], tensor)]
+        self._written.append((tensor, left))
+
+    def of(self, tensor: Tensor) -> Tensor:
+        """Return the student's copy of a tensor that was passed to a function, or to backward as an
+        incoming gradient; the tensor itself, if nothing was written there.
+        """
+        found = [left for one, left in self._written if is_same_memory(one, tensor)]
+        return found[0] if found else tensor.detach()
+
+
+def is_same_memory(one: Tensor, other: Tensor) -> bool:
+    """Return whether two tensors are views of the same elements, in the same order."""
+    return (one.data_ptr(), one.shape, one.stride(), one.dtype) == (
+        other.data_ptr(),
+        other.shape,
+        other.stride(),
+        other.dtype,
+    )
+
+
 @dataclass(slots=True)
 class Traffic:
     """What crossed the border during one check."""
@@ -82,6 +115,9 @@ class Traffic:
     wrote: bool = False
     """Whether the student's code wrote into its arguments, outside of ``writing_allowed``."""
     writing_allowed: bool = False
+    copies: Copies = field(default_factory=Copies)
+    raised: bool = False
+    """Whether a request ended with an exception of the student's code."""
     missing: dict[str, MissingName] = field(default_factory=dict)
     """Names that the module did not have at the last request. Calls may define more."""
 
@@ -207,6 +243,8 @@ class RemoteStudent(_Names):
         """Return a copy of a tensor in the worker, as a remote object."""
         return self._session.put(tensor)
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Allow the student's code, during a block, to write into its arguments."""
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
+        """Allow the student's code, during a block, to write into its arguments. They are copies,
+        which the block gets: ``with student.writing_allowed() as copies: … copies.of(x)``.
+        """
         return self._session.writing_allowed()

@@ -1,10 +1,9 @@
-"""Decode answers with values, make them differentiable, and write changed inputs back."""
+"""Decode answers with values, make them differentiable, and note which copies were written to."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-import torch
 from torch import Tensor
 
 from grader.judge.remote.objects import RemoteObject, Steps
@@ -48,21 +47,20 @@ class ResponseReader(RpcClient):
     def _response(
         self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
     ) -> Response:
-        """Return the decoded answer; write back changes of the student's code to ``inputs``."""
+        """Return the decoded answer; note what the student's code wrote into its copies of
+        ``inputs``.
+        """
         number = part(frame.body, "handle", int, type(None))
         handle = None
         if number is not None and self._line is not None:
             handle = GraphHandle(self._line, number)
         tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
-        self._write_back(frame, decoder, inputs)
+        self._note_writes(frame, decoder, inputs)
         return Response(structure, tensors, requires_grad, handle, cast(SessionProtocol, self))
 
-    def _write_back(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Copy what the student's code wrote into its inputs to the judge's inputs, as a local call
-        would.
-
-        The check may compute expected values from them afterwards, so the write is noted and the
-        check can't pass.
+    def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """Note what the student's code wrote into its copies of the inputs. Unless the check allows
+        that, it can't pass.
         """
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
@@ -70,25 +68,9 @@ class ResponseReader(RpcClient):
             slot = decoder.decode(pair[1])
             if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
                 raise BrokenFrame("a changed input that is not a tensor of this call")
-            tensor, target = decoder.tensors[slot.index], inputs[pair[0]]
-            if tensor.shape != target.shape or tensor.dtype != target.dtype:
+            left, tensor = decoder.tensors[slot.index], inputs[pair[0]]
+            if left.shape != tensor.shape or left.dtype != tensor.dtype:
                 raise BrokenFrame("an input came back in another shape")
-            write_into(target, tensor)
+            self._traffic.copies.note(tensor, left)
             self._traffic.wrote |= not self._traffic.writing_allowed
         decoder.finish()
-
-
-def write_into(target: Tensor, tensor: Tensor) -> None:
-    """Copy a tensor into another of the same shape.
-
-    Of an expanded tensor, write only one element of those that share memory. Raise BrokenFrame if
-    torch forbids writing, because the student's code could not have done it either.
-    """
-    with torch.no_grad():
-        for dim, step in enumerate(target.stride()):
-            if step == 0 and target.shape[dim] > 1:
-                target, tensor = target.narrow(dim, 0, 1), tensor.narrow(dim, 0, 1)
-        try:
-            target.copy_(tensor)
-        except RuntimeError:
-            raise BrokenFrame("an input that can't be written to came back changed") from None

@@ -10,10 +10,17 @@ import contextlib
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerGone, WorkerLost
+from grader.core.errors import (
+    EngineFault,
+    HostOutOfMemory,
+    MissingName,
+    StudentCodeError,
+    WorkerGone,
+    WorkerLost,
+)
 from grader.core.limits import Limits
 from grader.core.proc import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
@@ -44,8 +51,11 @@ class RpcClient:
         scenarios: str,
         limits: Limits,
         unloadable: StudentCodeError | None = None,
+        optional_after: int | None = None,
     ) -> None:
+        """``optional_after`` is the last line of a notebook whose exception costs anything."""
         self.source = source
+        self._optional_after = optional_after
         self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
         self.replaced: list[str] = []
         self._traffic = Traffic()
@@ -61,6 +71,9 @@ class RpcClient:
         self._printed = ""
         self._prefetched: dict[bytes, deque[Frame]] = {}
         self._forget_objects = False
+        self._traced: tuple[str, list[int]] | None = None
+        self.returned_line: int | None = None
+        """The line at which the traced function returned last, as the worker says."""
 
     @property
     def loadable(self) -> bool:
@@ -91,6 +104,7 @@ class RpcClient:
         code in this way. Raise the errors of ``load``.
         """
         self.source, self._unloadable, self._prefetched = source, None, {}
+        self._optional_after = None
         if self._line is None:
             self.load()
         else:
@@ -105,6 +119,7 @@ class RpcClient:
                 filename=source.filename,
                 name=source.module,
                 words=watched_words(self._scenarios),
+                optional_after=self._optional_after,
             )
             self.replaced = self.checked(
                 lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
@@ -134,6 +149,7 @@ class RpcClient:
         if "missing" in reply.body:
             raise self.checked(lambda: missing_name(reply.body, "missing"))
         if "raised" in reply.body:
+            self._traffic.raised = True
             raise self.checked(lambda: student_error(part(reply.body, "raised", dict)))
         return reply
 
@@ -149,6 +165,7 @@ class RpcClient:
         freed = line.take_freed()
         try:
             head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
+            head |= {} if self._traced is None else {"trace": self._traced}
             data = pack({**head, **fields}, blob)
         except BrokenFrame:
             line.freed.extend(freed)
@@ -164,7 +181,20 @@ class RpcClient:
         except MemoryError:  # half of an answer may have been read
             self._lost(crashed("an answer that the judge has no memory for"))
             raise
+        if type(returned := reply.body.get("returned")) is int:
+            self.returned_line = returned
         return reply
+
+    @contextlib.contextmanager
+    def tracing(self, name: str, lines: Iterable[int]) -> Iterator[None]:
+        """Trace a function of the student's file, which has returns in these lines, during a block;
+        ``returned_line`` is the result.
+        """
+        self._traced, self.returned_line = (name, sorted(lines)), None
+        try:
+            yield
+        finally:
+            self._traced = None
 
     def _extension(self) -> float:
         """Return by how many seconds to extend a deadline that has been reached."""
@@ -213,7 +243,7 @@ class RpcClient:
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
 
-        If the host ran out of memory or was too busy, the error is an EngineFault or HostBusy.
+        If the host ran out of memory or was too busy, the error is a HostFault.
         """
         line, self._line = self._line, None
         assert line is not None
@@ -241,7 +271,7 @@ class RpcClient:
                 seconds=self.limits.cpu_seconds,
             )
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
-            return EngineFault(OUT_OF_MEMORY)
+            return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:

@@ -23,7 +23,15 @@ from grader.course.analysis.source import Source
 from grader.judge.remote.connection import Connection
 from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
-from grader.judge.remote.proxies import GraphHandle, LastCall, RemoteCallable, Response, Traffic
+from grader.judge.remote.proxies import (
+    Copies,
+    GraphHandle,
+    LastCall,
+    RemoteCallable,
+    RemoteStudent,
+    Response,
+    Traffic,
+)
 from grader.judge.remote.replies import missing_name, part
 from grader.judge.scenario_source import scenario_with_definitions
 from grader.worker.wire.compat import keeps_graph
@@ -40,8 +48,10 @@ class Student(Protocol):
     def observe(self, scenario: str, *args: Any, **kwargs: Any) -> Any:
         """Run a scenario beside the student's module, on copies; return what it measured."""
 
-    def writing_allowed(self) -> contextlib.AbstractContextManager[None]:
-        """Allow the student's code, during a block, to write into its arguments."""
+    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]:
+        """Allow the student's code, during a block, to write into its arguments, and return what it
+        got: copies of the check's tensors.
+        """
 
     def put(self, tensor: Tensor) -> Any:
         """Return a copy of a tensor in the worker, as a remote object."""
@@ -56,6 +66,10 @@ class NotStarted(Exception):
 class StudentSession(ObjectSession):
     """One lesson's session with a worker: calls and reads of the student's module."""
 
+    def student(self) -> RemoteStudent:
+        """Return the student, as a check sees it."""
+        return RemoteStudent(self)
+
     def begin_check(self) -> Traffic:
         """Forget the last check's objects. Return the record of what crosses the border until the
         next check begins.
@@ -66,14 +80,12 @@ class StudentSession(ObjectSession):
         return self._traffic
 
     @contextlib.contextmanager
-    def writing_allowed(self) -> Iterator[None]:
-        """Allow the student's code to write into its inputs, which are then copies that nothing
-        else uses.
-        """
+    def writing_allowed(self) -> Iterator[Copies]:
+        """Let a check pass although the student's code wrote into its copies during a block."""
         traffic = self._traffic
         allowed, traffic.writing_allowed = traffic.writing_allowed, True
         try:
-            yield
+            yield traffic.copies
         finally:
             traffic.writing_allowed = allowed
 

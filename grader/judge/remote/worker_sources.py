@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol, cast
 
-from grader.core.errors import EngineFault, SandboxRefused, WorkerLost
+from grader.core.errors import EngineFault, HostFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
 from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
 from grader.core.subprocesses import isolated_command, scrubbed_environment
@@ -103,22 +103,28 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     return WorkerProcess(channel, pid, hello.guarantees, hello.missing, hello.limits)
 
 
+GONE = "the fork server is gone. If the kernel killed it, the host ran out of memory"
+
+
 @contextlib.contextmanager
 def fork_server_expected() -> Iterator[None]:
-    """Raise EngineFault if the fork server is gone when a block talks to it."""
+    """Raise HostFault if the fork server is gone when a block talks to it."""
     try:
         yield
     except (OSError, EOFError, BrokenFrame):
-        raise EngineFault(
-            "the fork server is gone. If the kernel killed it, the host ran out of memory"
-        ) from None
+        raise HostFault(GONE) from None
 
 
 class ForkedWorkers:
-    """Workers forked by the fork server at the other end of ``control``."""
+    """Workers forked by the fork server at the other end of ``control``, with or without what
+    torch imports late.
+    """
 
-    def __init__(self, control: socket.socket, *, output_bytes: int) -> None:
+    def __init__(
+        self, control: socket.socket, *, output_bytes: int, lazy_imports: bool = False
+    ) -> None:
         self._control = control
+        self._start = BrokerRequest("start", lazy_imports=lazy_imports)
         self._replies = cast(BinaryIO, control.makefile("rb"))
         self._output_bytes = output_bytes
 
@@ -127,7 +133,7 @@ class ForkedWorkers:
             self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
-        self._ask(BrokerRequest("start"))
+        self._ask(self._start)
         with fork_server_expected():
             _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
             pid = read_frame(self._replies)

@@ -23,7 +23,6 @@ from grader.judge.check_order import spec_of
 from grader.judge.exception_verdicts import passed
 from grader.judge.pytest_plugin import LessonPlugin
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.donors import donors_of
@@ -138,7 +137,7 @@ class Trials:
         """Return whether all of these checks pass. Checks that they need count as passed. Record in
         ``times`` how long each check took.
         """
-        run = SubmissionRun(session, RemoteStudent(session), seeds, self.plugin.tr)
+        run = SubmissionRun(session, seeds, self.plugin.tr)
         run.outcomes = {item.name: Outcome.PASSED for item in self.checks}
         with self.plugin.judging(run):
             for item in items:

@@ -7,6 +7,7 @@ because values pass through unchanged.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -16,7 +17,7 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from grader.judge.remote.objects import RemoteObject, has_objects
-from grader.judge.remote.proxies import RemoteCallable, RemoteStudent, SessionProtocol
+from grader.judge.remote.proxies import Copies, RemoteCallable, RemoteStudent, SessionProtocol
 from grader.worker.wire.compat import without_torch_function
 from grader.worker.wire.program import Program
 
@@ -26,8 +27,8 @@ LONGEST = 10_000
 
 @dataclass(slots=True)
 class Step:
-    """One step of a check. ``kind``: call, observe, get (a student's constant), torch, object (a
-    step on a remote object) or fetch.
+    """One step of a check. ``kind``: call, observe, get (a student's constant), copy (what the
+    student's code left in an argument), torch, object (a step on a remote object) or fetch.
 
     ``what`` is a path in the student's file, a scenario, a function of torch, or the name of the
     step on an object. ``result`` is None if the step raised.
@@ -140,6 +141,11 @@ class _RecordingSession:
         )
         return values
 
+    @contextlib.contextmanager
+    def writing_allowed(self) -> Iterator[Copies]:
+        with self._session.writing_allowed() as copies:
+            yield _RecordingCopies(copies, self._recorder)
+
     def resolve(self, path: str) -> Any:
         """Return the value of a name. For a function, record nothing until it is called."""
         recorder, before = self._recorder, len(self._recorder.steps)
@@ -148,6 +154,20 @@ class _RecordingSession:
             del recorder.steps[before:]
             return RemoteCallable(cast(SessionProtocol, self), path, is_class=value.is_class)
         return value
+
+
+class _RecordingCopies(Copies):
+    """Records which of the student's copies a check looks at."""
+
+    def __init__(self, copies: Copies, recorder: Recorder) -> None:
+        self._copies = copies
+        self._recorder = recorder
+
+    def of(self, tensor: Tensor) -> Tensor:
+        left: Tensor = self._recorder.step(
+            "copy", None, (tensor,), {}, lambda: self._copies.of(tensor)
+        )
+        return left
 
 
 class _RecordingMode(TorchFunctionMode):

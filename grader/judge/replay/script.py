@@ -20,7 +20,14 @@ from grader.judge.replay import object_steps
 from grader.judge.replay.literals import NoLiteral, definition, literal, operation
 from grader.judge.replay.program_source import program_lines
 from grader.judge.replay.recording import Step
-from grader.judge.replay.steps import call_name, dependent, parts_of, returns_nothing, wrong_step
+from grader.judge.replay.steps import (
+    call_name,
+    dependent,
+    only_reads,
+    parts_of,
+    returns_nothing,
+    wrong_step,
+)
 from grader.judge.scenario_source import scenario_names, scenario_with_definitions, without_torch
 from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program
@@ -106,6 +113,10 @@ class ScriptWriter:
             self.names[id(step)] = self._new_name("y")
             self.lines.append(f"{self.names[id(step)]} = [{values}]")
             return
+        if step.kind == "copy":  # the script's calls write into the tensor itself
+            self._require_students(before=step)
+            self.names[id(step)] = self.value(step.args[0])
+            return
         if step.kind == "torch" and call_name(step.what).endswith("grad.__get__"):
             self._require_backwards(before=step)
         call = self._call(step)
@@ -145,6 +156,12 @@ class ScriptWriter:
         """Write the backward passes that left a gradient, for a step that reads it."""
         for step in itertools.takewhile(lambda one: one is not before, self.steps):
             if returns_nothing(step) and id(step) in self.students:
+                self._require(step)
+
+    def _require_students(self, *, before: Step) -> None:
+        """Write all that the student's code did before a step."""
+        for step in itertools.takewhile(lambda one: one is not before, self.steps):
+            if id(step) in self.students and step.kind != "copy" and not only_reads(step):
                 self._require(step)
 
     def _call(self, step: Step) -> str:

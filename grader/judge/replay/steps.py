@@ -17,7 +17,7 @@ from grader.judge.replay.recording import Step, tensors_in
 
 Origins = Mapping[int, tuple[Step, str]]
 """The step that gave a value, and its place in the result, by the value's id."""
-STUDENT_STEPS = ("call", "observe", "get", "object", "fetch")
+STUDENT_STEPS = ("call", "observe", "get", "copy", "object", "fetch")
 
 
 def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

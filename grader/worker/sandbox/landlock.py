@@ -8,9 +8,9 @@ Landlock (landlock(7), Linux 5.13 and later) takes a ruleset, a list of folders 
 beneath each, and confines a process to it permanently. The ruleset denies every kind of access that
 the kernel knows, and allows again:
 
-* *read*: the standard library, site-packages and the system's shared libraries, without the trees
-  in ``hidden`` (everything around these is allowed entry by entry); files about processor and
-  memory; time zones
+* *read*: the standard library, site-packages, the folders that ``.pth`` files name, and the
+  system's shared libraries, without the trees in ``hidden`` (everything around these is allowed
+  entry by entry); files about processor and memory; time zones
 * *read and write*: the scratch folder, ``/dev/null``
 * *nothing*: everything else: submissions, checks, solutions, results, home, ``/etc``, most of
   ``/proc``, this package
@@ -30,6 +30,8 @@ import sys
 import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
+
+from grader.core.paths import PACKAGE
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 CREATE_RULESET_VERSION = 1
@@ -92,7 +94,31 @@ def readable_trees() -> list[Path]:
     base = {Path(place).resolve() for place in places if place}
     base.add(Path(sys.base_prefix).resolve() / "lib")
     base |= {Path(place).resolve() for place in LIBRARIES}
+    base |= {place for place in named_by_pth_files() if not holds_what_is_hidden(place)}
     return sorted(path for path in base if path.is_dir())
+
+
+def named_by_pth_files() -> set[Path]:
+    """Return the folders that the ``.pth`` files in site-packages put on the path, or from which
+    they import single packages (setuptools' editable installations).
+    """
+    mapped: list[str] = [
+        place
+        for name, module in sys.modules.items()
+        if name.startswith("__editable__")
+        for place in getattr(module, "MAPPING", {}).values()
+    ]
+    return {Path(place).resolve() for place in (*sys.path, *mapped) if place}
+
+
+def holds_what_is_hidden(folder: Path) -> bool:
+    """Return whether a folder has this engine, a course, or the user's home in it.
+
+    Such a folder is on the path of someone who develops a course, and holds its solutions.
+    """
+    inside = (PACKAGE, Path.home(), Path.cwd())
+    course = folder / "exercises" / "course.toml"
+    return any(path.is_relative_to(folder) for path in inside) or course.exists()
 
 
 def own_trees(package: Path) -> list[Path]:

@@ -46,8 +46,19 @@ def enter_namespace() -> bool:
 
 def make_scratch(*, mount: bool) -> tuple[Path, bool]:
     """Make an empty folder; return it and whether it is a separate file system."""
-    folder = Path(tempfile.mkdtemp(prefix="gradlings-"))
+    folder = Path(tempfile.mkdtemp(prefix=prefix_of(os.getpid())))
     return folder, mount and _mount_tmpfs(folder)
+
+
+def prefix_of(pid: int) -> str:
+    """Return how the names of a process's scratch folders begin."""
+    return f"gradlings-{pid}-"
+
+
+def remove_scratch_of(pid: int) -> None:
+    """Remove the scratch folders of a process that was killed before it could do so."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{prefix_of(pid)}*"):
+        remove_scratch(folder)
 
 
 def remove_scratch(folder: Path) -> None:

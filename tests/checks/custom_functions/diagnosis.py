@@ -122,9 +122,9 @@ def writes_into_others(failure: Failure, student: Student) -> Facts | None:
 
 def before_and_after(failure: Failure, student: Student) -> Iterator[tuple[str, Tensor, Tensor]]:
     (x, y, v), (_, label) = questions(failure), labels(failure.about)
-    a, b = x.clone(), y.clone()
-    getattr(student, failure.about).apply(a, b)
-    yield from (("x", x, a), (label, y, b))
+    with student.writing_allowed() as copies:
+        getattr(student, failure.about).apply(x, y)
+    yield from (("x", x, copies.of(x)), (label, y, copies.of(y)))
     leaves = x.clone().requires_grad_(), y.clone().requires_grad_()
     seen = student.observe("beside", failure.about, *leaves, v, None)
     yield from (("x", x, seen["x"]), (label, y, seen["y"]), ("grad_output", v, seen["v"]))

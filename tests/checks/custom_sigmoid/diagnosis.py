@@ -255,11 +255,12 @@ def writes_into_grad_output(failure: Failure, student: Student) -> Facts | None:
         return None
     x, before = questions(failure)
     x.requires_grad_()
-    after = before.clone()
     y = student.Sigmoid.apply(x)
     if not isinstance(y, Tensor) or not y.requires_grad:
         return None
-    torch.autograd.grad(y, x, after, allow_unused=True)
+    with student.writing_allowed() as copies:
+        torch.autograd.grad(y, x, before, allow_unused=True)
+    after = copies.of(before)
     return {"before": before, "after": after} if differs(after, before) else None
 
 

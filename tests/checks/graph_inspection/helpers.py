@@ -234,9 +234,10 @@ def assert_text(got, want, graph):
 
 
 def assert_silent(printed, graph):
-    """Nothing was printed; the message shows the first line of what was."""
+    """Nothing was printed; the message shows the first line of what was, or the white space."""
     shown = printed[:1000]
-    details = graph.details(line=repr(printed.strip().split("\n")[0][:60]), printed=shown)
+    first = printed.strip().split("\n")[0] or printed
+    details = graph.details(line=repr(first[:60]), printed=shown)
     message = "format_graph printed {line}; it must only return the text"
     assert_that(not printed, message, expected="", actual=shown, **details)
 

@@ -296,10 +296,10 @@ def too_large_in_between(failure: Failure, student: Student) -> Facts | None:
 def writes_into_others(failure: Failure, student: Student) -> Facts | None:
     """x, v, or what a neighbour gets from v, before and after."""
     x, v = questions(failure)
-    after = x.clone()
-    getattr(student, failure.about).apply(after)
-    if not torch.equal(after, x):
-        return {"whose": "x", "before": x, "after": after}
+    with student.writing_allowed() as copies:
+        getattr(student, failure.about).apply(x)
+    if not torch.equal(copies.of(x), x):
+        return {"whose": "x", "before": x, "after": copies.of(x)}
     seen = student.observe("beside", failure.about, x.clone().requires_grad_(), v, None)
     neighbour = seen["grads"][1]
     held = [("x", x, seen["x"]), ("grad_output", v, seen["v"]), ("grad_output", v, neighbour)]

@@ -229,6 +229,39 @@ def test_outputs_dont_count_against_the_limit_of_code() -> None:
 # ----------------------------------------------------------------------------------------- problems
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (*RIGHT, "assert double(2) == 5"),
+        (*RIGHT, "y = double(2)\ny.backward()", "print(y)\ntries = [y]"),
+        (*RIGHT[:-1], RIGHT[-1] + "\nraise KeyboardInterrupt if LIMIT < 0 else ValueError"),
+    ],
+)
+def test_a_cell_that_fails_below_all_definitions_costs_nothing(
+    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
+) -> None:
+    """Jupyter had shown the error, and the definitions above it are in the kernel, too."""
+    (tiny,) = graded(host, small_course, read(*cells)).lessons
+    assert (tiny.message, tiny.score) == (None, 10)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        (*RIGHT[:-1], "raise ValueError", RIGHT[-1]),
+        (*RIGHT[:2], "raise ValueError", *RIGHT[2:]),
+        (*RIGHT[:2], "def triple(x):\n    return THREE * x", "raise ValueError", "THREE = 3"),
+    ],
+)
+def test_a_cell_that_fails_above_a_definition_is_an_error(
+    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
+) -> None:
+    """What the cells below define does not exist."""
+    (tiny,) = graded(host, small_course, read(*cells)).lessons
+    assert tiny.message is not None
+    assert tiny.score == 0
+
+
 def hostile(**notebook: Any) -> bytes:
     return json.dumps({"nbformat": 4, **notebook}).encode()
 
@@ -459,7 +492,7 @@ def test_a_report_from_before_notebooks_can_still_be_read(wrong_report: Report) 
     assert Report.from_json(data).lessons[0].notes == ()
 
 
-def test_a_withheld_check_tells_no_cell(wrong_report: Report) -> None:
+def test_a_withheld_check_tells_its_cell(wrong_report: Report) -> None:
     (lesson,) = wrong_report.lessons
     hidden = replace(
         wrong_report,
@@ -468,7 +501,8 @@ def test_a_withheld_check_tells_no_cell(wrong_report: Report) -> None:
         ),
     )
     assert {check.cell for check in lesson.checks} > {None}
-    assert {check.cell for check in withheld(hidden).lessons[0].checks} == {None}
+    shown = withheld(hidden).lessons[0].checks
+    assert [check.cell for check in shown] == [check.cell for check in lesson.checks]
 
 
 @pytest.mark.parametrize(

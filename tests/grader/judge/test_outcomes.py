@@ -4,6 +4,7 @@ checks, and never stops another lesson.
 
 from __future__ import annotations
 
+import shutil
 import types
 from collections.abc import Iterator
 from dataclasses import replace
@@ -18,6 +19,7 @@ from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
+from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.course.text_encoding import decode
 from grader.judge.exception_verdicts import raised, verdict_of
@@ -276,6 +278,55 @@ def test_a_known_mistake_is_named_with_its_evidence(
     assert (check.source_line, check.source_text) == (2, "return x * x")
 
 
+@pytest.mark.parametrize(
+    ("body", "ran"),
+    [
+        ("    if x.dim() == 1:\n        return 3 * x\n    return 2 * x", "return 3 * x"),
+        ("    if x.dim() == 1: return 3 * x\n    return 2 * x", "if x.dim() == 1: return 3 * x"),
+        ("    with open('/dev/null'):\n        return 3 * x\n    return x", "return 3 * x"),
+        (
+            "    try:\n        return 3 * x\n    finally:\n        y = 1\n    return y",
+            "return 3 * x",
+        ),
+        ("    if x.dim() == 2:\n        return x\n    y = 2 * x", "def double(x):"),
+        (
+            "    if x.dim() == 2:\n        return 3 * x[0]\n    return double(x[None])",
+            "return double(x[None])",
+        ),
+    ],
+    ids=["branch", "one line", "with", "finally", "no return", "recursion"],
+)
+def test_the_line_of_a_failure_is_the_return_that_ran(
+    host: ForkServerClient, small_course: Course, body: str, ran: str
+) -> None:
+    check = by_id(grade(host, small_course, with_double(f"def double(x):\n{body}")))["double"]
+    assert (check.outcome, check.source_text) == (Outcome.FAILED, ran)
+
+
+def test_a_scenario_tells_which_return_ran(host: ForkServerClient, small_course: Course) -> None:
+    wrong = "def triple(x):\n    if x.requires_grad:\n        return 3 * x + x ** 2 - x.data ** 2"
+    source = GOOD.replace("def triple(x): return", f"{wrong}\n    return")
+    check = by_id(grade(host, small_course, source))["gradient_of_triple"]
+    assert (check.outcome, check.source_line) == (Outcome.FAILED, 4)
+
+
+def test_the_return_of_a_call_that_raised_is_not_its_line(host: ForkServerClient) -> None:
+    """predict raises where the check expects it, so the only return never runs."""
+    course = load_course(find_course(None, here=Path(__file__)))
+    lesson = course.lesson("no_grad_and_detach")
+    text = without_markers(lesson.solution.read_text("utf-8"))
+    begin, end = text.index("def predict"), text.index("def cut")
+    wrong = (
+        "def predict(f, x):\n    before = torch.is_grad_enabled()\n"
+        "    torch.set_grad_enabled(False)\n    result = f(x)\n"
+        "    torch.set_grad_enabled(before)\n    return result\n\n\n"
+    )
+    file = LessonFile(lesson.id, lesson.filename, text[:begin] + wrong + text[end:])
+    result = grade_lesson(host, lesson, file, Settings(1, limits=course.limits)).result
+    check = next(one for one in result.checks if one.id.endswith("back_when_f_raises"))
+    assert (check.outcome, check.source_text) == (Outcome.FAILED, "def predict(f, x):")
+
+
 def test_what_needs_a_failed_check_is_skipped(host: ForkServerClient, small_course: Course) -> None:
     assert (
         outcomes(grade(host, small_course, with_double("def double(x): return x")))[
@@ -467,17 +518,18 @@ def test_output_is_reported_with_the_check_that_caused_it(
     assert checks["triple"].output == ""
 
 
-def test_what_was_compared_with_tensors_that_were_written_into_does_not_pass(
-    host: ForkServerClient, small_course: Course
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [("x * 5", "was not doubled"), ("y", "wrote into a tensor that it was given")],
+)
+def test_a_write_into_an_argument_earns_nothing(
+    result: str, words: str, host: ForkServerClient, small_course: Course
 ) -> None:
-    """The judge may compute expected values from the tensors that it passed, so making both sides
-    zero must earn nothing.
-    """
-    checks = by_id(
-        grade(host, small_course, with_double("def double(x):\n    x.zero_()\n    return x * 5"))
-    )
+    """The expected value stays that of the tensor that was passed; a right value is not enough."""
+    body = f"def double(x):\n    y = 2 * x\n    x.zero_()\n    return {result}"
+    checks = by_id(grade(host, small_course, with_double(body)))
     assert checks["double"].outcome is Outcome.FAILED
-    assert "wrote into a tensor that it was given" in (checks["double"].message or "")
+    assert words in (checks["double"].message or "")
     assert checks["triple"].outcome is Outcome.PASSED
 
 
@@ -723,34 +775,51 @@ def test_a_host_that_died_is_the_graders_fault_and_is_replaced(
         assert grade(mine, small_course, GOOD).score == 10.0
 
 
+def with_checks(course: Course, folder: Path, **bodies: str) -> Course:
+    """Return a copy of a course whose first lesson has more checks, each of one statement."""
+    shutil.copytree(course.root, folder / "course")
+    hidden = folder / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
+    with hidden.open("a", encoding="utf-8") as stream:
+        for name, body in bodies.items():
+            head = f"@check(points=1, about='LIMIT')\ndef test_{name}(student):"
+            stream.write(f"\n\n{head}\n    '''{name}'''\n    {body}\n")
+    return load_course(folder / "course")
+
+
 def test_a_check_that_is_itself_broken_is_the_graders_fault(
     host: ForkServerClient, small_course: Course, tmp_path: Path
 ) -> None:
     """It is if the reference raises too; an exception that only the student's values cause is the
     student's.
     """
-    import shutil
-
-    from grader.course.manifest import load_course
-
-    shutil.copytree(small_course.root, tmp_path / "course")
-    broken = tmp_path / "course" / "tests" / "checks" / "tiny" / "test_hidden.py"
-    with broken.open("a", encoding="utf-8") as stream:
-        stream.write(
-            "\n\n@check(points=1, about='LIMIT')\n"
-            "def test_ours(student):\n"
-            "    '''ours'''\n"
-            "    1 / 0\n"
-            "\n\n@check(points=1, about='LIMIT')\n"
-            "def test_theirs(student):\n"
-            "    '''theirs'''\n"
-            "    student.LIMIT + 1\n"
-        )
-    checks = by_id(grade(host, load_course(tmp_path / "course"), GOOD.replace("20.0", "'twenty'")))
+    course = with_checks(small_course, tmp_path, ours="1 / 0", theirs="student.LIMIT + 1")
+    checks = by_id(grade(host, course, GOOD.replace("20.0", "'twenty'")))
     assert checks["ours"].outcome is Outcome.GRADER_ERROR
     assert "ZeroDivisionError" in (checks["ours"].note or "")
     assert checks["theirs"].outcome is Outcome.FAILED
     assert "TypeError" in (checks["theirs"].message or "")
+
+
+def test_a_check_expects_nan_only_if_it_says_so(
+    host: ForkServerClient, small_course: Course, tmp_path: Path
+) -> None:
+    """Otherwise it fails: by the author's mistake, or by the student's, if the expected value comes
+    from the student's code.
+    """
+    nan, limit = "torch.tensor(float('nan'))", "torch.tensor(float(student.LIMIT))"
+    bodies = {
+        "ours": f"assert_gradient({nan}, {nan})",
+        "ours_in_data": f"assert_equal([student.LIMIT], [{nan}.item()])",
+        "theirs": f"assert_gradient({limit}, {limit})",
+        "meant": f"assert_gradient({limit}, {nan}, expects_nan=True)",
+    }
+    course = with_checks(small_course, tmp_path, **bodies)
+    checks = by_id(grade(host, course, GOOD.replace("20.0", "float('nan')")))
+    for name in ("ours", "ours_in_data"):
+        assert checks[name].outcome is Outcome.GRADER_ERROR
+        assert f"tiny.{name} expects NaN without saying so" in (checks[name].message or "")
+    assert checks["theirs"].outcome is Outcome.FAILED
+    assert checks["meant"].outcome is Outcome.PASSED
 
 
 def test_a_file_that_can_not_be_read_says_what_to_look_at() -> None:

@@ -97,22 +97,6 @@ def test_answers_of_a_lost_worker_are_not_used_for_the_next(
     assert gradient.tolist() == [2.0, 2.0]
 
 
-def test_a_claimed_write_into_a_read_only_input_loses_the_worker(
-    session: StudentSession, listener: Listener
-) -> None:
-    """Only a lying worker claims that, because it could not write to it either."""
-    with torch.inference_mode():
-        x = torch.zeros(2)
-    listener.answer = {
-        "value": None,
-        "handle": None,
-        "mutated": [[0, {"tensor": ["float32", [2], None, 0, 8, False]}]],
-    }
-    listener.blob = bytes(8)
-    with pytest.raises(WorkerLost, match="can't be written to"):
-        session.call("f", (x,), {})
-
-
 def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(
     session: StudentSession, listener: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:

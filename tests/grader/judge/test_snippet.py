@@ -140,13 +140,15 @@ def test_a_failed_check_has_its_call_and_it_runs(
     assert str(torch.tensor(failed[0].actual["tensor"], dtype=torch.float64)) in done.stdout
 
 
-def test_a_call_that_wrote_into_its_input_is_not_shown(
+def test_a_call_that_wrote_into_its_input_is_shown_with_what_was_passed(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    """The tensor is no longer the one that was passed."""
-    found = results(
-        host,
-        small_course,
-        "def double(x): return x.mul_(x)\ndef triple(x): return 3 * x\nLIMIT = 17.0\n",
-    )
-    assert all(check.call is None for check in found.values() if check.function == "double")
+    """If only the write is wrong, no call is shown, because its result is right."""
+    rest = "def triple(x): return 3 * x\nLIMIT = 17.0\n"
+    found = results(host, small_course, f"def double(x): return x.mul_(x)\n{rest}")["double"]
+    assert found.call is not None
+    x = torch.tensor(found.inputs["x"]["tensor"], dtype=torch.float64)
+    assert f"x = {literal(x)}" in found.call
+    assert found.actual["tensor"] == (x * x).tolist()
+    zeroed = "def double(x):\n    y = 2 * x\n    x.zero_()\n    return y\n"
+    assert results(host, small_course, zeroed + rest)["double"].call is None

@@ -11,7 +11,24 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 
 pytestmark = pytest.mark.linux
-WRITES = "def empty(x):\n    return x.zero_()\n\ndef double(x):\n    return 2 * x\n"
+WRITES = """
+from torch.autograd import Function
+
+def empty(x):
+    return x.detach().zero_()
+
+def double(x):
+    return 2 * x
+
+class Emptied(Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        return grad_output.zero_()
+"""
 
 
 @pytest.fixture
@@ -51,6 +68,21 @@ def test_what_is_written_where_it_is_allowed_is_not_noted(
     with student.writing_allowed():
         student.empty(torch.ones(2))
     assert traffic.wrote
+
+
+def test_the_students_code_writes_into_copies_alone(student: RemoteStudent) -> None:
+    """A function and a backward can't change a tensor of the judge, wherever writing is allowed. A
+    check gets the copies from the block.
+    """
+    x, v, w = (torch.ones(2, requires_grad=True) for _ in range(3))
+    y = student.Emptied.apply(x)
+    student.empty(x)
+    with student.writing_allowed() as copies:
+        student.empty(x[:1])
+        _, other = torch.autograd.grad(y + w, (x, w), v)
+    assert [x.tolist(), v.tolist(), other.tolist()] == [[1.0, 1.0]] * 3
+    assert [copies.of(one).tolist() for one in (x, x[:1], v)] == [[0.0, 0.0], [0.0], [0.0, 0.0]]
+    assert torch.equal(copies.of(w), w)
 
 
 def test_a_block_that_raises_allows_no_more_than_itself(

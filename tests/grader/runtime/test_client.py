@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from grader.core.errors import EngineFault
+from grader.core.limits import Limits
 from grader.core.protocol import Envelope, Task, WorkerOptions
 from grader.course.course import Course
 from grader.runtime import client
@@ -48,3 +56,42 @@ def test_a_fork_server_without_a_task_is_not_waited_for() -> None:
     assert process is not None
     server.close()
     assert process.returncode
+
+
+LOOP = "def double(x):\n    while True:\n        pass\n"
+HOURS = replace(Limits(), call_seconds=9999.0, lesson_seconds=9999.0)
+
+
+def children_of(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return []
+
+
+@pytest.mark.linux
+def test_nothing_outlives_the_supervisor(small_course: Course) -> None:
+    """The fork server and a worker that would run for hours end when the supervisor's connection
+    does, as if it had been killed.
+    """
+    server = ForkServerClient()
+    process = server._process
+    assert process is not None
+    spec = spec_for(small_course.lesson("tiny"), Settings(1))
+    options = WorkerOptions(HOURS, "off")
+
+    def judge_loop() -> None:
+        with contextlib.suppress(EngineFault):
+            server.judge(options, spec, Task(LOOP, "tiny.py", 1, limits=HOURS))
+
+    thread = threading.Thread(target=judge_loop)
+    thread.start()
+    try:
+        while len(children := children_of(process.pid)) < 2:  # a lesson server and a worker
+            time.sleep(0.01)
+        with socket.fromfd(server._jobs.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as line:
+            line.shutdown(socket.SHUT_RDWR)
+        process.wait(60)
+        assert not [pid for pid in children if Path(f"/proc/{pid}").exists()]
+    finally:
+        process.kill()
+        thread.join()

@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from typing import BinaryIO, cast
 
 import pytest
 
@@ -26,7 +27,7 @@ from grader.runtime.fork_worker import ForkedWorker, WorkerStarter, fork_worker
 from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
 from grader.runtime.reaper import end_worker
-from grader.worker.sandbox import GUARANTEES, Prepared, landlock, prepare, release, seccomp
+from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
@@ -44,6 +45,7 @@ def has_ended(pid: int) -> bool:
 
 @pytest.fixture
 def starter() -> Iterator[WorkerStarter]:
+    hide()  # as the fork server is
     prepared = prepare()
     made = WorkerStarter(prepared)
     yield made
@@ -120,6 +122,13 @@ def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter) -> Non
     assert has_ended(pid)
 
 
+def serve(host: socket.socket, options: WorkerOptions) -> bool:
+    """Serve a judge's requests for workers, for a supervisor that stays."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, cast(BinaryIO, theirs.makefile("rb", buffering=0)) as jobs:
+        return WorkerBroker(host, options, WorkerStarter(Prepared()), jobs).serve_until_done()
+
+
 def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
     """The host ends it anyway, even if the judge's last messages arrive together."""
     judge, host = socket.socketpair()
@@ -132,7 +141,7 @@ def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> N
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
             options = WorkerOptions(Limits(lesson_seconds=1), "off", ())
-            assert WorkerBroker(host, options, WorkerStarter(Prepared())).serve_until_done()
+            assert serve(host, options)
     assert has_ended(worker.pid)
 
 
@@ -145,7 +154,7 @@ def test_a_judge_on_a_busy_host_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
     done = threading.Timer(1.0, judge.sendall, [pack(BrokerRequest("done").as_json())])
     with judge, host:
         done.start()
-        assert WorkerBroker(host, options, WorkerStarter(Prepared())).serve_until_done()
+        assert serve(host, options)
         done.join()
 
 

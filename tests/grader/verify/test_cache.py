@@ -36,7 +36,7 @@ from grader.verify.cache import VerdictCache
 from grader.verify.case_result import CaseResult
 from grader.verify.verify import VerifyResult, cases_of, verify
 
-CASES = 6
+CASES = 10
 LONGEST_SECONDS = 60.0
 ANSWERS: dict[tuple[str, str], JudgeResult] = {}
 """The judge's answer for a text, in a language. It judges each text only once, because these tests
@@ -255,12 +255,12 @@ def test_ctrl_c_says_what_is_kept_and_the_same_command_goes_on(
 ) -> None:
     """Running gradings are kept; the final output equals that of one run."""
     wanted: dict[str, Any] = {"seeds": 2, "workers": 1, "table": True, "write_stubs": False}
-    counting.presses_at = 7
+    counting.presses_at = CASES + 1
     with pytest.raises(KeyboardInterrupt):
         verify_course(course, (), keep=tmp_path / "f", **wanted)
     assert capsys.readouterr().out.splitlines() == [
         "complete from seed 1: tiny",
-        f"stopped: 7 of {2 * CASES} gradings are kept. Run the same command to continue",
+        f"stopped: {CASES + 1} of {2 * CASES} gradings are kept. Run the same command to continue",
     ]
     assert verify_course(course, (), keep=tmp_path / "f", **wanted) is ExitCode.OK
     assert counting.seeds == [1] * CASES + [2] * CASES

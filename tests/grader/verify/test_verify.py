@@ -272,6 +272,28 @@ def losing_alternative(lesson: Copy) -> None:
     set_cell(lesson.accepted, "adds", "def double(x):\n    return x + x + 0.25\n")
 
 
+def late_truth(lesson: Copy) -> None:
+    """Add a check that computes its expected value from what the student's code may have changed:
+    from its copy, or from a measurement.
+    """
+    replace(lesson.checks / "test_visible.py", "points=3", "points=2")
+    append(
+        lesson.checks / "scenarios.py",
+        "\n\ndef doubled(student, x):\n    return student.double(x), 2 * x\n",
+    )
+    bodies = {
+        "copied": "with student.writing_allowed() as copies:\n        got = student.double(x)\n"
+        "    assert_gradient(got, 2 * copies.of(x))",
+        "measured": "assert_gradient(*student.observe('doubled', x))",
+    }
+    for name, body in bodies.items():
+        append(
+            lesson.checks / "test_hidden.py",
+            f'\n\n@check(points=0.5, about="double")\ndef test_{name}(student, draw):\n'
+            f'    """{name}"""\n    x = draw.tensor(3)\n    {body}\n',
+        )
+
+
 @dataclass(frozen=True)
 class Breakage:
     """A way to break a lesson, and patterns for the expected problems; ``ID`` stands for the
@@ -370,6 +392,14 @@ BREAKAGES = {
                     r"ID: solution, seed 1: ID\.limit_is_a_float is grader_error, should be passed:"
                     r" ZeroDivisionError: division by zero"
                 ),
+            ],
+        ),
+        Breakage(
+            late_truth,
+            [
+                rf"ID: spoiler zeros, order 0, written, seed 1: passes {name} only because it"
+                r" writes into its arguments; .*"
+                for name in ("copied", "measured")
             ],
         ),
         Breakage(

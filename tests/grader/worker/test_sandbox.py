@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -355,6 +356,28 @@ def test_a_private_folder_is_made_for_the_host_alone() -> None:
         release(made)
         if made.ruleset is not None:
             os.close(made.ruleset)
+
+
+def test_packages_that_pth_files_name_can_be_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their folder is on the path, but outside site-packages. A folder with a course stays closed,
+    and so does one around the user's home.
+    """
+    names = ("listed", "mapped", "teaches", "home")
+    listed, mapped, teaches, home = (tmp_path / name for name in names)
+    for folder in (listed, mapped / "helpers", teaches / "exercises", home / "student"):
+        folder.mkdir(parents=True)
+        (folder / "elsewhere.py").write_text("ANSWER = 42\n")
+    (teaches / "exercises" / "course.toml").touch()
+    monkeypatch.setattr(Path, "home", lambda: home / "student")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(listed), str(teaches), str(home)])
+    finder = types.ModuleType("__editable___helpers_finder")
+    finder.MAPPING = {"helpers": str(mapped / "helpers")}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, finder.__name__, finder)
+    readable = set(landlock.readable_trees())
+    assert {listed, mapped / "helpers"} <= readable
+    assert not {teaches, home} & readable
 
 
 def test_the_engines_files_in_site_packages_are_hidden(
