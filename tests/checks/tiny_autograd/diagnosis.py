@@ -182,6 +182,18 @@ keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
 
 
 @gradient_rule
+def quotient_by_itself(failure, student):
+    """Half of a / a counts, and both halves of a + a and a * a do."""
+    if not re.search(r"\b(\w+) / \1\b", failure.facts["lines"].shown):
+        return None
+    sums, products, quotients = (
+        grads(student, f"root = a {sign} a", a=4.0).get("a") for sign in "+*/"
+    )
+    half = any(is_near(quotients, number) for number in (0.25, -0.25))
+    return {} if half and is_near(sums, 2.0) and is_near(products, 8.0) else None
+
+
+@gradient_rule
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
     if len(failure.facts["roots"]) < 2:
