@@ -369,7 +369,7 @@ PLOTTED = {
     ("gradcheck", "divided_by_another_step", "row_by_output_column_by_input"): 1,
     ("finite_difference", "wrong_formula", "forward_difference_of_a_drawn_function"): 2,
     ("second_derivative", "another_norm", "penalty_of_a_drawn_critic"): 2,
-    ("second_derivative", "finite_differences", "second_derivative_of_a_drawn_function"): 1,
+    ("second_derivative", "one_derivative_short", "second_derivative_of_a_drawn_function"): 1,
     ("hooks", "clip_by_value", "long_gradient_is_capped"): 1,
 }
 """A mistake, a check that it fails, and the number of drawings in the plot."""
