@@ -66,7 +66,7 @@ def test_three_gradients_in_their_order(student, draw):
 @check(points=0.25, about="linear_gradients", needs=helpers.BY_AUTOGRAD)
 def test_the_numbers_of_g(student):
     """x = 2, w = 3, b = 1 gives 42, 28 and 14"""
-    assert_three(student.linear_gradients(2.0, 3.0, 1.0), 2.0, 3.0, 1.0)
+    assert_three(student.linear_gradients(2.0, 3.0, 1.0), 2.0, 3.0, 1.0, want=(42.0, 28.0, 14.0))
 
 
 # ----------------------------------------------------------------------------------------- shopping

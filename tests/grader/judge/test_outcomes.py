@@ -415,7 +415,7 @@ RAISING = {
         "dict came back",
     ),
     "a long line": (
-        "def double(x): return 1  # " + "x" * 900_000,
+        "def double(x): return 1  # " + "x" * 200_000,
         "failed",
         "int came back where a Tensor",
     ),
