@@ -4,6 +4,7 @@ the batch ends within its lessons' limits.
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import sys
@@ -40,10 +41,10 @@ KEYS = ("id", "outcome", "points", "message", "diagnosis")
 
 
 def honest_answers(count: int) -> list[str]:
-    """Return right and wrong answers, as many as requested."""
+    """Return right and wrong answers in turn, as many as requested."""
     lesson = load_course(COURSE).lesson(LESSON)
     solution = without_markers(lesson.solution.read_text("utf-8"))
-    cells = [*lesson.accepted, *lesson.mistakes]
+    cells = itertools.chain(*zip(lesson.accepted, lesson.mistakes, strict=False))
     return [compose(solution, cell.source, name=LESSON) for cell in cells if cell.applies()][:count]
 
 
