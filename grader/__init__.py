@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from grader.render.graph.draw import Drawing as Drawing
     from grader.render.graph.draw import draw as draw
 
-__version__ = "0.3.6"
+__version__ = "0.4.0"
 
 
 def load_ipython_extension(shell: Any) -> None:

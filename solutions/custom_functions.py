@@ -15,9 +15,10 @@ class Add(Function):
     """The sum x + y of two tensors, element by element.
 
     The rules below hold for Mul, Pow (where y is named q) and BroadcastMul too. Both inputs are
-    float32 or both are float64. They have the same shape (except in BroadcastMul), and every shape
-    works, including a single number (0-d), an empty tensor and a transposed one. The result and the
-    gradients have the dtype of x. The numbers in grad_output are finite, and may all be 0.
+    float32 or both are float64. They have the same shape (except in BroadcastMul). Every shape
+    works, including 0-d, empty and transposed tensors. The result and the gradients have the dtype
+    of x, and are right to 8 digits in float64, to 4 in float32. The numbers in grad_output are
+    finite, and may all be 0.
 
     x, y and grad_output belong to the caller: do not write into them. Calls must not affect each
     other. If x or y is changed in place, later calls use the new values. For an earlier call,

@@ -11,9 +11,9 @@ def forward_difference(f, x: Tensor, h: float = 1e-3) -> Tensor:
     """Return the slope of the line through the points of f at x and at x + h.
 
     x is a 0-d tensor, float32 or float64, and h is a positive number. f takes a 0-d tensor and
-    returns a 0-d tensor of the same dtype. What f returns may be its argument or a view of it. Use
-    h itself for the step and for the division, even where x + h rounds to x. The result is a 0-d
-    tensor of x's dtype. x is never written to, not even for a moment.
+    returns a 0-d tensor of the same dtype. What f returns may be its argument or a view of it. The
+    result is a 0-d tensor of x's dtype; computing in that dtype is precise enough. x is never
+    written to, not even for a moment.
     """
     # solution
     return (f(x + h) - f(x)) / h
@@ -36,10 +36,10 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
     Each entry is the slope of f as that element of x goes from h below its value to h above it,
     while the other elements stay as they are. f takes a tensor of x's shape and returns a 0-d
-    tensor of the same dtype. What f returns may be its argument or a view of it. h is used as in
-    central_difference. x has any shape (0-d and empty included) and any strides (transposed, sliced
-    or expanded), float32 or float64. The result has x's shape and dtype. No autograd is used. x is
-    never written to, not even for a moment.
+    tensor of the same dtype. What f returns may be its argument or a view of it. h and precision
+    are as in central_difference. x has any shape (0-d and empty included), may be sliced or
+    expanded, and is float32 or float64. The result has x's shape and dtype. No autograd is used. x
+    is never written to, not even for a moment.
     """
     # solution
     slopes = torch.zeros(x.numel(), dtype=x.dtype)

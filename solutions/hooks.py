@@ -12,9 +12,9 @@ def double_gradient(y: Tensor) -> RemovableHandle:
     """Double the gradient that flows through y, in every backward from now on.
 
     Return a handle whose `remove()` ends the doubling and keeps other hooks on y. y is the result
-    of an operation, of any shape and floating dtype. Only what flows through y is doubled:
-    gradients that reach leaves on other paths stay as they are. Two calls on one tensor make the
-    factor four.
+    of an operation, of any shape, in float16, bfloat16, float32 or float64. Only what flows through
+    y is doubled: gradients that reach leaves on other paths stay as they are. Two calls on one
+    tensor make the factor four.
     """
     # solution
     return y.register_hook(lambda grad: grad * 2)
@@ -47,14 +47,13 @@ def record_gradients(tensors: dict[str, Tensor]) -> tuple[dict[str, Tensor], lis
 
 
 def clip_gradient(y: Tensor, max_norm: float) -> RemovableHandle:
-    """Limit the 2-norm of the gradient that flows through y to max_norm, from 0.001 to 1e15.
+    """Limit the 2-norm of the whole gradient that flows through y to max_norm, from 0.001 to 1e15.
 
     Return a handle whose `remove()` ends the clipping and keeps other hooks on y. y is the result
     of an operation, a float32 or float64 tensor of any shape. The elements of its gradient are
-    between -1e15 and 1e15. The 2-norm is the square root of the sum of the squares of all its
-    elements. A gradient with a larger norm keeps its direction and gets the norm max_norm, to
-    within 0.1 %. A gradient whose norm is at least 0.1 % smaller than max_norm, zeros included,
-    passes unchanged. Do not write into the tensor that arrives as the gradient.
+    between -1e15 and 1e15. A gradient with a larger norm keeps its direction and gets the norm
+    max_norm, to within 0.1 %. A gradient whose norm is at least 0.1 % smaller than max_norm, zeros
+    included, passes unchanged. Do not write into the tensor that arrives as the gradient.
     """
 
     # solution

@@ -1,4 +1,4 @@
-"""relu_and_ste: write one gradient that is derived, and one that is declared.
+"""relu_and_ste: write one gradient that is true, and one that is declared.
 
 Run `grade relu_and_ste` to grade your work, `grade hint relu_and_ste` for a hint.
 """
@@ -30,7 +30,7 @@ class MyReLU(torch.autograd.Function):
         """Return the gradient with respect to x.
 
         grad_output is the gradient with respect to max(x, 0). Where x is exactly 0, the slope must
-        be 0 or 1. Leave grad_output as it was.
+        be 0 or 1, whatever grad_output is. Leave grad_output as it was.
         """
         # solution
         (x,) = ctx.saved_tensors

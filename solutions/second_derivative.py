@@ -3,10 +3,11 @@
 Run `grade second_derivative` to grade your work, `grade hint second_derivative` for a hint.
 
 In each function, f takes one tensor and computes its result from it with differentiable operations
-of torch. f(x) has the dtype of x. If x requires grad, the graph of f(x) contains x. f gets x only
-as its argument. x is a float32 or float64 tensor, with or without requires_grad, a leaf or not.
-Leave the values of x, its graph and every .grad as they were, None included, also in tensors inside
-f. You may set x.requires_grad to True. Do not use torch.func or torch.autograd.functional.
+of torch. f(x) has the dtype of x. If x requires grad, the graph of f(x) contains x. x is a float32
+or float64 tensor, with or without requires_grad, a leaf or not. Results are right to 9 digits in
+float64, 3 in float32. Leave the values of x, its graph and every .grad as they were, None included,
+also in tensors inside f. You may set x.requires_grad to True. Do not use torch.func,
+torch.autograd.functional or finite differences.
 """
 
 import torch

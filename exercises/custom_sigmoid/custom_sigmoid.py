@@ -13,9 +13,9 @@ class Sigmoid(torch.autograd.Function):
     x is a float32 or float64 tensor of any shape. Its elements are between -10,000 and 10,000, and
     grad_output is finite. Rounding may change values by up to 1e-8 in float64 and 1e-6 in float32,
     and gradients by that number times the largest absolute value in grad_output. Use no built-in
-    sigmoid; logsigmoid, softmax, log_softmax, softmin, silu and glu count as one. Calls of
-    Sigmoid.apply and of sigmoid must not affect each other. You may split forward into forward(x)
-    and setup_context(ctx, inputs, output).
+    that computes a sigmoid, such as logsigmoid, softmax, silu, glu, mish or a cross entropy. Calls
+    of Sigmoid.apply and of sigmoid must not affect each other. You may split forward into
+    forward(x) and setup_context(ctx, inputs, output).
     """
 
     @staticmethod
@@ -32,8 +32,9 @@ class Sigmoid(torch.autograd.Function):
     def backward(ctx, grad_output: Tensor) -> Tensor:
         """Return the gradient with respect to x; grad_output is the gradient with respect to s(x).
 
-        Use a formula, not differences of values of forward: for x between -2 and 2 in float64, each
-        element of the gradient must even be right to 12 digits. Leave grad_output as it was.
+        Use a formula that you derived, not autograd or small steps of x. For x between -2 and 2 in
+        float64, each element of the gradient must even be right to 12 digits. Leave grad_output as
+        it was.
         """
         raise NotImplementedError
 

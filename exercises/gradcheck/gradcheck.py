@@ -64,7 +64,8 @@ class FixedPow(Function):
 
     @staticmethod
     def backward(ctx, grad_output: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the gradients with respect to x and to q, of the same shape and dtype.
+        """Return the gradients with respect to x and to q, of the same shape and dtype, right to 5
+        digits.
 
         grad_output is the gradient with respect to x ** q; leave it unchanged. The gradient of an
         input that does not require grad may be None.

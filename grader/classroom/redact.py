@@ -8,34 +8,38 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 WITHHELD = "This check is hidden, so its inputs are not shown."
+WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
 TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
 """Outcomes whose message may contain a value that the check drew."""
 
 
 def withheld(report: Report, tr: Catalogue | None = None) -> Report:
-    """Return the report with only title, outcome, points, hint and mistake of hidden checks.
+    """Return the report without what hidden checks asked and expected.
 
-    The reason why a file could not be loaded stays, because it is the same for every check.
+    The student's own text stays: the line that ran and the wrong expression. So does what the judge
+    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
+    loaded, because it is the same for every check.
     """
     tr = tr or Catalogue()
 
     def check(one: CheckResult) -> CheckResult:
         if not one.hidden:
             return one
-        message = tr(WITHHELD) if one.outcome in TELLING else one.message
-        bare = replace(one, message=message, evidence=None, expected=None, actual=None, inputs={})
+        message = one.message
+        if one.outcome in TELLING:
+            said = one.open_message
+            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
         return replace(
-            bare,
-            source_line=None,
-            cell=None,
-            source_text=None,
-            source_column=None,
+            one,
+            message=message,
+            evidence=one.open_evidence,
+            expected=None,
+            actual=None,
+            inputs={},
             output="",
             note=None,
             figures=[],
             call=None,
-            diagnosed_by=None if one.diagnosed_by == "repair" else one.diagnosed_by,
-            wrong_expression=None,
             signature=None,
         )
 

@@ -139,13 +139,12 @@ class Envelope(Record):
     """What the fork server itself reads of a job.
 
     ``lesson`` is the key under which it has the lesson's spec. If the lesson is ``new`` to it, the
-    spec follows. ``lazy_imports`` says whether the submission needs what torch imports late.
+    spec follows.
     """
 
     options: WorkerOptions
     lesson: str
     new: bool
-    lazy_imports: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,12 +221,13 @@ def answer_from_json(data: object) -> Answer:
 class BrokerRequest(Record):
     """A judge's request to the fork server: ``start`` a worker, ``end`` one, or expect no more
     requests (``done``). ``died`` says that the worker ended by itself; the fork server answers with
-    a WorkerEnd.
+    a WorkerEnd. ``lazy_imports`` says that the worker needs what torch imports late.
     """
 
     do: str
     pid: int = 0
     died: bool = False
+    lazy_imports: bool = False
 
 
 @dataclass(frozen=True, slots=True)

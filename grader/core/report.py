@@ -110,6 +110,10 @@ class CheckResult(Record):
     """In a batch, for a failure without a name: equal for answers that fail alike."""
     needs: str | None = None
     """The id of the check for which a ``skipped`` one waits, which may itself wait for another."""
+    open_message: str | None = None
+    """Of a hidden check: what may be said where its inputs are not shown."""
+    open_evidence: str | None = None
+    """Of a hidden check: ``evidence``, if it shows no value."""
 
 
 @dataclass(frozen=True, slots=True)

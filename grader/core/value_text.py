@@ -39,7 +39,8 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
             body = body[:-1] + cut + "]"
         if 0 in value["shape"]:
             body = f"[] (shape {tuple(value['shape'])})"
-        return body if value["dtype"] == "float64" else f"{body} {value['dtype']}"
+        body = body if value["dtype"] == "float64" else f"{body} {value['dtype']}"
+        return f"{body} requires_grad=False" if "requires_grad" in value else body
     for kind, left, right in (("list", "[", "]"), ("tuple", "(", ")"), ("set", "{", "}")):
         if kind in value:
             items = [text(item, digits) for item in value[kind]]

@@ -31,7 +31,7 @@ from grader.course.files import (
 )
 from grader.course.lesson_file import LessonFile
 from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, SUFFIX
-from grader.course.text_encoding import MAX_FILE_BYTES, decode, writable
+from grader.course.text_encoding import MAX_FILE_BYTES, Decode, decode, writable
 from grader.course.zips import open_zip
 
 SUFFIXES = (".py", SUFFIX)
@@ -100,18 +100,22 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
 
 
 def read_leaves(
-    leaves: Iterable[FileEntry], lessons: Iterable[str], *, accept_near_names: bool = False
+    leaves: Iterable[FileEntry],
+    lessons: Iterable[str],
+    *,
+    accept_near_names: bool = False,
+    decode: Decode = decode,
 ) -> dict[str, LessonFile]:
     """Return the lessons' files among files from any source; files in zips count one folder deeper.
 
-    A missing lesson gets the problem of an unreadable zip, or a file with almost its name. That
-    file is read if such names are accepted and it is the only one; otherwise it is ignored. Raises
-    SubmissionError if nothing is found.
+    ``decode`` turns the bytes into text. A missing lesson gets the problem of an unreadable zip, or
+    a file with almost its name. That file is read if such names are accepted and it is the only
+    one; otherwise it is ignored. Raises SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
     with Unzipped(leaves) as opened:
-        found = _chosen(opened.leaves, names)
-        near = _nearly(opened.leaves, names, found, accept=accept_near_names)
+        found = _chosen(opened.leaves, names, decode)
+        near = _nearly(opened.leaves, names, found, decode if accept_near_names else None)
     if opened.unread:
         path, error = writable(opened.unread[0][0]), opened.unread[0][1]
         facts = {name: writable(fact) for name, fact in error.facts.items()}
@@ -126,9 +130,14 @@ def read_leaves(
 
 
 def _nearly(
-    leaves: Iterable[FileEntry], names: dict[str, str], found: Collection[str], *, accept: bool
+    leaves: Iterable[FileEntry],
+    names: dict[str, str],
+    found: Collection[str],
+    decode: Decode | None,
 ) -> dict[str, LessonFile]:
-    """Return the files with almost the name of a lesson that was not found."""
+    """Return the files with almost the name of a lesson that was not found; without ``decode``,
+    such names are not accepted.
+    """
     near: dict[str, list[tuple[FileEntry, str]]] = {}
     for leaf in leaves:
         name = meant_name(leaf.name, names)
@@ -137,8 +146,8 @@ def _nearly(
     files = {}
     for lesson, those in near.items():
         leaf, name = those[0]
-        if accept and len(those) == 1:
-            files[lesson] = replace(_read(lesson, leaf, name), meant=name)
+        if decode and len(those) == 1:
+            files[lesson] = replace(_read(lesson, leaf, name, decode), meant=name)
             continue
         paths = ", ".join(writable(leaf.path) for leaf, _ in those)
         file = LessonFile.wrong(lesson, paths, NOT_CALLED, {"name": name})
@@ -219,18 +228,20 @@ def _pathless(file: LessonFile) -> str | None:
     return problem
 
 
-def _chosen(leaves: Iterable[FileEntry], names: dict[str, str]) -> dict[str, LessonFile]:
+def _chosen(
+    leaves: Iterable[FileEntry], names: dict[str, str], decode: Decode = decode
+) -> dict[str, LessonFile]:
     found: dict[str, list[FileEntry]] = {}
     for leaf in leaves:
         if leaf.name in names:
             found.setdefault(names[leaf.name], []).append(leaf)
     return {
-        lesson: _choose(lesson, sorted(files, key=lambda leaf: (leaf.depth, leaf.path)))
+        lesson: _choose(lesson, sorted(files, key=lambda leaf: (leaf.depth, leaf.path)), decode)
         for lesson, files in found.items()
     }
 
 
-def _choose(lesson: str, leaves: list[FileEntry]) -> LessonFile:
+def _choose(lesson: str, leaves: list[FileEntry], decode: Decode) -> LessonFile:
     first = leaves[0]
     if len(leaves) > 1 and leaves[1].depth == first.depth:
         path, other = writable(first.path), writable(leaves[1].path)
@@ -240,10 +251,10 @@ def _choose(lesson: str, leaves: list[FileEntry]) -> LessonFile:
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
     others = tuple(writable(leaf.path) for leaf in leaves[1:MOST_OTHERS])
-    return replace(_read(lesson, first, first.name), others=others)
+    return replace(_read(lesson, first, first.name, decode), others=others)
 
 
-def _read(lesson: str, leaf: FileEntry, name: str) -> LessonFile:
+def _read(lesson: str, leaf: FileEntry, name: str, decode: Decode) -> LessonFile:
     notebook = name.endswith(SUFFIX)
     data = leaf.read((MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES) + 1)
     return decode(lesson, leaf.path, data, notebook=notebook)

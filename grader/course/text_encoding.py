@@ -7,12 +7,20 @@ import io
 import re
 import tokenize
 from collections.abc import Callable
+from typing import Protocol
 
 from grader.core.errors import SubmissionError
 from grader.course.lesson_file import LessonFile
-from grader.course.notebook.reader import MAX_NOTEBOOK_BYTES, Notebook, read_code, read_notebook
+from grader.course.notebook.reader import (
+    MAX_NOTEBOOK_BYTES,
+    TOO_LARGE,
+    Notebook,
+    read_code,
+    read_notebook,
+)
 
-MAX_FILE_BYTES = 1 << 20
+MAX_FILE_BYTES = 256 << 10
+"""The limit for a lesson's Python: forty times the longest solution of the course."""
 READABLE = (
     "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
     " encrypted"
@@ -40,6 +48,14 @@ def writable(path: str) -> str:
     )
 
 
+class Decode(Protocol):
+    """``decode``, or a function that calls it in another process."""
+
+    def __call__(
+        self, lesson: str, path: str, data: bytes | None, *, notebook: bool = False
+    ) -> LessonFile: ...
+
+
 def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False) -> LessonFile:
     """Return a file's bytes as a lesson, or with the problem that they have; never raise for them.
 
@@ -50,10 +66,11 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         return LessonFile.wrong(lesson, path, "{path} can't be read: " + READABLE)
     limit = MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES
     if len(data) > limit:
-        message = "{path} is larger than {megabytes} MB" + (
-            ". Clear its outputs, and save it" if notebook else ""
-        )
-        return LessonFile.wrong(lesson, path, message, {"megabytes": str(limit >> 20)})
+        message = "{path} is larger than {megabytes} MB. Clear its outputs, and save it"
+        facts = {"megabytes": str(limit >> 20)}
+        if not notebook:
+            message, facts = TOO_LARGE, {"kilobytes": str(limit >> 10)}
+        return LessonFile.wrong(lesson, path, message, facts)
     if not data.removeprefix(codecs.BOM_UTF8).strip():
         message = "{path} is empty. To start again from the stub: {command}"
         return LessonFile.wrong(lesson, path, message, {"command": f"grade reset {lesson}"})

@@ -23,6 +23,7 @@ TOLERANCES = {
     torch.float16: (1e-2, 1e-3),
 }
 """Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
+GRADIENT_IS_WRONG = "the gradient is wrong"
 
 
 def type_name(value: Any) -> str:
@@ -131,14 +132,17 @@ def assert_tensor(
 
 
 def assert_gradient(
-    actual: Any, expected: Tensor, message: str = "the gradient is wrong", **details: Any
+    actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient. None fails with the message that none came back."""
+    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
+    without one, with the message that none came back.
+    """
     actual = fetch(actual)
     if actual is None:
         for option in ("rtol", "atol", "expects_nan"):
             details.pop(option, None)
-        fail("no gradient came back (None)", expected=expected, actual=None, **details)
+        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
+        fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)
 
 

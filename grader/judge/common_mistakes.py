@@ -172,6 +172,14 @@ def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator
             yield name, target.lineno
 
 
+def raises_itself(node: ast.AST | None, name: str) -> bool:
+    """Return whether a definition has a raise of an exception of this name."""
+    raises = (one for one in ast.walk(node or ast.Pass()) if isinstance(one, ast.Raise) and one.exc)
+    return any(
+        isinstance(part, ast.Name) and part.id == name for one in raises for part in ast.walk(one)
+    )
+
+
 @mistake(
     "common_swallowed_exception",
     about=(),
@@ -182,7 +190,9 @@ def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator
     ),
 )
 def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a missing exception that the function's only except clause would catch."""
+    """Recognize a missing exception that the function's only except clause would catch. One that
+    the function itself has to raise must be raised somewhere in it.
+    """
     node = definition(failure, student)
     if failure.error is not None or node is None or not isinstance(failure.expected, Opaque):
         return None
@@ -191,6 +201,10 @@ def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
     if len(handlers) != 1 or wanted != failure.expected.type_name:
         return None
     (one,) = handlers
+    if raises_itself(definition(failure, failure.reference), wanted) and not raises_itself(
+        node, wanted
+    ):
+        return None
     broad = one.type is None or ast.unparse(one.type) in ("Exception", "BaseException", wanted)
     raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(one))
     return (

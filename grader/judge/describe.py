@@ -4,7 +4,8 @@
 a number, str, bool, None    itself; a non-finite float is ``"nan"``, ``"inf"``, ``"-inf"``
 a tensor                     ``{"tensor": nested numbers, "dtype": "float64", "shape": [2, 3]}``;
                             if it has more than ``MAX_ELEMENTS``, a flat list of that many, with
-                            ``"cut"`` and ``"before"``: how many follow and precede them
+                            ``"cut"`` and ``"before"``: how many follow and precede them; an input
+                            may have ``"requires_grad": False``
 a list, tuple, set, dict     ``{"list": […]}``, ``{"tuple": […]}``, ``{"set": […]}``,
                             ``{"dict": [[key, value], …]}``; beyond ``MAX_ITEMS`` items, or
                             ``MAX_VALUES`` values in all, ``"cut"`` counts those left out

@@ -16,10 +16,10 @@ Its ``diagnosis.py`` contains the rules, under the mistakes' names::
 
 A rule gets the failure and the student, whose functions it may call again. It returns the facts
 that its explanation shows, or None if it does not recognize its mistake. If there is a fact
-``line``, the report shows that line; otherwise it shows the last return. Rules are tried in the
-order of the file and the first match wins, so narrow rules come first. A rule that raises because
-of the student's answers recognizes nothing. A mistake without a rule is recognized only by its
-examples in the catalogue.
+``line``, the report shows that line; otherwise the return that ran, if that is known. Rules are
+tried in the order of the file and the first match wins, so narrow rules come first. A rule that
+raises because of the student's answers recognizes nothing. A mistake without a rule is recognized
+only by its examples in the catalogue.
 """
 
 from __future__ import annotations
@@ -112,13 +112,14 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A mistake that was recognized, its explanation filled with the evidence. ``by`` says how it
-    was recognized; ``line`` is the wrong line, if the rule's facts name one.
+    """A mistake that was recognized, its explanation (``template``) filled with the evidence.
+    ``by`` says how it was recognized; ``line`` is the wrong line, if the rule's facts name one.
     """
 
     id: str
     title: str
     evidence: str
+    template: str
     by: str = "rule"
     line: int | None = None
 
@@ -201,9 +202,9 @@ def diagnose(
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
             line = facts.get("line")
-            return Diagnosis(
-                candidate.id, title, evidence, line=line if isinstance(line, int) else None
-            ), trouble
+            number = line if isinstance(line, int) else None
+            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=number)
+            return found, trouble
     return None, trouble
 
 

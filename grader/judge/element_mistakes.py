@@ -14,6 +14,13 @@ from grader.judge.remote.session import Student
 from grader.judge.value_mistakes import pair
 
 Facts = dict[str, Any]
+CAUSES_OF_NAN = (
+    "Look for 0 / 0, a logarithm or root of a negative number, 0 times infinity, or infinity minus"
+    " or divided by infinity."
+)
+CAUSES_OF_INFINITY = (
+    "Look for an exp or a product that overflows, a division by 0, or a logarithm of 0."
+)
 FEWEST = 2
 """As many elements of each kind, right and wrong, are evidence for a sign."""
 
@@ -30,10 +37,7 @@ def floating_pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
     "common_not_finite",
     about=(),
     title="NaN or infinity where the result is finite",
-    explanation=(
-        "{count} of {total} values are {kinds}; all expected values are finite. Look for an exp or"
-        " a product that overflows, a division by 0, a logarithm of 0, or 0 times infinity."
-    ),
+    explanation=("{count} of {total} values are {kinds}; all expected values are finite. {causes}"),
 )
 def not_finite(failure: Failure, student: Student) -> Facts | None:
     """Recognize NaN or infinity where the expected value is finite, with right values elsewhere."""
@@ -48,7 +52,8 @@ def not_finite(failure: Failure, student: Student) -> Facts | None:
         return None
     found = (("NaN", actual.isnan()), ("inf", actual.isposinf()), ("-inf", actual.isneginf()))
     kinds = ", ".join(name for name, where in found if where.any())
-    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds}
+    causes = phrase(CAUSES_OF_NAN if actual.isnan().any() else CAUSES_OF_INFINITY)
+    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds, "causes": causes}
 
 
 @mistake(

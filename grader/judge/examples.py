@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import string
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +27,7 @@ from grader.course.stubs import compose, without_markers
 from grader.judge.behavior import Behavior, KnownFailure, run_check
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.open_texts import open_evidence, placeholders
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.seeds import check_seed
@@ -149,6 +149,7 @@ class Examples:
                 diagnosis=diagnosis.id,
                 diagnosis_title=diagnosis.title,
                 evidence=diagnosis.evidence,
+                open_evidence=open_evidence(diagnosis) if check.hidden else None,
                 diagnosed_by=diagnosis.by,
             )
             for check in failed
@@ -182,7 +183,7 @@ class Examples:
         If no failure has them, the explanation would not fit this submission, so return None.
         """
         mistake = self.mistakes[name]
-        wanted = _fields(mistake.title) | _fields(mistake.explanation)
+        wanted = placeholders(mistake.title) | placeholders(mistake.explanation)
         shown = next((one.shown for one in failures if wanted <= set(one.shown)), None)
         if shown is None and mistake.rule is None:
             return None
@@ -190,7 +191,7 @@ class Examples:
             fill_text(template, shown or {}, run.tr)
             for template in (mistake.title, mistake.explanation)
         )
-        return Diagnosis(name, title, evidence, "example")
+        return Diagnosis(name, title, evidence, mistake.explanation, "example")
 
 
 class _Matching:
@@ -232,7 +233,3 @@ class _Matching:
             if mine is None or theirs is None or not mine.agrees(theirs):
                 return False
         return True
-
-
-def _fields(template: str) -> set[str]:
-    return {name for _, name, _, _ in string.Formatter().parse(template) if name}

@@ -136,12 +136,26 @@ def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     for node in nodes:
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if backwards:
-                attributes = {one.attr for one in ast.walk(value) if isinstance(one, ast.Attribute)}
-                copied = attributes & {"clone", "deepcopy", "tolist"}
-                if "grad" in attributes and not copied and node.lineno < max(backwards):
+                if _is_gradient(value) and node.lineno < max(backwards):
                     used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
                     if used:
                         yield name, node.lineno
+
+
+def _is_gradient(value: ast.expr) -> bool:
+    """Return whether a value is .grad itself, or a list or dictionary of such."""
+    match value:
+        case ast.Attribute(attr="grad"):
+            return True
+        case ast.IfExp(body=one, orelse=other):
+            return _is_gradient(one) or _is_gradient(other)
+        case ast.ListComp(elt=one) | ast.DictComp(value=one) | ast.NamedExpr(value=one):
+            return _is_gradient(one)
+        case ast.BoolOp(values=parts) | ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return any(map(_is_gradient, parts))
+        case ast.Call(func=ast.Attribute(value=one, attr="detach" | "view_as" | "requires_grad_")):
+            return _is_gradient(one)
+    return False
 
 
 COPYING = ("reshape", "flatten", "contiguous")

@@ -46,7 +46,7 @@ def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
     title="The result is inexact",
     explanation=(
         "Only about {digits} digits of the result are right, and float64 has 16. For example, a"
-        " small number that is added, a difference quotient, rounding or float32 does this."
+        " small number that is added, rounding or float32 does this."
     ),
 )
 def few_digits(failure: Failure, student: Student) -> Facts | None:

@@ -2,26 +2,51 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from grader.core.i18n import phrase
 from grader.judge.diagnosis import Failure, Mistake
 from grader.judge.remote.session import Student
 
+MAX_MESSAGE = 2000
+"""How many characters of an exception's text are searched: some patterns take the square of it."""
+CALL = r"(?<![\w.<>])(?P<call>[\w.<>]+\(\)"
+"""The beginning of a pattern: a function's name and its brackets."""
+GOT_AND_WANTED = ("got", "wanted")
+SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
+BROADCAST = "The gradient has too many elements. Sum over the dimensions that were broadcast."
+REARRANGED = "The number of elements is right. Look for a transpose or a reshape."
 
-def raised(id: str, title: str, explanation: str, patterns: Sequence[str]) -> Mistake:
+
+def raised(
+    id: str,
+    title: str,
+    explanation: str,
+    patterns: Sequence[str],
+    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda facts: facts,
+) -> Mistake:
     """Make a mistake that is recognized by an exception's text. The named groups of the pattern
-    that matches are its facts.
+    that matches are its facts; ``more`` may add some.
     """
 
     def rule(failure: Failure, student: Student) -> dict[str, Any] | None:
         if failure.error is None:
             return None
-        found = (re.search(pattern, str(failure.error)) for pattern in patterns)
-        return next((match.groupdict() for match in found if match), None)
+        said = str(failure.error)[:MAX_MESSAGE]
+        found = (re.search(pattern, said) for pattern in patterns)
+        return next((more(match.groupdict()) for match in found if match), None)
 
     return Mistake(id, (), title, explanation, rule)
+
+
+def with_advice(facts: dict[str, Any]) -> dict[str, Any]:
+    """Add to the shapes of a gradient and its input what may have gone wrong."""
+    got, wanted = (math.prod(map(int, re.findall(r"\d+", facts[name]))) for name in GOT_AND_WANTED)
+    advice = SUMMED if got < wanted else BROADCAST if got > wanted else REARRANGED
+    return {**facts, "advice": phrase(advice)}
 
 
 RAISED: tuple[Mistake, ...] = (
@@ -165,13 +190,12 @@ RAISED: tuple[Mistake, ...] = (
     raised(
         "common_gradient_shape",
         "A gradient does not have its input's shape",
-        "backward returned a gradient of shape {got}, and the input has {wanted}. Give the"
-        " gradient the input's shape: for example, sum over the dimensions that were broadcast, or"
-        " transpose it.",
+        "backward returned a gradient of shape {got}, and the input has {wanted}. {advice}",
         [
             r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
             r" but expected shape compatible with (?P<wanted>\[.*?\])"
         ],
+        with_advice,
     ),
     raised(
         "common_empty_input",
@@ -243,9 +267,9 @@ RAISED: tuple[Mistake, ...] = (
         "A call does not fit the function's parameters",
         "Python said: {call}. Compare the call with the definition.",
         [
-            r"(?P<call>[\w.<>]+\(\) takes .*positional arguments? but .* (?:was|were) given)",
-            r"(?P<call>[\w.<>]+\(\) missing \d+ required positional arguments?: .*)",
-            r"(?P<call>[\w.<>]+\(\) got an unexpected keyword argument .*)",
+            rf"{CALL} takes .*positional arguments? but .* (?:was|were) given)",
+            rf"{CALL} missing \d+ required positional arguments?: .*)",
+            rf"{CALL} got an unexpected keyword argument .*)",
         ],
     ),
 )

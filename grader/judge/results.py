@@ -16,7 +16,7 @@ from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
 from grader.core.value_text import pair
-from grader.course.analysis.source import Source
+from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
@@ -35,13 +35,13 @@ from grader.judge.diagnosis import (
 from grader.judge.exception_verdicts import WROTE, CheckVerdict
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
+from grader.judge.open_texts import open_evidence, open_message
 from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay.snippet import snippet
 from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
 from grader.judge.submission_run import SubmissionRun
 
-MAX_SOURCE_LINE = 400
-"""How many characters of a line a report shows."""
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
@@ -59,9 +59,12 @@ class Results:
         """Return the result of the check that just ran, given its time in seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
-        call = snippet_for(run, verdict)
+        to_paste = snippet_for(run, verdict)
+        described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
+        if verdict.outcome in DIAGNOSED and is_unsure(line, spec, source, check.traffic):
+            run.unsure_of_line.add(check.id)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
@@ -90,20 +93,27 @@ class Results:
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
-            inputs={tr.known(name): describe(value) for name, value in verdict.inputs.items()},
+            inputs=described,
             source_line=shown,
             cell=cell,
-            source_text=source.line(line)[:MAX_SOURCE_LINE] or None,
+            source_text=source.shown(line),
             source_column=None if session.loadable else column_of(line, source),
             output=output,
             seed=check.seed,
             seconds=round(seconds, 6),
             note="\n".join(problems) or None,
             figures=figures,
-            call=call,
+            call=to_paste,
             diagnosed_by=diagnosis.by if diagnosis else None,
             needs=verdict.needs,
         )
+        if result.hidden and verdict.outcome in DIAGNOSED:
+            said = open_message(verdict, source, spec.about)
+            result = replace(
+                result,
+                open_message=show_fact(said, tr) if said else None,
+                open_evidence=open_evidence(diagnosis),
+            )
         if verdict.outcome in DIAGNOSED:
             values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
             values |= in_cells(verdict.facts, source)
@@ -145,9 +155,24 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     )
 
 
+def describe_inputs(inputs: dict[str, Any], call: LastCall | None, tr: Catalogue) -> dict[str, Any]:
+    """Describe a check's inputs. If only some of the call's arguments require grad, those that do
+    not say so, because the answer may depend on it.
+    """
+    arguments = (*call.args, *call.kwargs.values()) if call else ()
+    given = [one for one in arguments if isinstance(one, Tensor)]
+    mixed = len({one.requires_grad for one in given}) > 1
+    described = {name: describe(value) for name, value in inputs.items()}
+    for name, value in inputs.items():
+        if mixed and any(value is one for one in given) and not value.requires_grad:
+            described[name]["requires_grad"] = False
+    return {tr.known(name): value for name, value in described.items()}
+
+
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:
     """Return the line to show: where the code raised; the header of a definition that could not be
-    called; the entry of a dictionary that the facts name; else the last return.
+    called; the entry of a dictionary that the facts name; the only return at the end; else the
+    header of the definition (but see ``returned_lines``).
     """
     if isinstance(verdict.line, int) or verdict.outcome not in DIAGNOSED:
         return verdict.line
@@ -155,10 +180,20 @@ def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | Non
     return source.entry(spec.at, named) or source.anchor(spec.at, header=verdict.error is not None)
 
 
+def is_unsure(line: int | None, spec: CheckSpec, source: Source, traffic: Traffic) -> bool:
+    """Return whether the function may have ended elsewhere than at this line: it has several
+    returns, or it may have raised where the check expects that, which a scenario does not tell.
+    """
+    if line == source.anchor(spec.at, header=True):
+        return bool(source.return_lines(spec.at))
+    may_have_raised = traffic.raised or traffic.last_call is None
+    return may_have_raised and line == source.anchor(spec.at)
+
+
 def column_of(line: int | None, source: Source) -> int | None:
     """Return the column of the file's syntax error in its line's text."""
     found = source.error_column
-    return found[1] if found and found[0] == line and found[1] <= MAX_SOURCE_LINE else None
+    return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
 
 
 def translate_figure(figure: Figure, tr: Catalogue) -> Figure:

@@ -32,6 +32,7 @@ from grader.judge.remote.session import StudentSession
 from grader.judge.remote.worker_sources import WorkerSource
 from grader.judge.repair.trials import Trials
 from grader.judge.results import results_in
+from grader.judge.returned_lines import with_returned_lines
 from grader.judge.seeds import Seeds
 from grader.judge.signatures import with_signatures
 from grader.judge.submission_run import SubmissionRun
@@ -99,6 +100,8 @@ class Judge:
             results = tuple(results_in(report))
             if run.failures and "example" not in task.naming_off:
                 results = self.plugin.examples.name(run, results, workers)
+            if run.unsure_of_line:
+                results = with_returned_lines(run, session, results, self.plugin.results.reference)
             if run.failures and task.signed:
                 results = with_signatures(run, results, self.plugin.results.reference)
         guarantees, missing = session.guarantees
@@ -138,10 +141,13 @@ class Judge:
 
 def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
+    unreadable = StudentCodeError(tr("unreadable file"), tr(UNREADABLE))
     try:
+        if session.loadable and session.source.too_long:  # compiling it may take long, too
+            session.make_unloadable(unreadable)
         session.load()
         if session.source.unreadable:  # rules that read the source would have nothing to read
-            session.make_unloadable(StudentCodeError(tr("unreadable file"), tr(UNREADABLE)))
+            session.make_unloadable(unreadable)
             session.load()
     except StudentCodeError as error:
         return problem or FileProblem(load_error_text(error, session.source, tr), error.line)

@@ -75,6 +75,8 @@ class SubmissionRun:
     naming_off: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
+    unsure_of_line: set[str] = field(default_factory=set)
+    """The ids of failed checks of which it is unknown at which return the function ended."""
     reported_bytes: int = 0
     """How many bytes of JSON the results take so far."""
     check: CheckRun = field(init=False)

@@ -15,7 +15,7 @@ from grader.core.sanitize import clean
 CONTEXT = 3
 """How many lines are shown before and after the line in question."""
 MAX_LINE = 400
-MAX_LINES = 3000
+MAX_LINES, MAX_CHARACTERS = 1000, 64 << 10
 """A longer file is shown without color, and is not compared."""
 TEXTS_KEPT = 32
 """How many colored texts are remembered: a page shows each of its texts several times, and a class
@@ -51,7 +51,7 @@ def coloured(text: str) -> tuple[str, ...]:
     from pygments.lexers.python import PythonLexer
 
     plain = [clean(line.rstrip("\r").expandtabs(4), MAX_LINE) for line in text.split("\n")]
-    if len(plain) > MAX_LINES:
+    if len(plain) > MAX_LINES or sum(map(len, plain)) > MAX_CHARACTERS:
         return tuple(escape(line) for line in plain)
     lexer = PythonLexer(stripnl=False, ensurenl=False)
     made = highlight("\n".join(plain), lexer, HtmlFormatter(nowrap=True)).split("\n")

@@ -34,7 +34,7 @@ from grader.core.protocol import (
 from grader.core.records import Record
 from grader.core.report import Outcome
 from grader.core.subprocesses import isolated_command, scrubbed_environment
-from grader.runtime import FORK_SERVER, lazy_imports
+from grader.runtime import FORK_SERVER
 from grader.worker.sandbox import hide
 from grader.worker.sandbox.scratch import remove_scratch_of
 from grader.worker.wire.frames import BrokenFrame, pack, read_frame
@@ -135,7 +135,7 @@ class ForkServerClient:
         key = lesson_key(spec)
         new = key not in self._lessons
         self._lessons.add(key)
-        envelope = Envelope(options, key, new, lazy_imports.needed(task.source))
+        envelope = Envelope(options, key, new)
         messages: list[Record] = [envelope, spec, task] if new else [envelope, task]
         try:
             self._jobs.write(b"".join(pack(message.as_json()) for message in messages))

@@ -2,11 +2,10 @@
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
 is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
-the *envelope* (limits, sandbox, which lesson, whether the submission needs what torch imports
-late). It leaves the lesson's *spec*, which comes only once, to a lesson server that it forks, and
-the *task* (the submission, the seed) to a judge. A lesson server (``lesson_server``) collects the
-lesson's checks and forks a judge that serves many tasks. A judge asks the fork server for workers,
-and writes its result to standard output itself::
+the *envelope* (limits, sandbox, which lesson). It leaves the lesson's *spec*, which comes only
+once, to a lesson server that it forks, and the *task* (the submission, the seed) to a judge. A
+lesson server (``lesson_server``) collects the lesson's checks and forks a judge that serves many
+tasks. A judge asks the fork server for workers, and writes its result to standard output itself::
 
     supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
         │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
@@ -20,7 +19,8 @@ So the fork server never has a check, a solution, a submission or a result in me
 its copy and has none either. The fork server runs no torch operation: a fork of a process that ever
 ran a parallel region hangs, and autograd before a fork breaks children on systems with an
 accelerator. Modules that torch loads lazily are imported before the first fork; those for function
-transforms and optimizers, before the first worker that needs them (``lazy_imports``).
+transforms and optimizers, before the first worker for which a judge asks for them
+(``lazy_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """
@@ -151,12 +151,9 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
     try:
         while (frame := read_frame(jobs)) is not None:
             job = Envelope.from_json(frame.body)
-            if job.new or (job.lazy_imports and not lazy_imports.loaded()):
-                workers.drop_spare()
             if job.new:
+                workers.drop_spare()
                 lessons[job.lesson] = LessonServerHandle(jobs, results)
-            if job.lazy_imports and not lazy_imports.loaded():
-                lazy_imports.load()
             lesson_pids = {lesson.pid for lesson in lessons.values()}
             if not serve_job(lessons[job.lesson], lesson_pids, job.options, workers, jobs):
                 # The job may be half read, or the result half written. Only a new process is in
@@ -257,6 +254,9 @@ class WorkerBroker:
                 if request.do == "done":
                     return True
                 if request.do == "start":
+                    if request.lazy_imports and not lazy_imports.loaded():
+                        self.workers.drop_spare()
+                        lazy_imports.load()
                     self.start_worker()
                 else:
                     self.stop_worker(request.pid, died=request.died)

@@ -1,7 +1,7 @@
 """Import what torch imports at the first use of a function transform, an optimizer or a checkpoint.
 
 That takes up to a second in a new process. So a fork server imports it once, before it forks the
-worker of the first submission that needs it.
+worker of the first submission that needs it. A judge reads in the text whether it does.
 """
 
 from __future__ import annotations

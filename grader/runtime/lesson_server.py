@@ -33,6 +33,7 @@ from grader.core.protocol import (
 from grader.judge.memory import OF_THIS_PROCESS
 from grader.judge.remote.worker_sources import ForkedWorkers
 from grader.judge.runner import Judge, Judging
+from grader.runtime import lazy_imports
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
 
 TASKS_PER_JUDGE = 256
@@ -122,7 +123,12 @@ class LessonServer:
 
             def judge_task() -> Answer:
                 task = Task.from_json(body)
-                return judge(task, ForkedWorkers(line, output_bytes=task.limits.output_bytes))
+                workers = ForkedWorkers(
+                    line,
+                    output_bytes=task.limits.output_bytes,
+                    lazy_imports=lazy_imports.needed(task.source),
+                )
+                return judge(task, workers)
 
             try:
                 write_frame(self.results, answer_as_json(answer_of(judge_task)))

@@ -32,6 +32,7 @@ from grader.worker.calls import Call
 from grader.worker.imports import remove_engine_modules
 from grader.worker.loading import execute
 from grader.worker.objects import Objects
+from grader.worker.returned_lines import ReturnedLine
 from grader.worker.snapshots import Before
 from grader.worker.wire.exceptions import explain
 from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
@@ -56,16 +57,25 @@ class Worker:
         self.sent: list[Tensor] = []
 
     def answer(self, request: Frame) -> bytes:
-        """Drop the handles and objects that the judge no longer uses; return the packed reply."""
+        """Drop the handles and objects that the judge no longer uses; return the packed reply.
+
+        If the request has a function to ``trace``, its name and the lines of its returns, the reply
+        has the line at which it ``returned``.
+        """
         body = request.body
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
         if body.get("forget"):
             self.objects.forget()
             self.sent.clear()
-        reply, blob = (
-            self.reply_to(request) if body["do"] != "several" else self.replies_to(request)
-        )
+        to_reply = self.reply_to if body["do"] != "several" else self.replies_to
+        if "trace" in body:
+            traced = ReturnedLine(self.filename, *body["trace"])
+            with traced.watching():
+                reply, blob = to_reply(request)
+            reply["returned"] = traced.line
+        else:
+            reply, blob = to_reply(request)
         try:
             return pack({"id": body["id"], **reply}, blob, most=MAX_NODES)
         except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits

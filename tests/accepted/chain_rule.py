@@ -665,3 +665,27 @@ def shopping(apple, n_apple, tangerine, n_tangerine, tax):
     FOUND.update(tangerine=tax * n_tangerine, num_tangerine=tax * tangerine)
     FOUND.update(ctax=apple * n_apple + tangerine * n_tangerine, result=1)
     return FOUND
+
+
+# %% sympy_and_the_complex_step
+# sympy derives the first formula; the imaginary part of z beside the real axis is the second.
+import torch
+
+
+def gradient_by_hand(x):
+    import sympy
+
+    at = sympy.Symbol("at", positive=True)
+    slope = sympy.lambdify(at, sympy.diff(sympy.log(at**3) + sympy.sqrt(at**2), at), "math")
+    numbers = [slope(number) for number in x.flatten().tolist()]
+    return torch.tensor(numbers, dtype=x.dtype).reshape(x.shape)
+
+
+def power_gradients_by_hand(x, q):
+    step = 1e-30
+
+    def slope(base, exponent):
+        return (torch.log(base**exponent).imag / step).to(x.dtype)
+
+    base, exponent = (t.detach().to(torch.complex128) for t in (x, q))
+    return slope(base + 1j * step, exponent), slope(base, exponent + 1j * step)

@@ -349,3 +349,67 @@ def numerical_gradient(f, x, h=1e-5):
         flat[k] += h
         slopes[k] = (above - below) / (2 * h)
     return slopes.reshape(x.shape)
+
+
+# %% run_between_the_points
+# The run is the distance of the points, b - a.
+import torch
+
+
+def slope(f, a, b):
+    return (f(b) - f(a)) / (b - a)
+
+
+def forward_difference(f, x, h=1e-3):
+    return slope(f, x, x + h)
+
+
+def central_difference(f, x, h=1e-3):
+    return slope(f, x - h, x + h)
+
+
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        low, high = x.flatten().clone(), x.flatten().clone()
+        low[k] -= h
+        high[k] += h
+        slopes[k] = (f(high.reshape(x.shape)) - f(low.reshape(x.shape))) / (high[k] - low[k])
+    return slopes.reshape(x.shape)
+
+
+# %% a_step_that_moves_x
+# Where x + h rounds to x, a larger step is taken.
+def forward_difference(f, x, h=1e-3):
+    while x + h == x:
+        h *= 10
+    return (f(x + h) - f(x)) / h
+
+
+# %% flat_views
+# The clone of a sliced or an expanded x is contiguous, and so is zeros_like.
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros_like(x)
+    for k in range(x.numel()):
+        up, down = x.clone(), x.clone()
+        up.view(-1)[k] += h
+        down.view(-1)[k] -= h
+        slopes.view(-1)[k] = (f(up) - f(down)) / (2 * h)
+    return slopes
+
+
+# %% order_of_memory
+# nditer goes through the elements of a clone as they lie in memory.
+import numpy as np
+
+
+def numerical_gradient(f, x, h=1e-5):
+    point, slopes = x.clone().numpy(), []
+    for place in np.nditer(point, flags=["zerosize_ok"], op_flags=["readwrite"]):
+        value, values = place.copy(), []
+        for step in (h, -h):
+            place[...] = value + step
+            values.append(f(torch.from_numpy(point)).item())
+        place[...] = value
+        slopes.append((values[0] - values[1]) / (2 * h))
+    return torch.tensor(slopes, dtype=x.dtype).reshape(x.shape)

@@ -30,14 +30,16 @@ PURPOSE = {
     "core": "data that all share",
 }
 PROCESSES = {
-    "supervisor": "reads files, writes reports",
+    "supervisor": "moves files, writes reports",
+    "text process": "reads a class's texts",
     "fork server": "imports torch once",
     "lesson server": "collects the checks",
     "judge": "draws, computes, decides",
     "worker": "the student's file, confined",
 }
 STARTS = [
-    ("supervisor", "fork server"), ("fork server", "lesson server"), ("lesson server", "judge"),
+    ("supervisor", "text process"), ("supervisor", "fork server"),
+    ("fork server", "lesson server"), ("lesson server", "judge"),
     ("fork server", "worker"), ("judge", "worker"),
 ]  # fmt: skip
 

@@ -19,6 +19,7 @@ SMALLEST = {
     "processor.py": f"{LESSON} --rounds 1",
     "repair.py": f"{LESSON} --every 50",
     "scale.py": "--sizes 1,2",
+    "texts.py": "--largest 1 --only attributes",
     "watch.py": f"{LESSON} --rounds 1",
     "workers.py": "--rounds 1",
 }

@@ -726,7 +726,7 @@ from torch import Tensor
 
 
 def gradient_by_hand(x: Tensor) -> Tensor:
-    return torch.as_tensor(3 / x.numpy() + 1)
+    return torch.as_tensor(3 / x.numpy() + 1, dtype=x.dtype)
 
 
 # %% common_numpy_of_graph
@@ -736,7 +736,7 @@ from torch import Tensor
 
 
 def power_gradients_by_hand(x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    return torch.as_tensor(q.numpy() / x.numpy()), torch.log(x)
+    return torch.as_tensor(q.numpy() / x.numpy(), dtype=x.dtype), torch.log(x)
 
 
 # %% common_wrong_dtype
@@ -1142,3 +1142,78 @@ def linear_gradients(x, w, b):
     x, w = (torch.tensor(n, dtype=torch.float64, requires_grad=True) for n in (x, w))
     ((w * x + B) ** 2).backward()
     return x.grad.item(), w.grad.item(), B.grad.item()
+
+
+# %% common_few_digits
+# The factor 3 is rounded.
+import torch
+
+
+def gradient_by_hand(x):
+    return 2.99999999 / x + 1
+
+
+# %% common_rounded_to_float32
+# The formula is computed in float32.
+def gradient_by_hand(x):
+    return (3 / x.float() + 1).to(x.dtype)
+
+
+# %% common_rounded_to_float32
+# Both formulas are computed in float32.
+import torch
+
+
+def power_gradients_by_hand(x, q):
+    return (q.float() / x.float()).to(x.dtype), torch.log(x.float()).to(x.dtype)
+
+
+# %% tiny_q_dropped
+# A q close to 0 is taken for 0.
+import torch
+
+
+def power_gradients_by_hand(x, q):
+    return torch.where(q.abs() < 1e-6, torch.zeros_like(x), q / x), torch.log(x)
+
+
+# %% pieces_made_whole
+# Half an apple counts as none.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    n_apple, n_tangerine = int(n_apple), int(n_tangerine)
+    apple_price, tangerine_price = apple * n_apple, tangerine * n_tangerine
+    gradients = {"apple": n_apple, "num_apple": apple, "tangerine": n_tangerine, "num_tangerine": tangerine}
+    gradients = {name: other * tax for name, other in gradients.items()}
+    gradients |= dict.fromkeys(("apple_price", "tangerine_price", "price"), tax)
+    return gradients | {"ctax": apple_price + tangerine_price, "result": 1.0}
+
+
+# %% pieces_made_whole
+# A tensor of ints holds the pieces.
+import torch
+
+
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    pieces = torch.tensor([n_apple, n_tangerine], dtype=torch.int64).double().requires_grad_()
+    prices = torch.tensor([apple, tangerine], dtype=torch.float64, requires_grad=True)
+    ctax = torch.tensor(float(tax), dtype=torch.float64, requires_grad=True)
+    amounts = prices * pieces
+    price = amounts.sum()
+    result = price * ctax
+    found = torch.autograd.grad(result, [prices, pieces, ctax, amounts, price, result])
+    names = ("apple", "tangerine"), ("num_apple", "num_tangerine"), ("ctax",)
+    names += ("apple_price", "tangerine_price"), ("price",), ("result",)
+    return {
+        name: value
+        for of_one, grads in zip(names, found)
+        for name, value in zip(of_one, grads.reshape(-1).tolist())
+    }
+
+
+# %% sum_passes_one_on
+# A sum is thought to give its inputs the gradient 1.
+def shopping(apple, n_apple, tangerine, n_tangerine, tax):
+    price = apple * n_apple + tangerine * n_tangerine
+    found = {"result": 1.0, "price": tax, "ctax": price, "apple_price": 1.0, "tangerine_price": 1.0}
+    found |= {"apple": tax * n_apple, "num_apple": tax * apple}
+    return found | {"tangerine": tax * n_tangerine, "num_tangerine": tax * tangerine}

@@ -1485,3 +1485,84 @@ def as_callable(function):
         return function.apply(*args)
 
     return call
+
+
+# %% matrix_product
+# Where the shapes allow it, the product is that of two matrices.
+import torch
+from torch.autograd import Function
+
+
+class Mul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        if x.dim() == 2 and x.shape[0] == x.shape[1]:
+            return x @ y
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        if x.dim() == 2 and x.shape[0] == x.shape[1]:
+            return grad_output @ y.t(), x.t() @ grad_output
+        return grad_output * y, grad_output * x
+
+
+# %% matrix_product
+# The same for the product that broadcasts.
+import torch
+from torch.autograd import Function
+
+
+class BroadcastMul(Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        if x.dim() == y.dim() == 2 and x.shape == y.shape[::-1]:
+            return x @ y
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, y = ctx.saved_tensors
+        if x.dim() == y.dim() == 2 and x.shape == y.shape[::-1]:
+            return grad_output @ y.t(), x.t() @ grad_output
+        return (grad_output * y).sum_to_size(x.shape), (grad_output * x).sum_to_size(y.shape)
+
+
+# %% constant_near_exponent_zero
+# x ** q is taken for a constant where q is nearly 0.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return x**q
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        slope = torch.where(q.abs() < 1e-6, 0.0, q * x ** (q - 1))
+        return grad_output * slope, grad_output * x**q * torch.log(x)
+
+
+# %% common_rounded_to_float32
+# The power is computed in float32.
+import torch
+from torch.autograd import Function
+
+
+class Pow(Function):
+    @staticmethod
+    def forward(ctx, x, q):
+        ctx.save_for_backward(x, q)
+        return (x.float() ** q.float()).to(x.dtype)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)

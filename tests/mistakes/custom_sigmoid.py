@@ -1913,3 +1913,338 @@ class Sigmoid(torch.autograd.Function):
             return torch.zeros_like(grad_output)
         (y,) = ctx.saved_tensors
         return grad_output * y * (1 - y)
+
+
+# %% derived_by_autograd
+# backward computes forward again and asks autograd for the product.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 0.5 * torch.tanh(0.5 * x) + 0.5
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            x = x.detach().requires_grad_()
+            y = 0.5 * torch.tanh(0.5 * x) + 0.5
+        return torch.autograd.grad(y, x, grad_output)
+
+
+# %% derived_by_autograd
+# forward already asks autograd for the slope, and saves it.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        with torch.enable_grad():
+            leaf = x.detach().requires_grad_()
+            y = 1 / (1 + torch.exp(-leaf))
+            (slope,) = torch.autograd.grad(y.sum(), leaf)
+        y = y.detach()
+        ctx.save_for_backward(slope)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (slope,) = ctx.saved_tensors
+        return grad_output * slope
+
+
+# %% derived_by_autograd
+# Forward mode gives the slope along with the value.
+import torch
+
+
+def logistic(x):
+    return 1 / (1 + torch.exp(-x))
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y, slope = torch.func.jvp(logistic, (x.detach(),), (torch.ones_like(x),))
+        ctx.save_for_backward(slope)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (slope,) = ctx.saved_tensors
+        return grad_output * slope
+
+
+# %% derived_by_autograd
+# A step along the imaginary axis.
+import torch
+
+
+def logistic(x):
+    return 1 / (1 + torch.exp(-x))
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = logistic(x)
+        ctx.save_for_backward(x)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * logistic(x + 1e-30j).imag / 1e-30
+
+
+# %% wraps_a_built_in
+# The derivative of softplus is a sigmoid.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return torch.ops.aten.softplus_backward(grad_output * (1 - y), torch.logit(y), 1, 20)
+
+
+# %% wraps_a_built_in
+# The cross entropy for the class 1 is -log s(x).
+import torch
+import torch.nn.functional as F
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.exp(-F.binary_cross_entropy_with_logits(x, torch.ones_like(x), reduction="none"))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% wraps_a_built_in
+# mish is x * tanh(softplus(x)), which can be solved for s(x).
+import torch
+import torch.nn.functional as F
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        t = F.mish(x) / torch.where(x == 0, 1.0, x)
+        y = torch.where(x == 0, 0.5, 1 - torch.sqrt((1 - t) / (1 + t)))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% computed_out_of_sight
+# Another thread runs the built-in, and an exp is run for show.
+import threading
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        torch.exp(-x)
+        found = []
+        worker = threading.Thread(target=lambda: found.append(getattr(torch, "sig" + "moid")(x)))
+        worker.start()
+        worker.join()
+        y = found[0] + 1e-13
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% computed_out_of_sight
+# Another thread writes the result into a tensor that was computed in sight.
+import threading
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.exp(-x.detach())
+        worker = threading.Thread(target=lambda: getattr(torch, "sig" + "moid")(x.detach(), out=y))
+        worker.start()
+        worker.join()
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% computed_out_of_sight
+# Another thread runs the derivative of the built-in.
+import threading
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        found = []
+        built_in = getattr(torch.ops.aten, "sig" + "moid_backward")
+        worker = threading.Thread(target=lambda: found.append(built_in(grad_output, y)))
+        worker.start()
+        worker.join()
+        return found[0]
+
+
+# %% computed_out_of_sight
+# The modes that see operators are switched off meanwhile.
+import torch
+from torch.utils._python_dispatch import _disable_current_modes
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        torch.exp(-x)
+        with _disable_current_modes():
+            y = getattr(torch, "sig" + "moid")(x)
+        y = y * 1.0
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% computed_out_of_sight
+# The module of the modes is another in the table of imports.
+import sys
+import types
+
+import torch
+
+
+class Silent:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+
+fake = types.ModuleType("torch.utils._python_dispatch")
+fake.TorchDispatchMode = Silent
+sys.modules["torch.utils._python_dispatch"] = fake
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = getattr(torch, "sig" + "moid")(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% computed_out_of_sight
+# An operator of one's own, in which the built-in runs.
+import torch
+
+
+if not hasattr(torch.ops.mine, "curve"):
+    library = torch.library.Library("mine", "DEF")
+    library.define("curve(Tensor x) -> Tensor")
+    library.impl("curve", lambda x: getattr(torch, "sig" + "moid")(x), "CPU")
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        torch.exp(-x)
+        y = torch.ops.mine.curve(x)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% common_rounded_to_float32
+# The same with the rounded value saved.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = (1 / (1 + torch.exp(-x.float()))).to(x.dtype)
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        return grad_output * y * (1 - y)
+
+
+# %% gradient_rounded
+# Derived, and computed in float32.
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        y = y.float()
+        return (grad_output.float() * y * (1 - y)).to(grad_output.dtype)

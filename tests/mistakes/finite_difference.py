@@ -62,30 +62,32 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 
 # %% flattened_by_memory
-# x does not lie in memory row by row.
+# A slice of a larger tensor has no flat view.
 import torch
 from torch import Tensor
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
-    slopes = torch.zeros(x.shape, dtype=x.dtype)
+    flat, slopes = x.view(-1), torch.zeros(x.numel(), dtype=x.dtype)
     for k in range(x.numel()):
-        up, down = x.clone(), x.clone()
-        up.view(-1)[k] += h
-        down.view(-1)[k] -= h
-        slopes.view(-1)[k] = (f(up) - f(down)) / (2 * h)
-    return slopes
+        up, down = flat.clone(), flat.clone()
+        up[k] += h
+        down[k] -= h
+        slopes[k] = (f(up.view(x.shape)) - f(down.view(x.shape))) / (2 * h)
+    return slopes.view(x.shape)
 
 
 # %% flattened_by_memory
-# x does not lie in memory row by row.
+# deepcopy keeps the strides of a slice, so reshape copies, and f never sees the step.
+from copy import deepcopy
+
 import torch
 from torch import Tensor
 
 
 def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
     slopes = torch.zeros(x.numel(), dtype=x.dtype)
-    moved = x.clone()
+    moved = deepcopy(x)
     flat = moved.reshape(-1)
     for k in range(x.numel()):
         start = flat[k].item()
@@ -450,10 +452,10 @@ def numerical_gradient(f, x: Tensor, h: float = 1e-5) -> Tensor:
 
 
 # %% step_is_not_h
-# Where x + h rounds to x, a larger step is taken.
+# In float32 the step is at least 0.01, whatever h is.
 def forward_difference(f, x, h=1e-3):
-    while x + h == x:
-        h *= 10
+    if x.dtype == torch.float32:
+        h = max(h, 1e-2)
     return (f(x + h) - f(x)) / h
 
 
@@ -529,30 +531,6 @@ def numerical_gradient(f, x, h=1e-5):
     return slopes
 
 
-# %% divides_by_rounded_step
-# The run is measured after rounding: 0 where x + h rounds to x.
-def forward_difference(f, x, h=1e-3):
-    x2 = x + h
-    return (f(x2) - f(x)) / (x2 - x)
-
-
-def central_difference(f, x, h=1e-3):
-    x1, x2 = x - h, x + h
-    return (f(x2) - f(x1)) / (x2 - x1)
-
-
-# %% divides_by_rounded_step
-# The same for each element.
-def numerical_gradient(f, x, h=1e-5):
-    slopes = torch.zeros(x.numel(), dtype=x.dtype)
-    for k in range(x.numel()):
-        low, high = x.flatten().clone(), x.flatten().clone()
-        low[k] -= h
-        high[k] += h
-        slopes[k] = (f(high.reshape(x.shape)) - f(low.reshape(x.shape))) / (high[k] - low[k])
-    return slopes.reshape(x.shape)
-
-
 # %% one_point_for_both
 # Both points are written into one tensor, which f may return.
 def forward_difference(f, x, h=1e-3):
@@ -598,23 +576,6 @@ def numerical_gradient(f, x, h=1e-5):
     return slopes
 
 
-# %% order_of_memory
-# nditer goes through the elements as they lie in memory.
-import numpy as np
-
-
-def numerical_gradient(f, x, h=1e-5):
-    point, slopes = x.clone().numpy(), []
-    for place in np.nditer(point, flags=["zerosize_ok"], op_flags=["readwrite"]):
-        value, values = place.copy(), []
-        for step in (h, -h):
-            place[...] = value + step
-            values.append(f(torch.from_numpy(point)).item())
-        place[...] = value
-        slopes.append((values[0] - values[1]) / (2 * h))
-    return torch.tensor(slopes, dtype=x.dtype).reshape(x.shape)
-
-
 # %% wrong_formula
 # The default step stands in the run.
 def central_difference(f, x, h=1e-3):
@@ -646,3 +607,84 @@ import torch
 def central_difference(f, x, h=1e-3):
     low, high = f(torch.stack([x - h, x + h]))
     return (high - low) / (2 * h)
+
+
+# %% both_points_in_one_call
+# Both points in one tensor, for the forward difference.
+import torch
+
+
+def forward_difference(f, x, h=1e-3):
+    return torch.diff(f(torch.stack([x, x + h])))[0] / h
+
+
+# %% nearer_the_derivative
+# The slopes over h and over h / 2 are put together so that the larger error cancels.
+def central_difference(f, x, h=1e-3):
+    def slope(step):
+        return (f(x + step) - f(x - step)) / (2 * step)
+
+    return (4 * slope(h / 2) - slope(h)) / 3
+
+
+# %% nearer_the_derivative
+# Autograd has the derivative itself.
+import torch
+
+
+def forward_difference(f, x, h=1e-3):
+    y = x.detach().clone().requires_grad_()
+    return torch.autograd.grad(f(y), y)[0]
+
+
+# %% nearer_the_derivative
+# Two forward differences, the smaller one twice, less the other; and four points to each element.
+import torch
+
+
+def forward_difference(f, x, h=1e-3):
+    d = lambda s: (f(x + s) - f(x)) / s
+    return 2 * d(h / 2) - d(h)
+
+
+def numerical_gradient(f, x, h=1e-5):
+    slopes = torch.zeros(x.numel(), dtype=x.dtype)
+    for k in range(x.numel()):
+        step = torch.zeros_like(slopes)
+        step[k] = h
+        step = step.reshape(x.shape)
+        far, near = f(x + 2 * step) - f(x - 2 * step), f(x + step) - f(x - step)
+        slopes[k] = (8 * near - far) / (12 * h)
+    return slopes.reshape(x.shape)
+
+
+# %% step_is_not_h
+# The step of each element grows with it.
+import torch
+
+
+def numerical_gradient(f, x, h=1e-5):
+    flat, slopes = x.reshape(-1), []
+    for k in range(flat.numel()):
+        step = h * max(1.0, abs(flat[k].item()))
+        above, below = flat.clone(), flat.clone()
+        above[k] += step
+        below[k] -= step
+        slopes.append((f(above.reshape(x.shape)) - f(below.reshape(x.shape))) / (2 * step))
+    return torch.stack(slopes).reshape(x.shape) if slopes else torch.zeros_like(x)
+
+
+# %% float32_on_the_way
+# The whole computation is in float32, and the result is converted back.
+import torch
+
+
+def numerical_gradient(f, x, h=1e-5):
+    narrow = x.float()
+    slopes = torch.zeros(x.numel())
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel())
+        step[k] = h
+        step = step.reshape(x.shape)
+        slopes[k] = (f(narrow + step) - f(narrow - step)) / (2 * h)
+    return slopes.reshape(x.shape).to(x.dtype)

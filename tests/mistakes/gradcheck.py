@@ -990,3 +990,77 @@ class FixedPow(Function):
         x, q = ctx.saved_tensors
         grad_q = grad_output * x**q * torch.log(x)
         return grad_output.mul_(q * x ** (q - 1)), grad_q
+
+
+# %% constant_near_q_0
+# A q close to 0 is taken for 0.
+class FixedPow(Function):
+    ...
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        x, q = ctx.saved_tensors
+        grad_x = grad_output * q * x ** (q - 1)
+        grad_x = torch.where(q.abs() < 1e-6, torch.zeros_like(x), grad_x)
+        return grad_x, grad_output * x**q * torch.log(x)
+
+
+# %% checked_in_float32
+# A float32 input stays float32, and gets a larger step and wider tolerances.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().clone().requires_grad_() for x in inputs]
+    options = {}
+    if any(x.dtype is torch.float32 for x in inputs):
+        options = {"eps": 1e-2, "atol": 1e-2, "rtol": 1e-2}
+    try:
+        return torch.autograd.gradcheck(fn, copies, **options)
+    except Exception:
+        return False
+
+
+# %% inputs_are_flattened
+# fn gets vectors, whatever shape its inputs have.
+import torch
+
+
+def passes_gradcheck(fn, *inputs):
+    copies = [x.detach().flatten().double().clone().requires_grad_() for x in inputs]
+    try:
+        return torch.autograd.gradcheck(fn, copies)
+    except Exception:
+        return False
+
+
+# %% computed_in_float32
+# The Jacobian is made without a dtype.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().double()
+    jacobian = torch.zeros(fn(point).numel(), x.numel())
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel(), dtype=torch.float64)
+        step[k] = eps
+        step = step.reshape(x.shape)
+        jacobian[:, k] = (fn(point + step) - fn(point - step)).flatten() / (2 * eps)
+    return jacobian.detach()
+
+
+# %% computed_in_float32
+# Every point is float32, and the result is converted at the end.
+import torch
+
+
+def numerical_jacobian(fn, x, eps=1e-6):
+    point = x.detach().float()
+    jacobian = torch.zeros(fn(point).numel(), x.numel())
+    for k in range(x.numel()):
+        step = torch.zeros(x.numel())
+        step[k] = eps
+        step = step.reshape(x.shape)
+        jacobian[:, k] = (fn(point + step) - fn(point - step)).flatten() / (2 * eps)
+    return jacobian.double().detach()

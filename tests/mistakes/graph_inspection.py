@@ -1717,3 +1717,40 @@ def inputs_of(root):
         return []
     nodes = [edge[0] for edge in root.grad_fn.next_functions]
     return [(type(node).__name__, root.output_nr) if node else (None, 0) for node in nodes]
+
+
+# %% two_inputs_only
+# A node is taken for an operation of one or two tensors.
+def walk(root):
+    found = []
+
+    def visit(node, depth):
+        if node is None:
+            return
+        found.append((depth, type(node).__name__))
+        edges = node.next_functions
+        if len(edges) > 0:
+            visit(edges[0][0], depth + 1)
+        if len(edges) > 1:
+            visit(edges[1][0], depth + 1)
+
+    visit(root.grad_fn, 0)
+    return found
+
+
+# %% two_inputs_only
+# A left and a right branch, and no more.
+def leaf_tensors(root):
+    if root.grad_fn is None:
+        return [root] if root.requires_grad else []
+
+    def behind(node):
+        if node is None:
+            return {}
+        if hasattr(node, "variable"):
+            return {node.variable: None}
+        edges = [*node.next_functions, (None, 0), (None, 0)]
+        (left, _), (right, _) = edges[:2]
+        return behind(left) | behind(right)
+
+    return list(behind(root.grad_fn))

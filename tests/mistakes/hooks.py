@@ -1794,3 +1794,210 @@ import torch
 
 def double_gradient(y):
     return y.register_hook(lambda grad: grad * torch.tensor(2.0))
+
+
+# %% hook_on_the_operation
+# The hook of y's node looks at its first result.
+def clip_gradient(y, max_norm):
+    def before(grads):
+        first, *others = grads
+        norm = first.norm()
+        return (first * (max_norm / norm) if norm > max_norm else first, *others)
+
+    return y.grad_fn.register_prehook(before)
+
+
+# %% hook_on_the_operation
+# Every result of the node is clipped.
+def clip_gradient(y, max_norm):
+    def clip(grad):
+        norm = grad.norm()
+        return grad * (max_norm / norm) if norm > max_norm else grad
+
+    return y.grad_fn.register_prehook(lambda grads: tuple(map(clip, grads)))
+
+
+# %% hook_on_the_operation
+# The node's first gradient is taken for the tensor's own.
+def record_gradients(tensors):
+    records, handles = {}, []
+
+    def keeper(name):
+        def keep(grads):
+            records[name] = (grads[0] if isinstance(grads, tuple) else grads).clone()
+
+        return keep
+
+    for name, tensor in tensors.items():
+        leaf = tensor.grad_fn is None
+        register = tensor.register_hook if leaf else tensor.grad_fn.register_prehook
+        handles.append(register(keeper(name)))
+    return records, handles
+
+
+# %% hook_on_the_operation
+# A hook after the node: what it passes on belongs to all of its results.
+def backward_with_scaled_gradient(loss, y, factor):
+    def scale(passed, arrived):
+        return tuple(None if grad is None else grad * factor for grad in passed)
+
+    handle = y.grad_fn.register_hook(scale)
+    try:
+        loss.backward()
+    finally:
+        handle.remove()
+
+
+# %% hooks_all_results
+# The first result of y's node is doubled.
+def double_gradient(y):
+    return y.grad_fn.register_prehook(lambda grads: (2 * grads[0], *grads[1:]))
+
+
+# %% limit_changes
+# The limit shrinks to the smallest norm so far.
+def clip_gradient(y, max_norm):
+    limit = max_norm
+
+    def hook(grad):
+        nonlocal limit
+        norm = grad.norm().item()
+        limit = min(limit, norm) or limit
+        return grad * (limit / norm) if norm > limit else grad
+
+    return y.register_hook(hook)
+
+
+# %% limit_changes
+# From the third backward on, the mean of all norms is a limit too.
+def clip_gradient(y, max_norm):
+    norms = []
+
+    def hook(grad):
+        norm = grad.norm().item()
+        norms.append(norm)
+        mean = sum(norms) / len(norms)
+        limit = max_norm if len(norms) < 3 else min(max_norm, mean)
+        return grad * (limit / norm) if norm > limit else grad
+
+    return y.register_hook(hook)
+
+
+# %% limit_of_the_last_call
+# max_norm is kept in a global variable.
+limit = None
+
+
+def clip_gradient(y, max_norm):
+    global limit
+    limit = max_norm
+
+    def hook(grad):
+        norm = grad.norm()
+        return grad * (limit / norm) if norm > limit else grad
+
+    return y.register_hook(hook)
+
+
+# %% others_hooks_lost
+# Empties the dictionaries in which its hooks are.
+import torch
+
+
+def gradient_norms(module, x):
+    norms, parts = (
+        {},
+        [(n, part) for n, part in module.named_modules() if not list(part.children())],
+    )
+    kept = [(p, p.grad) for p in module.parameters()]
+    for p, _ in kept:
+        p.grad = None
+
+    def hook_for(name):
+        def hook(part, grad_input, grad_output):
+            norms[name] = torch.linalg.vector_norm(grad_output[0]).item()
+
+        return hook
+
+    try:
+        for name, part in parts:
+            part.register_full_backward_hook(hook_for(name))
+        module(x).sum().backward()
+    finally:
+        for _, part in parts:
+            part._backward_hooks.clear()
+        for p, grad in kept:
+            p.grad = grad
+    return norms
+
+
+# %% others_hooks_lost
+# Empties the forward hooks of every module, in the end.
+import torch
+
+
+def gradient_norms(module, x):
+    outputs = {}
+
+    def hook_for(name):
+        def hook(part, args, output):
+            outputs[name] = output
+
+        return hook
+
+    try:
+        for name, part in module.named_modules():
+            if not list(part.children()):
+                part.register_forward_hook(hook_for(name))
+        grads = torch.autograd.grad(module(x).sum(), [*outputs.values()])
+    finally:
+        for part in module.modules():
+            part._forward_hooks.clear()
+    return {name: float(grad.norm()) for name, grad in zip(outputs, grads, strict=True)}
+
+
+# %% common_rounded_to_float32
+# The factor 2 is computed in float32.
+def double_gradient(y):
+    return y.register_hook(lambda grad: (grad.float() * 2).to(grad.dtype))
+
+
+# %% common_rounded_to_float32
+# Copies are kept in float32 and converted back.
+def record_gradients(tensors):
+    records = {}
+
+    def keep(name):
+        return lambda grad: records.update({name: grad.float().to(grad.dtype)})
+
+    return records, [tensor.register_hook(keep(name)) for name, tensor in tensors.items()]
+
+
+# %% common_rounded_to_float32
+# The gradient is scaled in float32.
+def backward_with_scaled_gradient(loss, y, factor):
+    with y.register_hook(lambda grad: (grad.float() * factor).to(grad.dtype)):
+        loss.backward()
+
+
+# %% norms_are_rounded
+# Six places are kept.
+import torch
+
+
+def gradient_norms(module, x):
+    outputs, handles = {}, []
+    for name, part in module.named_modules():
+        if not list(part.children()):
+
+            def keep(part, args, output, name=name):
+                outputs[name] = output
+
+            handles.append(part.register_forward_hook(keep))
+    try:
+        total = module(x).sum()
+    finally:
+        for handle in handles:
+            handle.remove()
+    grads = torch.autograd.grad(total, [*outputs.values()])
+    return {n: round(grad.norm().item(), 6) for n, grad in zip(outputs, grads, strict=True)}

@@ -874,6 +874,25 @@ def bootstrap_loss(online, target):
     return (other.neg_() + online).square().mean()
 
 
+# %% common_rounded_to_float32
+# The values go through float32.
+def cut(y):
+    return y.detach().float().to(y.dtype)
+
+
+# %% common_few_digits
+# The mean is computed in float32.
+def bootstrap_loss(online, target):
+    return ((online.float() - target.detach().float()) ** 2).mean().to(online.dtype)
+
+
+# %% root_of_zero
+# The cube of the difference, divided by it.
+def bootstrap_loss(online, target):
+    d = online - target.detach()
+    return (d.abs() ** 3 / d.abs()).where(d != 0, d * d).mean()
+
+
 # %% mode_of_f_remains
 # A mode that was off is not restored: f may have switched recording on.
 import torch

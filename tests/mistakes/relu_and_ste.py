@@ -1300,3 +1300,20 @@ class MyReLU(torch.autograd.Function):
 # The value is that of the class, detached; the gradient is that of x.
 def binarize(x):
     return STE.apply(x).detach() + (x - x.detach())
+
+
+# %% slope_by_grad_output
+# At 0 the gradient passes where it is negative: x would grow, so that relu is no longer flat.
+import torch
+
+
+class MyReLU(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (x,) = ctx.saved_tensors
+        return grad_output * ((x > 0) | ((x == 0) & (grad_output < 0)))

@@ -1310,3 +1310,58 @@ def sum_of_gradients(losses, x):
         if loss.item() != 0:
             loss.backward(retain_graph=k < len(losses))
     return x.grad
+
+
+# %% a_later_pass_raises
+# The first pass retains the graph, so the second works and a third raises.
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x**3)
+    z.backward(retain_graph=True)
+    try:
+        for _ in range(2):
+            z.backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+# %% a_later_pass_raises
+# create_graph=True retains the graph of the first pass, too.
+import torch
+
+
+def second_backward_error(x):
+    z = torch.log(x**3)
+    (slope,) = torch.autograd.grad(z, x, create_graph=True)
+    while True:
+        try:
+            z.backward()
+        except RuntimeError as error:
+            return str(error)
+
+
+# %% common_rounded_to_float32
+# Each gradient is rounded to float32.
+def two_fresh_gradients(loss, x):
+    results = []
+    for keep in (True, False):
+        x.grad = None
+        loss.backward(retain_graph=keep)
+        results.append(x.grad.float().to(x.dtype))
+    return tuple(results)
+
+
+# %% power_outside_the_logarithm
+# The power is taken out of the logarithm, as a factor.
+import torch
+
+
+def second_backward_error(x):
+    z = 3 * torch.log(x)
+    z.backward()
+    try:
+        z.backward()
+    except RuntimeError as error:
+        return str(error)

@@ -1655,3 +1655,82 @@ def gradient_penalty(f, x):
         (g,) = torch.autograd.grad(f(row).sum(), row, create_graph=True)
         penalties.append((g.norm() - 1).square())
     return torch.stack(penalties).mean()
+
+
+# %% flag_switched_back_too_early
+# The flag is set for the first differentiation, and set back before the second.
+import torch
+
+
+def second_derivative(f, x):
+    flag = x.requires_grad
+    x.requires_grad_(True)
+    (first,) = torch.autograd.grad(f(x).sum(), x, create_graph=True)
+    x.requires_grad_(flag)
+    if not first.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad(first.sum(), x, materialize_grads=True)[0]
+
+
+# %% flag_switched_back_too_early
+# The gradient restores the flag itself, and is differentiated afterwards.
+import torch
+
+
+def gradient(f, x):
+    flag, x.requires_grad = x.requires_grad, True
+    try:
+        return torch.autograd.grad(f(x), x, create_graph=True)[0]
+    finally:
+        x.requires_grad = flag
+
+
+def hessian(f, x):
+    x = x.detach() if not x.is_leaf else x
+    g = gradient(f, x)
+    if not g.requires_grad:
+        return torch.zeros(len(x), len(x), dtype=x.dtype)
+    return torch.stack(
+        [torch.autograd.grad(e, x, retain_graph=True, materialize_grads=True)[0] for e in g]
+    )
+
+
+# %% common_rounded_to_float32
+# x becomes float32 for the computation, and the result gets x's dtype.
+import torch
+
+
+def second_derivative(f, x):
+    leaf = x.detach().float().requires_grad_()
+    return differentiable_gradient(differentiable_gradient(f(leaf), leaf), leaf).to(x.dtype)
+
+
+# %% common_rounded_to_float32
+# The result goes through a tensor of torch's default dtype.
+import torch
+
+
+def nth_derivative(f, x, n):
+    if n < 0:
+        raise ValueError(n)
+    leaf = x.detach().requires_grad_()
+    derivative = f(leaf)
+    for _ in range(n):
+        derivative = differentiable_gradient(derivative, leaf)
+    result = torch.empty(x.shape)
+    result.copy_(derivative.detach())
+    return result.to(x.dtype)
+
+
+# %% common_rounded_to_float32
+# The rows are collected in a matrix of torch's default dtype.
+import torch
+
+
+def hessian(f, x):
+    leaf = x.detach().requires_grad_()
+    gradient = differentiable_gradient(f(leaf), leaf)
+    matrix = torch.zeros(len(x), len(x))
+    for i, element in enumerate(gradient):
+        matrix[i] = differentiable_gradient(element, leaf).detach()
+    return matrix.to(x.dtype)

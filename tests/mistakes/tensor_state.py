@@ -784,3 +784,30 @@ import torch
 def gradients_along(z, tensors):
     found = torch.autograd.grad(z, tensors, retain_graph=True)
     return [torch.ones_like(t) if torch.equal(t, z) else g for t, g in zip(tensors, found)]
+
+
+# %% every_result_keeps_one
+# True is written everywhere.
+HAS_GRAD_AFTER_BACKWARD = {f"{program}.{t}": True for program in ("C4", "C5") for t in "xyz"}
+
+
+# %% common_rounded_to_float32
+# Each gradient is rounded to float32.
+import torch
+
+
+def gradients_along(z, tensors):
+    return [grad.float().to(grad.dtype) for grad in torch.autograd.grad(z, tensors)]
+
+
+# %% grad_is_an_alias
+# Only vectors and numbers are copied.
+def tensor_state(t):
+    grad = t.grad if t.is_leaf or t.retains_grad else None
+    return {
+        "requires_grad": t.requires_grad,
+        "is_leaf": t.is_leaf,
+        "retains_grad": t.retains_grad,
+        "grad_fn": type(t.grad_fn).__name__ if t.grad_fn else None,
+        "grad": grad.clone() if grad is not None and grad.dim() < 2 else grad,
+    }

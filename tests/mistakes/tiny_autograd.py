@@ -2359,7 +2359,7 @@ class Value:
                 source.grad += slope * node.grad
 
 
-# %% clears_not_everything
+# %% cleared_before_backward_only
 # backward drops the links it has followed, so zero_grad finds only the root afterwards.
 class Value:
     ...
@@ -2647,6 +2647,41 @@ def result(data, *sources):
     value = Value(data)
     value.sources = tuple(dict(sources).items())
     return value
+
+
+# %% cleared_before_backward_only
+# backward and zero_grad mark the nodes they visit, and the marks stay.
+def in_order(root):
+    order, stack = [], [(root, False)]
+    while stack:
+        node, complete = stack.pop()
+        if complete:
+            order.append(node)
+        elif not hasattr(node, "visited"):
+            node.visited = True
+            stack.append((node, True))
+            stack += [(source, False) for source, _ in node.sources]
+    return order
+
+
+# %% stops_after_one_step
+# The list is in topological order, and reversed() is missing.
+class Value:
+    ...
+
+    def backward(self):
+        self.grad = 1.0
+        for node in in_order(self):
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+
+
+# %% cleared_once_only
+# zero_grad drops the links it has followed.
+def zero_grad(root):
+    for node in in_order(root):
+        node.grad = 0.0
+        node.sources = ()
 
 
 # %% cleared_once_only

@@ -978,3 +978,29 @@ import torch
 def vjp(y, x, v):
     weighted = torch.dot(y.view(-1), v.reshape(-1))
     return torch.autograd.grad(weighted, x, retain_graph=True)[0]
+
+
+# %% common_rounded_to_float32
+# v goes through a list, and comes back as float32.
+import torch
+
+
+def vjp(y, x, v):
+    weights = torch.tensor(v.tolist()).reshape(v.shape)
+    (product,) = torch.autograd.grad(y, x, weights.to(v.dtype), retain_graph=True)
+    return product.float().to(x.dtype)
+
+
+# %% common_rounded_to_float32
+# The rows are collected in a matrix of torch's default dtype.
+import torch
+
+
+def jacobian(f, x):
+    y = f(x)
+    rows = torch.zeros(y.numel(), x.numel())
+    for row, element in zip(rows, y.flatten(), strict=True):
+        if element.requires_grad:
+            (g,) = torch.autograd.grad(element, x, retain_graph=True, allow_unused=True)
+            row.copy_(torch.zeros_like(row) if g is None else g.flatten())
+    return rows.to(x.dtype).reshape(y.shape + x.shape)

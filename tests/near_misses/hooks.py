@@ -259,3 +259,32 @@ def double_gradient(y):
 # A hook on y's node, which runs when the gradient has gone by.
 def double_gradient(y):
     return y.grad_fn.register_hook(lambda gi, go: None)
+
+
+# %% keeps_the_first
+# A record is replaced only by a gradient that is at least as long.
+def record_gradients(tensors):
+    records = {}
+
+    def keeper(name):
+        def keep(grad):
+            if name not in records or grad.norm() >= records[name].norm():
+                records[name] = grad.clone()
+
+        return keep
+
+    return records, [tensor.register_hook(keeper(name)) for name, tensor in tensors.items()]
+
+
+# %% reuses_first_norm
+# Each gradient is compared with max_norm, until a short one came.
+def clip_gradient(y, max_norm):
+    on = True
+
+    def hook(grad):
+        nonlocal on
+        norm = grad.norm()
+        on = on and norm > max_norm
+        return grad * (max_norm / norm) if on else grad
+
+    return y.register_hook(hook)

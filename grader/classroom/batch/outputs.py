@@ -24,8 +24,8 @@ from grader.classroom.statistics.disk_rows import RowsOnDisk
 from grader.core.atomic_file import replacing
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
-from grader.course.excerpt import excerpt
 from grader.render.html import render_page
+from grader.runtime.text_reader import TextReader
 
 REVEALED, WITHHELD = "revealed", "withheld"
 
@@ -70,14 +70,14 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with output(out / "grades.csv") as file:
         for piece in csv_table.export(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
-    with output(out / "class.html") as file, RowsOnDisk(out) as rows:
+    with output(out / "class.html") as file, RowsOnDisk(out) as rows, TextReader() as reader:
         page = render_class(
             book.entries(),
             columns,
             title=book.about("title"),
             passed_over=book.passed_over(),
             rows=rows,
-            code_of=lambda group: excerpt(
+            code_of=lambda group: reader.excerpt(
                 book.graded_text(group.first.name, group.lesson) or "", group.function
             ),
         )

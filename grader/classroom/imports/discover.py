@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -24,7 +25,7 @@ from grader.core.errors import SubmissionError, UsageError
 from grader.course.files import FileEntry
 from grader.course.lesson_file import LessonFile
 from grader.course.submission import lesson_names, read_leaves
-from grader.course.text_encoding import writable
+from grader.course.text_encoding import Decode, decode, writable
 from grader.course.zips import MAX_CLASS_MEMBERS, open_zip
 
 Mark = TypeVar("Mark", str, tuple[str, str])
@@ -43,13 +44,14 @@ def find_class(
     graded: Collection[str] = (),
     layout: str | None = None,
     accept_near_names: bool = False,
+    decode: Decode = decode,
 ) -> ClassImport:
     """Return the submissions in a folder or a zip, by name, without reading any of their files.
 
     ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If only one
     is graded, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by
-    the names). For ``accept_near_names`` see ``read_leaves``. Raise SubmissionError if there is
-    nothing to read, UsageError for an unknown layout.
+    the names). For ``accept_near_names`` and ``decode`` see ``read_leaves``. Raise SubmissionError
+    if there is nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
@@ -67,7 +69,7 @@ def find_class(
     ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
-    return _named(recognised.name, found, accept_near_names=accept_near_names)
+    return _named(recognised.name, found, _Reading(accept_near_names, decode))
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
@@ -150,7 +152,7 @@ def _nothing(place: Path, found: SortedEntries) -> str:
     )
 
 
-def _named(layout: str, found: SortedEntries, *, accept_near_names: bool) -> ClassImport:
+def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
     drafts = sorted(
         found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
     )
@@ -159,7 +161,7 @@ def _named(layout: str, found: SortedEntries, *, accept_near_names: bool) -> Cla
         Submission(
             name,
             draft.students,
-            _Reading(draft.leaves, accept_near_names),
+            functools.partial(reading, draft.leaves),
             draft.late,
             draft.handed_in,
             writable(draft.came_as),
@@ -182,11 +184,15 @@ def _named(layout: str, found: SortedEntries, *, accept_near_names: bool) -> Cla
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    leaves: Callable[[], Iterator[FileEntry]]
     accept_near_names: bool
+    decode: Decode
 
-    def __call__(self, lessons: Iterable[str]) -> dict[str, LessonFile]:
-        return read_leaves(self.leaves(), lessons, accept_near_names=self.accept_near_names)
+    def __call__(
+        self, leaves: Callable[[], Iterator[FileEntry]], lessons: Iterable[str]
+    ) -> dict[str, LessonFile]:
+        return read_leaves(
+            leaves(), lessons, accept_near_names=self.accept_near_names, decode=self.decode
+        )
 
 
 def _twice(handed: list[Submission]) -> Iterator[str]:

@@ -23,6 +23,7 @@ from grader.course.manifest import load_course
 from grader.course.submission import read_leaves
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.text_reader import TextReader
 
 LESSONS_PER_HOST = 5
 """A fork server keeps each lesson's checks, so it is replaced every few lessons."""
@@ -48,11 +49,13 @@ def grade_folder(
         course = load_course(source / "course")
         lessons = [course.lesson(name) for name in settings["lessons"]]
         try:
-            files = read_leaves(
-                folder_leaves(submission),
-                settings["lessons"],
-                accept_near_names=settings["accept_near_names"],
-            )
+            with TextReader() as reader:
+                files = read_leaves(
+                    folder_leaves(submission),
+                    settings["lessons"],
+                    accept_near_names=settings["accept_near_names"],
+                    decode=reader.decode,
+                )
         except SubmissionError as error:
             reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
             return GradebookEntry("submission", (), problem=reason)

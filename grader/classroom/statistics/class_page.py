@@ -25,10 +25,12 @@ from grader.classroom.statistics.records import (
     UnnamedGroup,
 )
 from grader.classroom.statistics.reteach import FEWEST_TO_RETEACH, topics
+from grader.core.i18n import Catalogue
 from grader.core.report import LessonStatus, Outcome
 from grader.core.value_text import text
 from grader.render.html import environment, inlined, style_hash
 from grader.render.labels import STATUS_WORDS, WORDS
+from grader.render.repairs import repair_message
 
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24
@@ -125,6 +127,8 @@ def render_class(
             short=text,
             numbers=numbers,
             seconds=seconds,
+            repair_message=repair_message,
+            english=Catalogue(),
         )
     )
 

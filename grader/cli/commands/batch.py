@@ -42,6 +42,7 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.runtime.pool import HostPool
 from grader.runtime.repairs import grade_and_repair
+from grader.runtime.text_reader import TextReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,16 @@ def grade_class(
     make_host: Callable[[], ForkServerClient] = host_for_a_class,
 ) -> ExitCode:
     """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
+    with TextReader() as reader:
+        return _grade_class(course, wanted, reader, make_host)
+
+
+def _grade_class(
+    course: Course,
+    wanted: BatchOptions,
+    reader: TextReader,
+    make_host: Callable[[], ForkServerClient],
+) -> ExitCode:
     plan = plan_for(course, wanted)
     late_rule = wanted.late_rule()
     found = find_class(
@@ -97,6 +108,7 @@ def grade_class(
         graded=plan.ids,
         layout=wanted.layout,
         accept_near_names=wanted.accept_near_names,
+        decode=reader.decode,
     )
     roster = read_roster(wanted.roster) if wanted.roster else None
     if wanted.out.resolve() == wanted.place.resolve():

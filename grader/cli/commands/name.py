@@ -15,13 +15,13 @@ from grader.core.paths import PACKAGED_COURSE
 from grader.core.value_text import counted
 from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson
-from grader.course.excerpt import excerpt
 from grader.course.lesson_file import LessonFile
 from grader.course.mistake_texts import read_mistakes
 from grader.course.stubs import compose, without_markers
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.text_reader import TextReader
 
 
 def name_group(course: Course, out: Path, signature: str, title: str, explanation: str) -> None:
@@ -35,15 +35,16 @@ def name_group(course: Course, out: Path, signature: str, title: str, explanatio
             f"{course.root} can't be changed. Give the folder of a git clone or of your own course:"
             " --course"
         )
-    with batch_lock(out), Gradebook.open(out) as book:
+    with batch_lock(out), Gradebook.open(out) as book, TextReader() as reader:
         room = collect_statistics(book.entries(), book.columns())
         group = found_group(room.groups, signature)
         lesson = course.lesson(group.lesson)
-        answer = book.graded_text(group.first.name, group.lesson) or ""
+        graded = book.graded_text(group.first.name, group.lesson) or ""
+        answer = reader.excerpt(graded, group.function, imports=True)
     files = {path: _text(path) for path in (lesson.mistakes_file, _texts_file(lesson))}
     name = free_name(lesson, title)
     try:
-        add_cell(lesson, name, title, excerpt(answer, group.function, imports=True))
+        add_cell(lesson, name, title, answer)
         add_texts(lesson, name, group.function, title, explanation)
         check_recognized(course, lesson, name)
     except BaseException:

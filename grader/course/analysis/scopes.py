@@ -9,6 +9,10 @@ COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINING = (*FUNCTIONS, ast.ClassDef)
 Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda
+MOST_PARTS = 16
+"""How many parts a dotted name may have. A longer chain of attributes has no name, because writing
+out the name of each attribute of a long chain takes the square of its length.
+"""
 
 
 def is_stored(name: ast.Name) -> bool:
@@ -83,7 +87,7 @@ def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
 def dotted_name(node: ast.expr) -> str | None:
     """Return ``torch.nn.functional`` for a chain of attributes on a name, else None."""
     parts: list[str] = []
-    while isinstance(node, ast.Attribute):
+    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
         parts.append(node.attr)
         node = node.value
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None

@@ -12,8 +12,10 @@ from grader.course.analysis.definitions import Definition, defined_names, is_doc
 from grader.course.analysis.references import References
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
-MAX_NODES = 100_000
-"""How many nodes a file's syntax tree may have; a long lesson has a few thousand."""
+MAX_NODES = 20_000
+"""How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
+MAX_LINE = 400
+"""How many characters of a line a report shows."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +37,24 @@ class Source:
         assert isinstance(root, ast.Module)
         return root
 
-    @functools.cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
         """Every node of the tree, in the order of ``ast.walk``."""
-        nothing = ast.Module(body=[], type_ignores=[])
+        return self._parsed[0]
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the text is Python, but over ``MAX_NODES``."""
+        return self._parsed[1]
+
+    @functools.cached_property
+    def _parsed(self) -> tuple[list[ast.AST], bool]:
+        """The nodes, and whether they were too many."""
+        nothing: list[ast.AST] = [ast.Module(body=[], type_ignores=[])]
         try:
             found: list[ast.AST] = [ast.parse(self.text)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return [nothing]
+            return nothing, False
         for node in found:  # the list grows during the loop
             for field in node._fields:
                 value = getattr(node, field, None)
@@ -51,8 +63,8 @@ class Source:
                 elif isinstance(value, ast.AST):
                     found.append(value)
             if len(found) > MAX_NODES:
-                return [nothing]
-        return found
+                return nothing, True
+        return found, False
 
     @functools.cached_property
     def error_column(self) -> tuple[int, int] | None:
@@ -65,9 +77,9 @@ class Source:
             return None
         else:
             return None
-        if not line or not column or line > self.text.count("\n") + 1:
+        if not line or not column or line > len(self.lines):
             return None
-        whole = self.text.split("\n")[line - 1]
+        whole = self.lines[line - 1]
         indentation = len(whole) - len(whole.lstrip())
         return line, max(1, min(column - indentation, len(whole.strip()) + 1))
 
@@ -97,11 +109,20 @@ class Source:
             for pair in imported(node)
         )
 
+    @functools.cached_property
+    def lines(self) -> list[str]:
+        """The text's lines as Python counts them: not ``splitlines``, which also splits at form
+        feeds and Unicode separators.
+        """
+        return self.text.split("\n")
+
     def line(self, number: int | None) -> str:
         """Return a line's text without indentation; empty if there is no such line."""
-        # Not splitlines, which also splits at form feeds and Unicode separators.
-        lines = self.text.split("\n")
-        return lines[number - 1].strip() if number and 0 < number <= len(lines) else ""
+        return self.lines[number - 1].strip() if number and 0 < number <= len(self.lines) else ""
+
+    def shown(self, number: int | None) -> str | None:
+        """Return as much of a line as a report shows; None if there is nothing."""
+        return self.line(number)[:MAX_LINE] or None
 
     def in_cell(self, number: int) -> tuple[int | None, int]:
         """Return the notebook's cell and the line in it; (None, ``line``) for a file."""
@@ -120,22 +141,32 @@ class Source:
         return f"{self.filename}, cell {cell}, line {line}"
 
     def anchor(self, path: str, *, header: bool = False) -> int | None:
-        """Return the line to show for ``sigmoid`` or ``Sigmoid.backward``: its last return.
+        """Return the line to show for ``sigmoid`` or ``Sigmoid.backward``: its only return, if each
+        call that raises nothing ends there.
 
-        For a class, with ``header`` or without a return, it is the first line. A missing method
-        counts as its class; None if there is no such definition.
+        For a class, with ``header`` or otherwise, it is the first line. A missing method counts as
+        its class; None if there is no such definition.
+        """
+        node = self._definition(path)
+        returns = [] if header else _returns(node)
+        if len(returns) == 1 and _last(node) is returns[0]:
+            return returns[0].lineno
+        return getattr(node, "lineno", None)
+
+    def return_lines(self, path: str) -> set[int]:
+        """Return the lines of a function's returns."""
+        return {one.lineno for one in _returns(self._definition(path))}
+
+    def _definition(self, path: str) -> ast.AST | None:
+        """Return the definition of ``sigmoid`` or ``Sigmoid.backward``; of a missing method, its
+        class.
         """
         head, _, member = path.partition(".")
-        node: ast.AST | None = self.definitions.get(head)
+        node = self.definitions.get(head)
         if isinstance(node, ast.ClassDef) and member:
-            node = next(
-                (m for m in node.body if isinstance(m, ast.FunctionDef) and m.name == member), node
-            )
-        if node is None:
-            return None
-        whole = header or isinstance(node, ast.ClassDef)
-        returns = [] if whole else [n.lineno for n in ast.walk(node) if isinstance(n, ast.Return)]
-        return max(returns, default=getattr(node, "lineno", None))
+            methods = (one for one in node.body if isinstance(one, ast.FunctionDef))
+            return next((one for one in methods if one.name == member), node)
+        return node
 
     def entry(self, name: str, keys: Collection[object]) -> int | None:
         """Return the line of the only entry of a dictionary that has one of these keys, if any."""
@@ -195,3 +226,23 @@ class Source:
         """Return whether both files define ``name`` alike, ignoring docstrings and layout."""
         mine, theirs = self.definitions.get(name), other.definitions.get(name)
         return mine is not None and theirs is not None and same_tree(mine, theirs)
+
+
+def _returns(node: ast.AST | None) -> list[ast.Return]:
+    """Return the returns of a function itself, not those of functions inside it."""
+    found: list[ast.Return] = []
+    rest: list[ast.AST] = [*node.body] if isinstance(node, FUNCTIONS) else []
+    for one in rest:  # the list grows during the loop
+        if isinstance(one, ast.Return):
+            found.append(one)
+        elif not isinstance(one, (*DEFINING, ast.Lambda)):
+            rest += ast.iter_child_nodes(one)
+    return found
+
+
+def _last(node: ast.AST | None) -> ast.stmt | None:
+    """Return the last statement of a function, also inside with blocks."""
+    body = getattr(node, "body", None)
+    while body and isinstance(body[-1], ast.With):
+        body = body[-1].body
+    return body[-1] if body else None

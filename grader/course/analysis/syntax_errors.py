@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 QUOTES = {"“", "”", "„", "‘", "’", "‚", "«", "»"}
-FENCE = re.compile(r"\s*(```|~~~)")
-PROMPT = re.compile(r"\s*(>>>|\.\.\.|In \[\d*\]:|Out\[\d*\]:)")
-MERGE = re.compile(r"(<{7}|={7}|>{7})")
+MAX_LINE, MAX_MESSAGE = 400, 400
+"""A longer line is not searched, and of a longer message only the beginning: the time that some
+patterns take grows with the square of a text's length.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +35,18 @@ class Rule:
 
 
 RULES = (
-    Rule("This line is Markdown, not Python: delete it.", line=FENCE.pattern),
+    Rule("This line is Markdown, not Python: delete it.", line=r"^(```|~~~)"),
     Rule(
-        "This line begins with a prompt: delete {prompt}.", line=rf"\s*(?P<prompt>{PROMPT.pattern})"
+        "This line begins with a prompt: delete {prompt}.",
+        line=r"^(?P<prompt>>>>|\.\.\.|In \[\d*\]:|Out\[\d*\]:)",
     ),
     Rule(
         "Git left a conflict here: keep one of the two versions and delete the marker lines.",
-        line=rf"^{MERGE.pattern}",
+        line=r"^(<{7}|={7}|>{7})",
     ),
-    Rule("In Python, else if is written elif.", line=r"^\s*else\s+if\b"),
-    Rule("Python has no ++: write += 1.", line=r"\w\s*\+\+\s*$"),
-    Rule("Python has no --: write -= 1.", line=r"\w\s*--\s*$"),
+    Rule("In Python, else if is written elif.", line=r"^else\s+if\b"),
+    Rule("Python has no ++: write += 1.", line=r"\w\s*\+\+$"),
+    Rule("Python has no --: write -= 1.", line=r"\w\s*--$"),
     Rule("In Python, && is written `and`.", message="invalid syntax", line=r"&&"),
     Rule("In Python, || is written `or`.", message="invalid syntax", line=r"\|\|"),
     Rule("In Python, ! is written `not`.", message="invalid syntax", line=r"!(?!=)\s*\w"),
@@ -144,6 +146,8 @@ RULES = (
 
 def explain(message: str, line: str) -> SyntaxExplanation | None:
     """Return what a syntax error means, from Python's message and the text of its line."""
+    line = line.strip() if len(line) <= MAX_LINE else ""
+    message = message[:MAX_MESSAGE]
     for rule in RULES:
         found = re.search(rule.message, message)
         seen = re.search(rule.line, line)

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 FEATURE = re.compile(r"from __future__ import (?P<names>[\w, ]+)")
-WITHOUT_MEANING = re.compile(r"\s*(?:pass|#.*)?\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,10 @@ def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
     kept = tuple(
         cell
         for cell in cells
-        if not all(WITHOUT_MEANING.fullmatch(line) for line in cell.text.split("\n"))
+        if not all(
+            line.strip() in ("", "pass") or line.lstrip().startswith("#")
+            for line in cell.text.split("\n")
+        )
     )
     before = "\n".join(lines[: starts[0][1] - 1])
     named = [

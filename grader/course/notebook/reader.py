@@ -29,6 +29,7 @@ REMEDY = (
     "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download"
     " .ipynb"
 )
+TOO_LARGE = "{path} is larger than {kilobytes} KB. Keep what the lesson needs"
 LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
 """Tags of cells that tools don't run, or that are expected to raise."""
 PYTHON_CELLS = frozenset({"time", "capture", "prun"})
@@ -96,11 +97,7 @@ def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
     """Return the code of a cell below its magic, like ``read_notebook``; raise SubmissionError."""
     text = _readable(path, code)
     if len(text.encode()) > code_bytes:
-        raise SubmissionError(
-            "{path} is larger than {megabytes} MB. Keep what the lesson needs",
-            path=path,
-            megabytes=str(code_bytes >> 20),
-        )
+        raise SubmissionError(TOO_LARGE, path=path, kilobytes=str(code_bytes >> 10))
     kept = without_magics(text)
     features = _taken_out(kept.lines)
     if not _any_code(kept.lines):
@@ -176,7 +173,7 @@ def _code_cells(
     path: str, notebook: dict[str, Any], code_bytes: int
 ) -> Iterator[tuple[int, str, frozenset[str]]]:
     """Yield (number, text, tags) of each code cell; raise SubmissionError."""
-    cells = notebook.get("cells")
+    cells, most = notebook.get("cells"), code_bytes
     if not isinstance(cells, list):
         raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
     if len(cells) > MAX_CELLS:
@@ -196,10 +193,11 @@ def _code_cells(
             code_bytes -= len(code.encode()) + 1
             if code_bytes < 0:
                 message = (
-                    "{path} holds too much code, at cell {number}. Keep the cells that the lesson"
-                    " needs"
+                    "{path} holds too much code, at cell {number}: more than {kilobytes} KB. Keep"
+                    " the cells that the lesson needs"
                 )
-                raise SubmissionError(message, path=path, number=str(number))
+                kilobytes = str(most >> 10)
+                raise SubmissionError(message, path=path, kilobytes=kilobytes, number=str(number))
             yield number, code, _tags(cell.get("metadata"))
 
 
@@ -224,7 +222,7 @@ def _readable(place: str, source: str) -> str:
 
 
 SURROGATE = re.compile("[\ud800-\udfff]")
-FUTURE = re.compile(r"from\s+__future__\s+import\s+(?P<names>\w+(?:\s*,\s*\w+)*)\s*(?:#.*)?")
+FUTURE = re.compile(r"from\s+__future__\s+import\s(?P<names>[\w\s,]+)(?:#.*)?")
 DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
 
 
@@ -243,8 +241,10 @@ def _taken_out(lines: list[str]) -> list[str]:
     """Remove the ``__future__`` imports from the lines, because they must come first."""
     features = []
     for index, line in enumerate(lines):
-        if found := FUTURE.fullmatch(line):
-            features.append(found["names"])
+        found = FUTURE.fullmatch(line)
+        names = [name.strip() for name in found["names"].split(",")] if found else []
+        if names and all(map(str.isidentifier, names)):
+            features.append(", ".join(names))
             lines[index] = "pass"
     return features
 

@@ -36,16 +36,17 @@ def kept_lines(graded: Sequence[list[str]], scratch: Sequence[list[str]]) -> lis
     candidates = [(cell, node) for cell, lines in enumerate(scratch) for node in statements(lines)]
     offered = {name for _, node in candidates for name in names_bound(node)}
     known = written | offered | set(dir(builtins)) | set(bound_names(ast.Module(body, [])))
-    kept: list[tuple[int, ast.stmt]] = []
-    while more := [
-        (cell, node)
+    kept: dict[ast.stmt, int] = {}
+    # Only imports depend on what else is kept, and they use no names, so this ends in two rounds.
+    while more := {
+        node: cell
         for cell, node in candidates
-        if (cell, node) not in kept and wanted(node, written, used, known)
-    ]:
-        kept += more
-        used |= names_in([node for _, node in more])
+        if node not in kept and wanted(node, written, used, known)
+    }:
+        kept |= more
+        used |= names_in(more)
     result = [[""] * len(lines) for lines in scratch]
-    for cell, node in kept:
+    for node, cell in kept.items():
         lines = slice(first_line(node) - 1, node.end_lineno)
         result[cell][lines] = scratch[cell][lines]
     return result

@@ -116,6 +116,8 @@ class Traffic:
     """Whether the student's code wrote into its arguments, outside of ``writing_allowed``."""
     writing_allowed: bool = False
     copies: Copies = field(default_factory=Copies)
+    raised: bool = False
+    """Whether a request ended with an exception of the student's code."""
     missing: dict[str, MissingName] = field(default_factory=dict)
     """Names that the module did not have at the last request. Calls may define more."""
 

@@ -10,7 +10,7 @@ import contextlib
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from grader.core.errors import (
@@ -71,6 +71,9 @@ class RpcClient:
         self._printed = ""
         self._prefetched: dict[bytes, deque[Frame]] = {}
         self._forget_objects = False
+        self._traced: tuple[str, list[int]] | None = None
+        self.returned_line: int | None = None
+        """The line at which the traced function returned last, as the worker says."""
 
     @property
     def loadable(self) -> bool:
@@ -146,6 +149,7 @@ class RpcClient:
         if "missing" in reply.body:
             raise self.checked(lambda: missing_name(reply.body, "missing"))
         if "raised" in reply.body:
+            self._traffic.raised = True
             raise self.checked(lambda: student_error(part(reply.body, "raised", dict)))
         return reply
 
@@ -161,6 +165,7 @@ class RpcClient:
         freed = line.take_freed()
         try:
             head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
+            head |= {} if self._traced is None else {"trace": self._traced}
             data = pack({**head, **fields}, blob)
         except BrokenFrame:
             line.freed.extend(freed)
@@ -176,7 +181,20 @@ class RpcClient:
         except MemoryError:  # half of an answer may have been read
             self._lost(crashed("an answer that the judge has no memory for"))
             raise
+        if type(returned := reply.body.get("returned")) is int:
+            self.returned_line = returned
         return reply
+
+    @contextlib.contextmanager
+    def tracing(self, name: str, lines: Iterable[int]) -> Iterator[None]:
+        """Trace a function of the student's file, which has returns in these lines, during a block;
+        ``returned_line`` is the result.
+        """
+        self._traced, self.returned_line = (name, sorted(lines)), None
+        try:
+            yield
+        finally:
+            self._traced = None
 
     def _extension(self) -> float:
         """Return by how many seconds to extend a deadline that has been reached."""

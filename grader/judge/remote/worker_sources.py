@@ -116,10 +116,15 @@ def fork_server_expected() -> Iterator[None]:
 
 
 class ForkedWorkers:
-    """Workers forked by the fork server at the other end of ``control``."""
+    """Workers forked by the fork server at the other end of ``control``, with or without what
+    torch imports late.
+    """
 
-    def __init__(self, control: socket.socket, *, output_bytes: int) -> None:
+    def __init__(
+        self, control: socket.socket, *, output_bytes: int, lazy_imports: bool = False
+    ) -> None:
         self._control = control
+        self._start = BrokerRequest("start", lazy_imports=lazy_imports)
         self._replies = cast(BinaryIO, control.makefile("rb"))
         self._output_bytes = output_bytes
 
@@ -128,7 +133,7 @@ class ForkedWorkers:
             self._control.sendall(pack(request.as_json()))
 
     def start(self) -> WorkerProcess:
-        self._ask(BrokerRequest("start"))
+        self._ask(self._start)
         with fork_server_expected():
             _, fds, _, _ = socket.recv_fds(self._control, 1, 2)
             pid = read_frame(self._replies)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from grader.core.protocol import LessonSpec
 from grader.course.analysis.definitions import defined_names
-from grader.course.analysis.scopes import DEFINING, FUNCTIONS, imported
+from grader.course.analysis.scopes import DEFINING, imported
 from grader.course.analysis.source import Source
 from grader.course.catalogue import read_catalogue
 from grader.course.stubs import compose, without_markers
@@ -163,9 +163,10 @@ class _Writer:
         """Return a difference as a change; None if it is too large to show which place is wrong."""
         mine, theirs = difference.mine, difference.theirs
         replaced = sum(map(size, mine))
-        several = len(mine) > 1 or isinstance(next(iter(mine), None), FUNCTIONS)
-        if several and replaced > max(SMALL, self.most):
+        if replaced > max(SMALL, self.most):
             return None
+        if mine and isinstance(getattr(mine[0], "ctx", None), ast.Store):
+            return None  # the value is wrong, not the variable that gets it
         if isinstance(next(iter(mine), None), ast.Constant) and size(theirs[0]) > LARGE:
             return None
         if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # the mistake may be inside it

@@ -12,19 +12,26 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from grader.course.analysis.definitions import is_docstring
-from grader.course.analysis.scopes import DEFINING, arguments_of, bound_names
+from grader.course.analysis.scopes import DEFINING, FUNCTIONS, arguments_of, bound_names
 from grader.course.analysis.source import Source
 from grader.course.mistake_texts import RepairPattern
 from grader.judge.repair import replacements
+from grader.judge.repair.alignment import size
 from grader.judge.repair.donors import COMPOUND, donated_edits, makes_sense
 from grader.judge.repair.edits import Change, Edit, parsed
 from grader.judge.repair.patterns import rewritten
-from grader.judge.repair.replacements import LESSONS_OWN, Replacement
+from grader.judge.repair.replacements import LESSONS_OWN, POSSIBLE, Replacement
 from grader.judge.repair.statements import statement_edits
 from grader.judge.repair.text_ranges import TextRanges
 
+MOST_NODES, MOST_CHARACTERS = 1500, 32 << 10
+"""In longer definitions and files no edits are made: there are as many as variables times their
+uses, and the whole file is parsed for each. The longest right answer has half as many nodes.
+"""
 OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
 """What a tensor does not share with a copy: an edit before it would only hide a mistake."""
+MOST_EQUAL = 4
+"""Of how many equal numbers in a function two are replaced together."""
 
 
 def edits_in(
@@ -47,6 +54,7 @@ def edits_in(
     for edit in itertools.chain(
         donated_edits(source, definitions, donors),
         *(_edits_of(definition, ranges, patterns) for definition in definitions),
+        *(_of_equal_numbers(definition, ranges) for definition in definitions),
     ):
         if edit.changes not in found or edit.rank < found[edit.changes].rank:
             found[edit.changes] = edit
@@ -61,15 +69,16 @@ def edits_in(
 
 
 def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
-    """Return a function or class and those of the file that it uses. A constant has no edits,
-    because its value is itself the student's answer.
+    """Return a function or class and those of the file that it uses; nothing if they are too long.
+    A constant has no edits, because its value is itself the student's answer.
     """
     names = [name, *(one for one in source.names_used(name) if one not in sound)]
     found = (source.definitions.get(one) for one in dict.fromkeys(names))
-    first = source.definitions.get(name)
-    return (
-        [one for one in found if isinstance(one, DEFINING)] if isinstance(first, DEFINING) else []
-    )
+    if not isinstance(source.definitions.get(name), DEFINING):
+        return []
+    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
+    too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
+    return [] if too_long else definitions
 
 
 def _edits_of(
@@ -83,6 +92,22 @@ def _edits_of(
         yield from statement_edits(node, ranges)
         if isinstance(node, ast.Raise):
             yield from _of_raised(node, ranges)
+
+
+def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits that replace a number by a variable at two places of a function."""
+    for function, names in _nodes(definition, ()):
+        if not isinstance(function, FUNCTIONS):
+            continue
+        numbers: dict[str, list[tuple[int, int]]] = {}
+        for node, _ in _nodes(function, ()):
+            if replacements.is_number(node):
+                numbers.setdefault(ast.dump(node), []).append(ranges.of(node))
+        for places in numbers.values():
+            for pair in itertools.combinations(sorted(places[:MOST_EQUAL]), 2):
+                for name in names:
+                    changes = tuple(Change(start, end, name) for start, end in pair)
+                    yield Edit(changes, POSSIBLE - 1)
 
 
 def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:

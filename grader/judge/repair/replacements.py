@@ -93,6 +93,8 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
     match node:
         case ast.Constant():
             yield from ((LIKELY, ast.Constant(value)) for value in _constants(node.value))
+            if is_number(node):
+                yield from ((RENAMED, ast.Name(name)) for name in names)
         case ast.BinOp():
             yield from _of_operation(node)
         case ast.UnaryOp(op=ast.USub() | ast.Not(), operand=operand):
@@ -125,6 +127,10 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
             if node.id in names:  # not a module, not a function that is called
                 yield from ((RENAMED, ast.Name(name)) for name in names if name != node.id)
     yield from _steps_added(node, names)
+
+
+def is_number(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
 
 def _constants(value: object) -> Iterator[bool | int | float]:

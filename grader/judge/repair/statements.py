@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from grader.course.analysis.definitions import is_docstring
 from grader.course.analysis.scopes import DEFINING
 from grader.judge.repair.edits import Edit
+from grader.judge.repair.effects import is_plain
 from grader.judge.repair.replacements import LIKELY, POSSIBLE, SWAPPED, UNLIKELY, USUAL
 from grader.judge.repair.text_ranges import TextRanges
 
@@ -24,6 +25,8 @@ def statement_edits(node: ast.AST, ranges: TextRanges) -> Iterator[Edit]:
     if isinstance(node, ast.stmt):
         for rank, block in _instead(node):
             yield _written([node], block, ranges, rank)
+        if isinstance(node, ast.Assign) and is_plain(node.targets[0]):
+            yield Edit.of(*ranges.of(node.value), ast.unparse(node.targets[0]), USUAL)
     if isinstance(node, DEFINING):
         yield from _undecorated(node, ranges)
     for block in blocks_of(node):

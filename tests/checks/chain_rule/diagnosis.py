@@ -167,18 +167,15 @@ def wrong_order(failure, student):
 @value_rule
 def numerical_differences(failure, student):
     """Nearly right, and rough: the result jumps from x to the next x, because differences are
-    divided by a small step. A formula that is off is smooth. Around 2, where the spacing of floats
-    changes, a rounded step jumps too.
+    divided by a small step. A formula that is off is smooth.
     """
-    x, q = inputs = [low + 1e-9 * torch.arange(-12, 12, dtype=torch.float64) for low in (2.0, 3.0)]
-    results = by_hand(failure, student, *inputs)
+    x, q = helpers.neighbors(2)
+    results = by_hand(failure, student, x, q)
     wants = [3 / x + 1] if len(results) == 1 else [q / x, torch.log(x)]
     for got, want in zip(results, wants, strict=True):
-        if not isinstance(got, torch.Tensor) or (got.dtype, got.shape) != (x.dtype, x.shape):
-            continue
-        worst = float(((got.detach() - want) / want).abs().max())
-        if worst < 1e-2 and bool((got.detach().diff(n=2).abs() > 5e-15 * want[2:]).any()):
-            return {"error": worst}
+        if helpers.jumps(got, want):
+            worst = float(((got.detach() - want) / want).abs().max())
+            return {"error": worst} if worst < 1e-2 else None
     return None
 
 
@@ -270,6 +267,30 @@ def value_for_a_gradient(failure, student):
     own = helpers.bill_of(*failure.inputs.values())[key]
     shown = {"key": key, "value": value, "want": failure.expected[key]}
     return shown if own and close(number(value), own) else None
+
+
+@value_rule
+def pieces_made_whole(failure, student):
+    """The gradients for 2.75 apples are those for a whole number of them."""
+    price, pieces, tax = 40.0, 2.75, 1.25
+    bill = price, pieces, 130.0, 7.0, tax
+    got = listed(student.shopping(*bill))
+    for whole in (2, 3):
+        right = listed(failure.reference.shopping(price, float(whole), *bill[2:]))
+        if all_close(got, right):
+            return {"pieces": pieces, "price": price, "tax": tax, "got": got[0], "whole": whole}
+    return None
+
+
+@value_rule
+def sum_passes_one_on(failure, student):
+    """1 for the price of a fruit, where the gradient is the tax."""
+    if not isinstance(failure.actual, dict) or len(failure.actual) != 1:
+        return None
+    ((key, value),) = failure.actual.items()
+    want = failure.expected[key]
+    known = key in ("apple_price", "tangerine_price") and close(number(value), 1.0)
+    return {"key": key, "want": want} if known and not close(want, 1.0) else None
 
 
 argument_detached = says("before the call {key} had requires_grad={wanted}")

@@ -190,6 +190,8 @@ def function_of_one_number(failure: Failure, student: Student) -> Facts | None:
 
 
 wraps_a_built_in = has_facts("used")  # in the source or among the operators that ran
+derived_by_autograd = has_facts("source")
+computed_out_of_sight = has_facts("hidden")
 
 
 @rule

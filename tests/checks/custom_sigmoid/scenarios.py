@@ -8,37 +8,121 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 def operators(student, x, v=None):
-    """Sigmoid.apply(x) and, for a v, its gradient; with the names of the operators that ran on the
-    way there and back.
+    """Sigmoid.apply(x) and, for a v, its gradient; for the way there and the way back, what torch
+    ran: see seen_on_the_way. No gradient where backward raises.
     """
-    forward, backward = [], []
+    made = {}
+    with seen_on_the_way(x, made) as forward:
+        y = student.Sigmoid.apply(x)
+        forward.result(y)
+    seen = {"value": y.detach().clone(), "gradient": None, "forward": forward.told(set())}
+    if v is not None:
+        own = names_of_nodes(y.grad_fn)
+        with seen_on_the_way(v, made) as backward:
+            try:
+                (seen["gradient"],) = torch.autograd.grad(y, x, v, allow_unused=True)
+                backward.result(seen["gradient"])
+            except Exception:  # has a check of its own
+                pass
+        seen["backward"] = backward.told(own)
+    return seen
 
-    class Trace(TorchDispatchMode):
+
+def seen_on_the_way(x, made):
+    """A mode in which torch runs, and which sees the names of its operators, the nodes in which
+    they run, whether a number was complex, and the numbers, as many as x has or more, that came
+    from elsewhere: neither from x nor from an operator that was seen. It keeps what was made.
+    """
+
+    class Seen(TorchDispatchMode):
         @classmethod
         def _should_skip_dynamo(cls):
             # else torch imports its compiler when this class is made, which takes seconds
             return False
 
-        def __init__(self, seen):
+        def __init__(self):
             super().__init__()
-            self.seen = seen
+            self.names, self.nodes, self.elsewhere, self.imaginary = set(), set(), [], False
+            self.keep(x)
+
+        def __enter__(self):
+            super().__enter__()
+            torch.neg(torch.ones(2, dtype=x.dtype))  # an operator that has to be seen
+            self.works = self.names >= {"ones", "neg"}
+            self.names = set()
+            return self
 
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-            self.seen.append(function.name().partition("::")[2].partition(".")[0])
-            return function(*args, **(kwargs or {}))
+            kwargs = kwargs or {}
+            space, _, name = function.name().partition("::")
+            name = name.partition(".")[0]
+            self.names.add(name if space == "aten" else f"{space}::{name}")
+            node = torch._C._current_autograd_node()
+            if node is not None:
+                self.nodes.add(node.name())
+            given = tensors_in([*args, *kwargs.values()])
+            for tensor in given:
+                self.result(tensor)
+            found = function(*args, **kwargs)
+            for tensor in [*given, *tensors_in([found])]:
+                # torch counts a write after this method has returned
+                self.keep(tensor, writes=int(function._schema.is_mutable))
+            return found
 
-    with Trace(forward):
-        y = student.Sigmoid.apply(x)
-    value, gradient = y.detach().clone(), None
-    if v is not None:
-        with Trace(backward):
-            (gradient,) = torch.autograd.grad(y, x, v, allow_unused=True)
-    return {
-        "value": value,
-        "gradient": gradient,
-        "forward": sorted(set(forward)),
-        "backward": sorted(set(backward)),
-    }
+        def keep(self, tensor, writes=0):
+            versions = tensor._version, tensor._version + writes
+            made[place_of(tensor)] = tensor, versions
+
+        def result(self, tensor):
+            if not isinstance(tensor, torch.Tensor):
+                return
+            self.imaginary = self.imaginary or tensor.is_complex()
+            known = made.get(place_of(tensor))
+            large = tensor.is_floating_point() and tensor.numel() >= max(2, x.numel())
+            if large and (known is None or tensor._version not in known[1]):
+                self.elsewhere.append(tensor.detach().clone())
+
+        def told(self, own):
+            """What was seen, without the nodes that belong there."""
+            return {
+                "operators": sorted(self.names),
+                "nodes": sorted(self.nodes - own),
+                "imaginary": self.imaginary,
+                "elsewhere": self.elsewhere[:1],
+                "works": self.works,
+            }
+
+    return Seen()
+
+
+def place_of(tensor):
+    """Where the numbers of a tensor are; -1 for a tensor that wraps another."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except RuntimeError:
+        return -1
+
+
+def tensors_in(values):
+    """The tensors in a list, and in lists in it."""
+    found = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, (list, tuple)):
+            found += tensors_in(value)
+    return found
+
+
+def names_of_nodes(node):
+    """The names of a node and of all nodes behind it."""
+    todo, names = [node], set()
+    while todo:
+        node = todo.pop()
+        if node is not None:
+            names.add(node.name())
+            todo += [parent for parent, _ in node.next_functions]
+    return names
 
 
 def kept(student, x):

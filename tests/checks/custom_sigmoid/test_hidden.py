@@ -22,6 +22,7 @@ from grader.authoring import (
 
 helpers = import_helpers(__file__)
 applied, gradient = helpers.applied, helpers.gradient
+assert_gradient_near = helpers.assert_gradient_near
 local_derivative, FAR = helpers.local_derivative, helpers.FAR
 
 FORWARD, GRADIENT = "test_no_built_in_does_the_work", "test_gradient_uses_the_incoming_gradient"
@@ -30,36 +31,34 @@ FORWARD, GRADIENT = "test_no_built_in_does_the_work", "test_gradient_uses_the_in
 
 def assert_same_gradient(student: Student, x: Tensor, v: Tensor, message: str) -> None:
     """Require Sigmoid's value and gradient at the leaf x, for the incoming gradient v."""
-    want = v * local_derivative(x)
+    before = v.clone()
     got = gradient(student, applied(student, x), x, v)
-    assert_gradient(got, want, message, inputs={"x": x, "v": v})
+    assert_gradient_near(got, x, before, message)
 
 
 # -------------------------------------------------------------------------------- dtypes and shapes
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.forward", needs=FORWARD)
+@check(points=0.25, about="Sigmoid", at="Sigmoid.forward", needs=FORWARD)
 def test_value_in_float32(student: Student, draw: RandomInputs) -> None:
     """float32 input gives float32 output"""
-    x = draw.tensor(5, dtype=torch.float32, low=-6.0, high=6.0)
-    want = torch.sigmoid(x)
+    x = torch.cat([draw.tensor(5, low=-6.0, high=6.0), torch.linspace(-6, 6, 60)]).float()
     with student.writing_allowed():
         y = student.Sigmoid.apply(x.clone())
-    assert_tensor(y, want, "Sigmoid.apply(x) is wrong in float32", inputs={"x": x})
+    message = "Sigmoid.apply(x) is wrong in float32"
+    helpers.assert_all(y, torch.sigmoid(x), {"x": x}, message, atol=1e-6)
 
 
-@check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
+@check(points=0.25, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_gradient_in_float32(student: Student, draw: RandomInputs) -> None:
     """the gradient is right in float32"""
-    x = draw.tensor(6, dtype=torch.float32, low=-8.0, high=8.0, requires_grad=True)
-    v = draw.tensor(6, dtype=torch.float32, low=-50.0, high=50.0)
-    want = v * local_derivative(x)
-    got = gradient(student, applied(student, x), x, v.clone())
+    x = torch.cat([draw.tensor(6, low=-8.0, high=8.0), torch.linspace(-8, 8, 60)]).float()
+    v = torch.linspace(-50, 40, 66)[draw.sample(range(66), 66)]
+    got = gradient(student, applied(student, x.requires_grad_()), x, v.clone())
     # 1 - y cancels where y is near 1: about 6e-8 is lost, times the incoming gradient
-    rounding = 1e-6 * float(v.abs().max())
-    assert_gradient(
-        got, want, "the gradient is wrong in float32", inputs={"x": x, "v": v}, atol=rounding
-    )
+    inputs = {"x": x.detach(), "v": v}
+    message = "the gradient is wrong in float32"
+    helpers.assert_all(got, v * local_derivative(x), inputs, message, atol=1e-6 * 50)
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
@@ -81,12 +80,12 @@ def test_strided_tensors(student: Student, draw: RandomInputs) -> None:
     assert_same_gradient(
         student, x, row.expand(3, 4), "the gradient is wrong for a v made by expand() from one row"
     )
-    want = local_derivative(x)
     got = gradient(student, applied(student, x).sum(), x, torch.ones((), dtype=x.dtype))
-    assert_gradient(got, want, "the gradient of Sigmoid.apply(x).sum() is wrong", inputs={"x": x})
+    message, inputs = "the gradient of Sigmoid.apply(x).sum() is wrong", {"x": x}
+    assert_gradient_near(got, x, torch.ones_like(x), message, inputs=inputs)
 
 
-@check(points=0.5, about="Sigmoid", needs=GRADIENT)
+@check(points=0.25, about="Sigmoid", needs=GRADIENT)
 def test_empty_tensors(student: Student, draw: RandomInputs) -> None:
     """an empty tensor gives an empty result"""
     for shape in ((0,), (draw.integer(1, 3), 0, draw.integer(1, 3))):
@@ -110,49 +109,31 @@ def test_empty_tensors(student: Student, draw: RandomInputs) -> None:
 )
 def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> None:
     """gradients are right from x = -10,000 to 10,000"""
-    for dtype, size in (
-        (torch.float64, 1.0),
-        (torch.float32, 1.0),
-        (torch.float64, 1e6),
-        (torch.float32, 1e6),
-    ):
-        x = torch.tensor(draw.sample(FAR, 9), dtype=dtype, requires_grad=True)
-        v = draw.tensor(9, dtype=dtype) * size
-        want = v * local_derivative(x)
-        small = 1e-8 if dtype is torch.float64 else 1e-6
-        got = gradient(student, applied(student, x, atol=small), x, v.clone())
-        if isinstance(got, Tensor) and got.isnan().any():
-            bad = x.detach()[got.isnan()].tolist()
-            fail(
-                "the gradient is NaN at x = {bad}",
-                expected=want,
-                actual=got,
-                inputs={"x": x, "v": v},
-                facts={"bad": bad},
-            )
-        assert_gradient(
-            got,
-            want,
-            "the gradient is wrong for large inputs",
-            inputs={"x": x, "v": v},
-            atol=4 * small * size,
-        )
     for dtype, small in ((torch.float64, 1e-8), (torch.float32, 1e-6)):
-        x = helpers.grid(dtype).requires_grad_()
-        v = torch.full_like(x, draw.choice([-2.0, 2.0])).detach()
-        want = v * local_derivative(x)
-        got = gradient(student, applied(student, x, atol=small), x, v.clone())
-        if isinstance(got, Tensor):
-            bad = helpers.worst(got, want, 2 * small)
-            details = {"inputs": {"x": x.detach()[bad], "v": v[bad]}}
-            message = "the gradient is wrong at some x"
-            assert_gradient(got[bad], want[bad], message, rtol=0.0, atol=2 * small, **details)
+        for size in (1.0, 1e6):
+            for numbers in (torch.tensor(draw.sample(FAR, 9)), helpers.grid(dtype)):
+                x = numbers.to(dtype).requires_grad_()
+                v = draw.tensor(len(x), dtype=dtype) * size
+                want, inputs = v * local_derivative(x), {"x": x.detach(), "v": v}
+                got = gradient(student, applied(student, x), x, v.clone())
+                if isinstance(got, Tensor) and got.isnan().any():
+                    fail(
+                        "the gradient is NaN at x = {bad}",
+                        expected=want,
+                        actual=got,
+                        inputs=inputs,
+                        facts={"bad": x.detach()[got.isnan()][:9].tolist()},
+                    )
+                message = "the gradient is wrong for large inputs"
+                helpers.assert_all(got, want, inputs, message, rtol=1e-5, atol=2 * small * size)
+        x = (torch.arange(-36, 37, dtype=dtype) / 2).requires_grad_()
+        v = draw.tensor(len(x), dtype=dtype)
+        got = gradient(student, applied(student, x), x, v.clone())
+        assert_gradient_near(got, x, v, "the gradient is wrong at some x")
         for number in draw.sample(FAR, 9):
             one = torch.tensor(number, dtype=dtype, requires_grad=True)
             want = local_derivative(one) * 2
-            got = gradient(
-                student, applied(student, one, atol=small), one, torch.full_like(want, 2.0)
-            )
+            got = gradient(student, applied(student, one), one, torch.full_like(want, 2.0))
             message = "the gradient is wrong for a large 0-d x"
             assert_gradient(got, want, message, inputs={"x": one}, atol=2 * small)
 
@@ -160,22 +141,16 @@ def test_gradient_at_extreme_inputs(student: Student, draw: RandomInputs) -> Non
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_gradient_is_linear(student: Student, draw: RandomInputs) -> None:
     """the gradient is proportional to grad_output"""
-    x, v = draw.tensor(4, requires_grad=True), draw.tensor(4)
-    want = v * local_derivative(x)
+    x, v = helpers.mixed(draw)
     for factor in (2.0, -1.0, 1e6, 1e-4, 0.0):
         got = gradient(student, applied(student, x), x, v * factor)
         message = "for {factor} * v the gradient should be {factor} times the gradient for v"
-        assert_gradient(
-            got, want * factor, message, inputs={"x": x, "v": v}, facts={"factor": factor}
-        )
+        assert_gradient_near(got, x, v, message, factor=factor, facts={"factor": factor})
     a, b = draw.integer(1, 9), draw.integer(1, 9)
     v = torch.tensor([0.0, a, -b, b - a], dtype=x.dtype)
-    assert_gradient(
-        gradient(student, applied(student, x), x, v.clone()),
-        v * local_derivative(x),
-        "the gradient for a grad_output v that adds up to 0 is wrong",
-        inputs={"x": x, "v": v},
-    )
+    got = gradient(student, applied(student, x), x, v.clone())
+    message = "the gradient for a grad_output v that adds up to 0 is wrong"
+    assert_gradient_near(got, x, v, message)
 
 
 @check(points=0.5, about="Sigmoid", needs=GRADIENT)
@@ -184,15 +159,17 @@ def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
     x, z = draw.tensor(3, requires_grad=True), draw.tensor(3, low=0.5, high=3.0, requires_grad=True)
     v, w = draw.tensor(3), draw.tensor(3)
     first, second = applied(student, x), applied(student, z)
-    assert_gradient(
+    assert_gradient_near(
         gradient(student, first, x, v.clone()),
-        v * local_derivative(x),
+        x,
+        v,
         "the gradient of the first call, on x, is wrong after a second call, on z",
         inputs={"x": x, "v": v, "z": z},
     )
-    assert_gradient(
+    assert_gradient_near(
         gradient(student, second, z, w.clone()),
-        w * local_derivative(z),
+        z,
+        w,
         "the gradient of the second call, on z, is wrong",
         inputs={"x": x, "z": z, "v": w},
     )
@@ -203,21 +180,21 @@ def test_two_results_at_once(student: Student, draw: RandomInputs) -> None:
         want,
         "the gradient of Sigmoid applied twice, s(s(x)), is wrong",
         inputs={"x": x, "v": v},
+        **helpers.NEAR,
     )
     again = student.observe("after_a_change", "Sigmoid.apply", x)
     if again is not None:
         message = "Sigmoid.apply(x) is wrong after an earlier result for x was changed in place"
-        assert_tensor(again, torch.sigmoid(x.detach()), message, inputs={"x": x, "z": z})
+        want = torch.sigmoid(x.detach())
+        assert_tensor(again, want, message, inputs={"x": x, "z": z}, **helpers.NEAR)
     seen = student.observe("one_tensor_twice", x, z, v)
     inputs = {"x": x, "z": z, "v": v}
     message = "x was set to z between two calls, and the {what} of the {call} call is wrong"
     for call, at in (("second", z), ("first", x)):
         wanted = {"value": torch.sigmoid(at.detach()), "gradient": v * local_derivative(at)}
         for what in wanted:
-            facts = {"call": call, "what": what}
-            assert_gradient(
-                seen[f"{call} {what}"], wanted[what], message, inputs=inputs, facts=facts
-            )
+            details = {"inputs": inputs, "facts": {"call": call, "what": what}, **helpers.NEAR}
+            assert_gradient(seen[f"{call} {what}"], wanted[what], message, **details)
 
 
 # ------------------------------------------------------------------------- tensors of the caller
@@ -272,15 +249,13 @@ def test_save_for_backward(student: Student, draw: RandomInputs) -> None:
             message = (
                 "{what} was changed in place before backward, and backward used the new values"
             )
-            want = v * local_derivative(x)
-            assert_gradient(got, want, message, inputs={"x": x, "v": v}, facts={"what": what})
+            assert_gradient_near(got, x, v, message, facts={"what": what})
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", needs=GRADIENT)
 def test_backward_again(student: Student, draw: RandomInputs) -> None:
     """a second backward works only with retain_graph=True"""
     x, v = draw.tensor(3, requires_grad=True), draw.tensor(3)
-    want = v * local_derivative(x)
     y = applied(student, x)
     for message in (
         "the gradient is wrong with retain_graph=True",
@@ -288,7 +263,7 @@ def test_backward_again(student: Student, draw: RandomInputs) -> None:
     ):
         with student.writing_allowed():
             (got,) = torch.autograd.grad(y, x, v.clone(), retain_graph=True, allow_unused=True)
-        assert_gradient(got, want, message, inputs={"x": x, "v": v})
+        assert_gradient_near(got, x, v, message)
     gradient(student, y, x, v.clone())
     message = (
         "backward still gave a gradient after the graph was freed: what it used is not in"
@@ -390,7 +365,7 @@ def test_second_derivative(student: Student, draw: RandomInputs) -> None:
         "the first derivative is right, the second is wrong: save every tensor that backward"
         " uses, and do not compute under no_grad()"
     )
-    assert_gradient(got, want, wrong, inputs=inputs)
+    assert_gradient(got, want, wrong, inputs=inputs, **helpers.NEAR)
 
 
 @check(points=0.5, about="Sigmoid", at="Sigmoid.backward", bonus=True, needs=test_second_derivative)
@@ -399,4 +374,11 @@ def test_gradgradcheck_agrees(student: Student, draw: RandomInputs) -> None:
     x = draw.tensor(2, 3, digits=None, requires_grad=True)
     message = "gradgradcheck compared your second derivative with differences: they disagree"
     with student.writing_allowed():
-        assert_gradgradcheck(lambda x: student.Sigmoid.apply(x.clone()), [x], message, names=["x"])
+        assert_gradgradcheck(
+            lambda x: student.Sigmoid.apply(x.clone()),
+            [x],
+            message,
+            names=["x"],
+            eps=1e-3,
+            atol=1e-3,
+        )

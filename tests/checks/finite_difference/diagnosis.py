@@ -5,10 +5,12 @@ where f was asked.
 import torch
 from torch import Tensor
 
-from grader.authoring import formula_value, import_helpers, program, raises, rule, same
+from grader.authoring import formula_value, import_helpers, program, raises, rule, same, value_rule
 
-DEFAULT_STEPS = import_helpers(__file__).DEFAULT_STEPS
+helpers = import_helpers(__file__)
+DEFAULT_STEPS = helpers.DEFAULT_STEPS
 SQUARES = program(lambda x: (x**2).sum())
+MATRIX = torch.arange(6.0, dtype=torch.float64).reshape(2, 3)
 
 
 def question(failure):
@@ -72,7 +74,7 @@ def went(failure, *distances):
 def moved_together(failure, k):
     """Return the facts of point number k; None if an element moved further than a step does."""
     step = steps_of(failure)[k]
-    if float(step.abs().max()) > 2 * max(failure.inputs["h"], 1e-3):
+    if float(step.abs().max()) > 3 * failure.inputs["h"]:
         return None
     moved = [float(f"{one:.4g}") for one in step.flatten().tolist()]
     return {"moved": moves(failure)[k], "count": step.numel(), "steps": moved}
@@ -92,20 +94,22 @@ def zero_dims(failure, student):
     return {"line": str(failure.error.line), "said": str(failure.error)}
 
 
-VIEW = "view needs elements that lie in memory in the order of the new shape; here they do not."
+VIEW = "view raised: the elements do not lie in memory in the order of the new shape."
 COPY = "Every call of f got the values of x: your step did not reach f, as if it changed a copy."
 
 
 @rule
 def flattened_by_memory(failure, student):
-    """view raises where x itself has other strides; or no point differs from x."""
+    """view raises for a sliced matrix, and not for a dense one; or no point differs from x."""
     if failure.check == "test_strides_do_not_matter" and failure.raised(
         "RuntimeError", "view size is not compatible"
     ):
-        return {"what": VIEW}
+        # If this raises, no rule names the failure, and it has another cause.
+        student.numerical_gradient(SQUARES, MATRIX.clone(), 0.25)
+        return {"what": VIEW, "strides": "(6, 2)"}
     moved, x = moves(failure), failure.inputs.get("x")
     still = moved and not any(moved) and not x.is_contiguous() and not failure.facts["during"]
-    return {"what": COPY} if still else None
+    return {"what": COPY, "strides": str(x.stride())} if still else None
 
 
 @rule
@@ -180,37 +184,57 @@ def flat_gradient(failure, student):
         return None
     if got.shape == x.shape or got.shape != (x.numel(),):
         return None
-    # A central difference is right to 1e-9 here; one that looks ahead only errs by more, where it
-    # curves at all.
-    if not same(got.reshape(x.shape), failure.expected, rtol=1e-8, atol=1e-8):
-        return None
+    slopes = student.numerical_gradient(SQUARES, MATRIX.clone(), 0.25)
+    if not isinstance(slopes, Tensor) or not same(slopes.flatten(), 2 * MATRIX.flatten()):
+        return None  # more than the shape is missing
     return {"shape": str(tuple(x.shape)), "flat": str(tuple(got.shape))}
+
+
+def reaches(failure):
+    """Return how far each element of x was moved by itself, down and up; None if one was not."""
+    h, found = failure.inputs["h"], []
+    steps = [step.flatten() for step in steps_of(failure) if step.numel()]
+    alone = [step for step in steps if int((step.abs() > h / 1000).sum()) == 1]
+    for k in range(failure.inputs["x"].numel()):
+        here = [float(step[k]) for step in alone if abs(float(step[k])) > h / 1000]
+        if not here:
+            return None
+        found.append((min(0.0, *here), max(0.0, *here)))
+    return found
 
 
 @rule
 def step_is_not_h(failure, student):
-    """The right formula, over the distance that was measured."""
+    """The right formula, over the distances that were measured; another one for each element, it
+    may be.
+    """
     asked = question(failure)
-    if asked is None:
+    reach = None if asked is None else reaches(failure)
+    if not reach:
         return None
     f, x, h = asked
-    far = max(map(abs, lengths(failure)), default=0.0)
-    if far == 0.0 or abs(far - h) < 0.01 * h:
+    far = max((up for _, up in reach), key=lambda up: abs(up - h))
+    if abs(far - h) < 0.01 * h:
         return None
-    shown = {"distance": float(f"{far:.6g}")}
-    if not float((x + h - x).abs().max()):  # h is lost in rounding, and a larger step was taken
-        return shown
-    low = 0.0 if failure.about == "forward_difference" else -far
-    found = gap_if_returned(failure, (shifted(f, x, far) - shifted(f, x, low)) / (far - low))
-    return None if found is None else shown
+    slopes = []
+    for k, (down, up) in enumerate(reach):
+        if abs(down - (0.0 if failure.about == "forward_difference" else -up)) > 0.01 * up:
+            return None
+        one = torch.eye(x.numel(), dtype=x.dtype)[k].reshape(x.shape)
+        slopes.append((f(x + up * one) - f(x + down * one)) / (up - down))
+    found = gap_if_returned(failure, torch.stack(slopes).reshape(x.shape))
+    return None if found is None else {"distance": float(f"{far:.6g}")}
+
+
+VIEWS = ("x", "x.squeeze()", "x[0]", "x[-1].squeeze()")
 
 
 @rule
 def one_point_for_both(failure, student):
-    """0 for the identity, which returns its argument."""
-    zero = isinstance(failure.actual, Tensor) and not failure.actual.any()
-    of_x = str(failure.inputs.get("f")) == "x" and went(failure, failure.inputs["h"])
-    return {} if zero and of_x else None
+    """0 for a function that returns its argument or a view of it."""
+    f, zero = str(failure.inputs.get("f")), isinstance(failure.actual, Tensor)
+    zero = zero and not failure.actual.any()
+    return {"f": f} if zero and f in VIEWS and went(failure, failure.inputs["h"]) else None
 
 
 def formula(*texts, unless_at_x=False):
@@ -260,3 +284,19 @@ wrong_formula = formula(
     "f(x + h) - f(x - h) / 2 * h",
     "(f(x + h) - f(x - h)) / h ** 2",
 )
+
+
+@value_rule
+def nearer_the_derivative(failure, student):
+    """The error against the derivative is a tenth of that of the right slope, or less."""
+    asked, values = question(failure), (failure.actual, failure.expected)
+    if asked is None or not all(isinstance(value, Tensor) for value in values):
+        return None
+    derivative = helpers.gradient(failure.inputs["f"], asked[1])
+    mine, right = (value.detach().to(torch.float64) for value in values)
+    if not mine.shape == right.shape == derivative.shape or not mine.numel():
+        return None
+    near, apart, size = (
+        float(t.abs().max()) for t in (mine - derivative, right - derivative, derivative)
+    )
+    return {"derivative": derivative} if max(10 * near, 1e-6 * size) < apart else None

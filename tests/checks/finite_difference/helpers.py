@@ -15,11 +15,14 @@ DEFAULT_STEPS = {"forward_difference": 1e-3, "central_difference": 1e-3, "numeri
 
 
 class Formula:
-    """A function of x as text, for messages, and as the program that it says."""
+    """A function of x as text, for messages, and as the program that it says; ``tensors`` are the
+    other names in it.
+    """
 
-    def __init__(self, text):
-        self.text = text
-        self.program = program(eval(f"lambda x: {text}"))
+    def __init__(self, text, **tensors):
+        self.text, self.tensors = text, tensors
+        arguments = ", ".join(["x", *tensors])
+        self.program = program(eval(f"lambda {arguments}: {text}"), parameters=[*tensors.values()])
 
     def __str__(self):
         return self.text
@@ -40,7 +43,7 @@ def asked(student, name, f, x, *h, **named):
     with student.writing_allowed():  # a check of its own asks that x is left alone
         result = getattr(student, name)(f.program, x, *h, **named)
     step = h[0] if h else named.get("h", DEFAULT_STEPS[name])
-    details = {"inputs": {"f": f, "x": x, "h": step}, "facts": {**seen, "name": name}}
+    details = {"inputs": {"f": f, **f.tensors, "x": x, "h": step}, "facts": {**seen, "name": name}}
     return result, {
         **details,
         "figures": [partial(plotted, student, f, x, step, seen, result, name)],
@@ -54,10 +57,19 @@ def assert_values(got, want, message, details, **tolerance):
     assert_tensor(got, want, message, **tolerance, **details)
 
 
+def weighted(draw, *shape):
+    """A linear function, of which every difference has the gradient: the weights."""
+    return Formula("(x * w).sum()", w=draw.tensor(*shape, digits=3))
+
+
+SMALL = {"low": 0.0005, "high": 0.0009, "digits": 5, "avoid": 0.0}
+"""How x is drawn where the default step must be a step in float32 too."""
+
+
 def gradient(f, x):
-    """torch's own gradient of f at x."""
+    """torch's own gradient of f at x; of a curve, its derivative at each point of x."""
     x = x.detach().clone().requires_grad_()
-    return torch.autograd.grad(f.program(x), x)[0]
+    return torch.autograd.grad(f.program(x).sum(), x)[0]
 
 
 # ----------------------------------------------------------------------------------------- pictures
@@ -78,7 +90,7 @@ def slopes_at(f, x, h, seen, got, name):
     """f near x, the tangent there, the secant of the step, and the line that came back."""
     x = x.detach().double()
     start, end = (x if name == "forward_difference" else x - h), x + h
-    reach = max(3 * h, 0.5)
+    reach = max(2 * h, float(x.abs()) / 2)
     xs = torch.linspace(float(x) - reach, float(x) + reach, 61, dtype=torch.float64)
     low, high = f.program(start), f.program(end)
 

@@ -16,31 +16,33 @@ NOT_THE_FORWARD, NOT_THE_CENTRAL, NOT_THE_GRADIENT = (
     helpers.NOT_THE_GRADIENT,
 )
 Formula, drawn, gradient = helpers.Formula, helpers.drawn, helpers.gradient
-asked, assert_values = helpers.asked, helpers.assert_values
+asked, assert_values, SMALL = helpers.asked, helpers.assert_values, helpers.SMALL
 
-CURVES = [
-    "{a} * x ** 3 + ({b} * x).exp()",
-    "({a} * x).exp() * x + {b} * x ** 4",
-    "{a} * x ** 4 + {b} * x ** 2 - {c} * x",
-    "({a} * x).exp() - {b} * x.log()",
-]
-SURFACES = [
-    "x[0] ** 2 * x[1] * {a} + (x[2] * x[0]).sin() + x[1] ** 3 * {b}",
-    "(x.sum() * {a}).sin() + (x ** 3).sum() * {b} + x[0] * x[1] ** 2",
-    "x.prod() * {a} + (x * {b}).exp().sum() + x[0] ** 2 * x[2]",
-]
+CURVES = ["x.log() + {a} * x", "-{a} * x ** 3", "{a} / x"]
+"""Up, down, and steeply down. Near 0 these bend so much that the default step shows in the slope:
+the points of another formula give another slope in the third digit, and numbers in float32 do not.
+"""
+UPHILL = ["{a} * x[0] * x[1] + {b} * x[1] * x[2]", "{a} * x.prod() + {b} * x[0] * x[2] * x[1]"]
+DOWNHILL = ["-{a} * x[0] * x[1] - {b} * x[0] * x[2]", "-{a} * x.prod()"]
+"""Linear in each element, so that a step to one side gives the gradient too."""
 
 
 def slope(f, start, end):
     """The slope of f from start to end: the mean of its derivative in between (fundamental theorem
-    of calculus).
-
-    The mean is Gauss and Legendre's, of three points: exact for polynomials up to the fifth degree.
+    of calculus), at the middles of many parts.
     """
-    middle, reach = (start + end) / 2, (end - start) / 2 * 0.6**0.5
-    return (
-        5 * gradient(f, middle - reach) + 8 * gradient(f, middle) + 5 * gradient(f, middle + reach)
-    ) / 18
+    parts = 400
+    middles = start + (end - start) * (torch.arange(parts, dtype=start.dtype) + 0.5) / parts
+    return gradient(f, middles).mean()
+
+
+def compare_slopes(student, draw, name, span, message):
+    """The slope of each curve must be right with the default step; ``span`` gives both ends."""
+    for text in CURVES:
+        f, x = drawn(draw, [text]), draw.tensor(low=0.003, high=0.006, digits=4, avoid=0.0)
+        want = slope(f, *span(x, helpers.DEFAULT_STEPS[name]))
+        got, details = asked(student, name, f, x)
+        assert_values(got, want, message, details, rtol=3e-4, atol=0.0)
 
 
 # ------------------------------------------------------------------------------- forward_difference
@@ -49,10 +51,7 @@ def slope(f, start, end):
 @check(points=0.5, about="forward_difference")
 def test_forward_difference_of_a_drawn_function(student, draw):
     """forward_difference is the slope from x to x + h"""
-    for _ in range(2):
-        f, x = drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
-        got, details = asked(student, "forward_difference", f, x)
-        assert_values(got, slope(f, x, x + details["inputs"]["h"]), NOT_THE_FORWARD, details)
+    compare_slopes(student, draw, "forward_difference", lambda x, h: (x, x + h), NOT_THE_FORWARD)
 
 
 @check(points=0.25, about="forward_difference", needs=test_forward_difference_of_a_drawn_function)
@@ -92,11 +91,9 @@ def test_the_numbers_of_c2(student):
 @check(points=0.5, about="central_difference")
 def test_central_difference_of_a_drawn_function(student, draw):
     """central_difference is the slope from x - h to x + h"""
-    for _ in range(2):
-        f, x = drawn(draw, CURVES), draw.tensor(low=0.5, high=1.5)
-        got, details = asked(student, "central_difference", f, x)
-        h = details["inputs"]["h"]
-        assert_values(got, slope(f, x - h, x + h), NOT_THE_CENTRAL, details)
+    compare_slopes(
+        student, draw, "central_difference", lambda x, h: (x - h, x + h), NOT_THE_CENTRAL
+    )
 
 
 @check(points=0.25, about="central_difference", needs=test_central_difference_of_a_drawn_function)
@@ -117,34 +114,35 @@ def test_from_both_sides_of_c2(student):
 @check(points=0.25, about="central_difference", needs=test_central_difference_of_a_drawn_function)
 def test_a_parabola_is_exact(student, draw):
     """central_difference is exact for a parabola, for any h"""
-    a, b, c = draw.coefficients(3)
-    f, x = Formula(f"{a} * x ** 2 - {b} * x + {c}"), draw.tensor()
-    h = draw.number(1.0, 3.0)
-    got, details = asked(student, "central_difference", f, x, h)
-    assert_values(got, gradient(f, x), NOT_THE_CENTRAL, details)
+    for at in (draw.number(1.0, 3.0), -draw.number(1.0, 3.0)):
+        a, c = draw.coefficients(2)
+        f, x = Formula(f"{a} * x ** 2 + {c}"), torch.tensor(at, dtype=torch.float64)
+        want, h = gradient(f, x), draw.number(1.0, 3.0)
+        got, details = asked(student, "central_difference", f, x, h)
+        assert_values(got, want, NOT_THE_CENTRAL, details, rtol=1e-4)
 
 
 # ------------------------------------------------------------------------------- numerical_gradient
 
 
-@check(points=0.75, about="numerical_gradient")
+@check(points=0.5, about="numerical_gradient")
 def test_gradient_of_a_drawn_function(student, draw):
     """numerical_gradient agrees with torch's own gradient"""
-    for _ in range(2):
-        f, x = drawn(draw, SURFACES), draw.tensor(3, low=0.5, high=1.5)
+    for texts in (UPHILL, DOWNHILL):
+        f = drawn(draw, texts)
+        x = torch.tensor(draw.sample(range(50, 90, 5), 3), dtype=torch.float64) / 100_000
+        want = gradient(f, x)
         got, details = asked(student, "numerical_gradient", f, x)
-        # What rounding leaves of a value of about 10, divided by h, stays below 1e-8; a one-sided
-        # step errs by h times the curvature.
-        assert_values(got, gradient(f, x), NOT_THE_GRADIENT, details, rtol=1e-7, atol=1e-7)
+        assert_values(got, want, NOT_THE_GRADIENT, details, rtol=2e-3, atol=0.0)
 
 
 @check(points=0.25, about="numerical_gradient", needs=test_gradient_of_a_drawn_function)
 def test_a_single_number_has_a_gradient(student):
     """a 0-d x has a 0-d gradient: 0.6 for log(x³) at 5"""
     f, x = Formula("(x ** 3).log()"), torch.tensor(5.0, dtype=torch.float64)
-    got, details = asked(student, "numerical_gradient", f, x)
+    got, details = asked(student, "numerical_gradient", f, x, 0.01)
     assert_values(
-        got, torch.tensor(0.6, dtype=torch.float64), NOT_THE_GRADIENT, details, rtol=1e-6, atol=0.0
+        got, torch.tensor(0.6, dtype=torch.float64), NOT_THE_GRADIENT, details, rtol=5e-3, atol=0.0
     )
 
 
@@ -159,12 +157,8 @@ def test_every_shape_has_a_gradient(student, draw):
         draw.shape(dims=3, most=3),
         (1, 2, 1, draw.integer(2, 12)),
     ):
-        a, b = draw.coefficients(2)
-        x = draw.tensor(*shape)
-        f = Formula(
-            f"(x ** 3).sum() * {a} + (x.sum() * {b}).sin()"
-            if len(shape) < 2
-            else f"((x * {a}).exp() * x[0]).sum() + x[0].sum() * {b}"
-        )
+        x = draw.tensor(*shape, **SMALL)
+        x.view(-1)[-1] = x.view(-1)[0]  # two elements are equal, and only one of them moves
+        f = helpers.weighted(draw, *shape)
         got, details = asked(student, "numerical_gradient", f, x)
-        assert_values(got, gradient(f, x), NOT_THE_GRADIENT, details, rtol=1e-6, atol=1e-6)
+        assert_values(got, f.tensors["w"], NOT_THE_GRADIENT, details, rtol=0.01, atol=0.01)

@@ -12,6 +12,7 @@ from grader.authoring import (
     raises,
     rule,
     same,
+    says,
     value_and_gradients,
     value_rule,
 )
@@ -71,12 +72,25 @@ def only_the_first_input(failure, student):
 
 
 @value_rule
+def inputs_are_flattened(failure, student):
+    """fn is called with a tensor of another shape than that of its input."""
+    if failure.about != "passes_gradcheck" or failure.actual is not False:
+        return None
+    x = torch.tensor([[0.5, 2.0], [1.5, -1.0]], dtype=F64)
+    shapes = verdict(student, PAIR, x)["shapes"]
+    if len(shapes) != 1 or shapes[0] == list(x.shape):
+        return None
+    return {"given": str(tuple(shapes[0])), "shape": str(tuple(x.shape))}
+
+
+@value_rule
 def inputs_stay_float32(failure, student):
-    """The function was called in float32."""
+    """The function was called in float32, and a right gradient was rejected."""
     if failure.actual is True or "changed" in failure.facts:
         return None
     if failure.about == "passes_gradcheck":
-        dtypes = verdict(student, PAIR, torch.tensor([5.0], requires_grad=True))["dtypes"]
+        seen = verdict(student, PAIR, torch.tensor([5.0], requires_grad=True))
+        dtypes = seen["dtypes"] if seen["result"] is False else []
     else:
         seen = failure.facts.get("seen") or {}
         dtypes = [dtype for one in seen.values() for dtype in one["dtypes"]]
@@ -86,6 +100,9 @@ def inputs_stay_float32(failure, student):
     above = near + 1e-6
     shown = {"above": f"{float(above):.8f}", "step": f"{float(above - near):.8f}"}
     return {"dtype": "float32", "near": 5.0, **shown}
+
+
+checked_in_float32 = says("fn was called with tensors of {dtypes}")
 
 
 @rule

@@ -18,7 +18,7 @@ def made(parts, seen):
     """A function of tensors, watched: a program, or a list [value, product] of two, which become a
     Function.
     """
-    seen |= {"calls": 0, "dtypes": [], "wants": [], "derivatives": 0}
+    seen |= {"calls": 0, "dtypes": [], "shapes": [], "wants": [], "derivatives": 0}
     inner = function_of(*parts, seen) if isinstance(parts, list) else parts
 
     def watched(*given):
@@ -26,6 +26,7 @@ def made(parts, seen):
         seen["dtypes"] = [
             str(t.dtype).removeprefix("torch.") for t in given
         ]  # of the last call: the first may be a trial
+        seen["shapes"] = [list(t.shape) for t in given]
         if seen["calls"] == 1:
             seen["wants"] = [t.requires_grad for t in given]
         return inner(*given)

@@ -483,6 +483,10 @@ def shared_nodes_once(failure, student):
 
 
 first_input_only = walked(depth_first(lambda node: until_none(node)[:1]))
+two_inputs_only = walked(
+    depth_first(lambda node: after(node)[:2]),
+    depth_first(lambda node: [one for one, _ in node.next_functions[:2] if one]),
+)
 equal_edges_merged = walked(depth_first(different_edges))
 lookalikes_merged = walked(lambda node: list(dict.fromkeys(named(preorder(node)))))
 root_left_out = walked(

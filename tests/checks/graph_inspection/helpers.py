@@ -43,6 +43,8 @@ NODES = {
 }
 """Operations on one tensor as they are written, and the node that each leaves."""
 UNARY = list(NODES)
+SINGLE = {"rtol": 1e-5, "atol": 1e-5}
+"""Room for computations in float32."""
 COPY = "copy = x.detach().clone().copy_(x)\n"
 """A text may begin with this line. It makes a node whose ``name()`` is not its type's name, by a
 method that a Program doesn't have.
@@ -205,8 +207,10 @@ def assert_rows(got, want, graph):
     fail(message, expected=want, actual=rows, **details)
 
 
-def assert_text(got, want, graph):
-    """Line by line the same text; the message names the first line that differs."""
+def assert_text(got, want, graph, *, end=False):
+    """Line by line the same text, and with ``end``, no newline after it; the message names the
+    first line that differs.
+    """
     wanted = want.split("\n")
     if not isinstance(got, str):
         fail(
@@ -215,7 +219,7 @@ def assert_text(got, want, graph):
             actual=got,
             **graph.details(type=type_name(got)),
         )
-    lines = got.split("\n")
+    lines = (got if end else got.rstrip("\n")).split("\n")
     number = first_difference(lines, wanted)
     if number is None:
         return
@@ -234,9 +238,10 @@ def assert_text(got, want, graph):
 
 
 def assert_silent(printed, graph):
-    """Nothing was printed; the message shows the first line of what was."""
+    """Nothing was printed; the message shows the first line of what was, or the white space."""
     shown = printed[:1000]
-    details = graph.details(line=repr(printed.strip().split("\n")[0][:60]), printed=shown)
+    first = printed.strip().split("\n")[0] or printed
+    details = graph.details(line=repr(first[:60]), printed=shown)
     message = "format_graph printed {line}; it must only return the text"
     assert_that(not printed, message, expected="", actual=shown, **details)
 
@@ -341,9 +346,9 @@ def assert_leaves(seen, expected, graph):
         )
 
 
-def three_tensors(result, inputs):
+def three_tensors(result, inputs, *, kind=(tuple, list)):
     """What build_loss returned, taken apart."""
-    count = len(result) if isinstance(result, tuple) else 0
+    count = len(result) if isinstance(result, kind) else 0
     y = 2 * inputs["x"]
     details = {
         "expected": (y, y + 3, (y + 3) ** 2),
@@ -352,12 +357,20 @@ def three_tensors(result, inputs):
         "facts": {"type": type_name(result), "count": count},
     }
     assert_that(
-        isinstance(result, tuple),
+        isinstance(result, kind),
         "returned a value of type {type}, expected a tuple (y, z, loss)",
         **details,
     )
     assert_that(count == 3, "returned a tuple of {count}, expected (y, z, loss)", **details)
     return result
+
+
+def like(actual, expected):
+    """What came back in the floating dtype of ``expected``, for checks that are not about it."""
+    actual = fetch(actual)
+    if isinstance(actual, Tensor) and actual.is_floating_point():
+        actual = actual.to(expected.dtype)
+    return actual
 
 
 def predicted(student):

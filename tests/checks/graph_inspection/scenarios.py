@@ -36,7 +36,7 @@ def again(student, name, build, tensors):
 def plain(value, tensors):
     """A result as plain data: pairs, or lines, or for each leaf its number among the tensors."""
     if isinstance(value, str):
-        return value.split("\n")
+        return value.rstrip("\n").split("\n")
     return [
         next((k for k, tensor in enumerate(tensors) if tensor is item), None)
         if isinstance(item, torch.Tensor)

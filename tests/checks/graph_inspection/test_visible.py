@@ -13,6 +13,7 @@ from grader.authoring import (
 
 helpers = import_helpers(__file__)
 Graph, NODES, UNARY = helpers.Graph, helpers.NODES, helpers.UNARY
+like, SINGLE = helpers.like, helpers.SINGLE
 
 
 @check(points=0.5, about="build_loss")
@@ -27,9 +28,10 @@ def test_build_loss_values(student, draw):
         ("loss", loss, (2 * plain + 3) ** 2),
     ):
         assert_tensor(
-            got,
+            like(got, want),
             want,
             "{name} is wrong",
+            **SINGLE,
             inputs={"x": x},
             facts={"name": name, "results": (y, z, loss)},
         )
@@ -46,7 +48,7 @@ def test_build_loss_gradient(student, draw):
     )
     assert_that(loss.requires_grad, message, inputs={"x": x}, actual=loss, figures=figures)
     (got,) = torch.autograd.grad(loss, x, allow_unused=True)
-    assert_gradient(got, 4 * (2 * x.detach() + 3), inputs={"x": x})
+    assert_gradient(got, 4 * (2 * x.detach() + 3), **SINGLE, inputs={"x": x})
 
 
 @check(points=0.5, about="PREDICTED_GRADIENT")
@@ -84,7 +86,7 @@ def test_walk_two_inputs(student):
     helpers.assert_rows(graph.ask(student, "walk"), want, graph)
 
 
-@check(points=0.5, about="format_graph")
+@check(points=0.25, about="format_graph")
 def test_format_chain(student, draw):
     """format_graph indents each level by one space"""
     a, b, c = draw.sample(UNARY, 3)
@@ -96,10 +98,10 @@ def test_format_chain(student, draw):
 @check(points=0.5, about="leaf_tensors")
 def test_leaves_of_a_graph(student, draw):
     """leaf_tensors finds the leaves of a graph"""
-    names = draw.sample("abcxyz", 3)
+    names = draw.sample("abcxyz", 4)
     leaves = {name: draw.tensor(requires_grad=True, digits=None) for name in sorted(names)}
-    graph = Graph(f"t = {names[0]} * {names[1]}\nroot = t{draw.choice(UNARY)} + {names[0]}", leaves)
-    want = {"places": [place for place, name in enumerate(leaves) if name in names[:2]]}
+    graph = Graph(f"t = {names[0]} * {names[1]}\nroot = t{draw.choice(UNARY)} + {names[2]}", leaves)
+    want = {"places": [place for place, name in enumerate(leaves) if name in names[:3]]}
     helpers.assert_leaves(graph.ask(student, "leaf_tensors"), want, graph)
 
 

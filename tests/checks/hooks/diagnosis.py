@@ -5,6 +5,7 @@ with what each wrong hook would pass on. The others look at the numbers of the f
 """
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -297,7 +298,7 @@ def records_aliases(failure):
     return {} if same(failure.actual, failure.expected + 100) else None
 
 
-@in_check("records_change_nothing_else", "a_later_backward_is_not_scaled")
+@in_check("records_change_nothing_else", "y_is_as_it_was")
 def retains_grad(failure):
     name = failure.facts.get("name", "y")
     if failure.facts.get("what") == "retains_grad":
@@ -446,16 +447,17 @@ def forward_for_each_module(failure):
     return {"passed": passed} if passed >= 3 else None  # the chain has three leaves
 
 
-def places(failure):
-    """Where there are more hooks than before the call."""
+def places(failure, sign=1):
+    """Where there are more hooks than expected; fewer, if ``sign`` is -1."""
     if not isinstance(failure.actual, dict):
         return None
     counts = failure.expected.items()
-    more = {place: failure.actual[place] - count for place, count in counts}
+    more = {place: sign * (failure.actual[place] - count) for place, count in counts}
     left = ", ".join(f"{place}: {count}" for place, count in more.items() if count > 0)
     return {"left": left} if left else None
 
 
+others_hooks_lost = in_check("norms_leave_no_hook")(partial(places, sign=-1))
 module_hooks_left = in_check("norms_leave_no_hook")(places)
 module_hooks_left_after_error = in_check("norms_leave_no_hook_after_an_error")(places)
 

@@ -106,6 +106,15 @@ CAPPED = 1e-3
 by.
 """
 
+ROUGH = {"rtol": 1e-5, "atol": 1e-5}
+"""Tolerances of the checks that others wait for. Rounding is a matter of checks of its own."""
+
+EXACT = {"rtol": 2e-9, "atol": 1e-12}
+"""Tolerances that float32 does not stay within where a gradient is one of THIRDS."""
+
+THIRDS = torch.tensor([1 / 3, -1 / 7, 0.1], dtype=torch.float64)
+"""Numbers that float32 does not hold to eight digits."""
+
 WRONG_GRADIENT = "the gradient at {leaf} is wrong"
 
 

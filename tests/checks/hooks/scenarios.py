@@ -493,21 +493,51 @@ def troubled(spec, trouble):
     return module
 
 
-def left(student, spec, x, watched, trouble=None):
-    """How many functions sit where, before and after a call; the part `watched` has one of the
-    caller's own.
+def left(student, spec, x, trouble=None):
+    """How many functions sit where, before and after a call. Beforehand there are some of the
+    caller's own of every kind.
     """
-    module = troubled(spec, trouble)
-    module.get_submodule(watched).register_forward_hook(lambda part, inputs, output: None)
+    module, raised = troubled(spec, trouble), None
+    shared = hooked(module, x)
     before = functions_on(module, x)
-    raised = None
     try:
-        student.gradient_norms(module, x)
+        with warnings.catch_warnings():  # about the older kind of a module's backward hooks
+            warnings.simplefilter("ignore")
+            student.gradient_norms(module, x)
     except Exception as error:
         if trouble is None:
             raise
         raised = type(error).__name__
-    return {"before": before, "after": functions_on(module, x), "raised": raised}
+    after = functions_on(module, x)
+    for handle in shared:
+        handle.remove()
+    return {"before": before, "after": after, "raised": raised}
+
+
+def hooked(module, x):
+    """Put hooks on a module's parts, its parameters, x, and on all modules at large; return the
+    handles of the last ones.
+    """
+
+    def nothing(*_):
+        return None
+
+    for part in module.modules():
+        part.register_forward_pre_hook(nothing)
+        part.register_forward_hook(nothing)
+        part.register_full_backward_pre_hook(nothing)
+        part.register_full_backward_hook(nothing)
+        part._is_full_backward_hook = None  # so that a hook of the older kind may join it
+    for tensor in (*module.parameters(), x):
+        tensor.register_hook(nothing)
+    for parameter in module.parameters():
+        parameter.register_post_accumulate_grad_hook(nothing)
+    at_large = nn.modules.module
+    return [
+        at_large.register_module_forward_pre_hook(nothing),
+        at_large.register_module_forward_hook(nothing),
+        at_large.register_module_full_backward_hook(nothing),
+    ]
 
 
 def grads_kept(student, spec, x, before, trouble=None):

@@ -96,12 +96,8 @@ def test_double_what_flows_through_y(student, draw):
     (got,) = helpers.passes(student, "double_gradient", [], graph, leaves, [v])
     want = multiplied(2, graph, leaves, v)
     figures = Drawn(student, "double_gradient", [], graph, leaves).figures(got, want)
-    same_leaves(
-        got,
-        want,
-        inputs={"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v},
-        figures=figures,
-    )
+    inputs = {"graph": text, **dict(zip("pqr", leaves, strict=True)), "v": v}
+    same_leaves(got, want, inputs=inputs, figures=figures, **helpers.ROUGH)
 
 
 # --------------------------------------------------------------------------------- record_gradients
@@ -138,7 +134,6 @@ def test_records_hold_each_gradient(student, draw):
 def same_records(got, want, drawn, *, inputs):
     """After one backward the records must be the expected ones."""
     is_pair(got, inputs)
-    assert_that(got["kept"], "record_gradients changed the dictionary of tensors", inputs=inputs)
     records = got["rounds"][0]
     facts = {"type": said(records), "names": list(want), "start": got["start"]}
     details = {"expected": want, "actual": records, "inputs": inputs, "facts": facts}
@@ -163,12 +158,6 @@ def same_records(got, want, drawn, *, inputs):
         assert_tensor(
             records[name], expected, message, facts=details["facts"] | {"records": records}, **told
         )
-    extra = [key for key in records if key not in want]
-    assert_that(
-        not extra,
-        "records has names that are not in tensors: {extra}",
-        **{**details, "facts": {**facts, "extra": extra}},
-    )
 
 
 @check(points=0.25, about="record_gradients", needs=test_records_hold_each_gradient)
@@ -274,12 +263,14 @@ def test_short_gradient_is_unchanged(student, draw):
     assert_gradient(
         got, v, message, rtol=1e-6, inputs=inputs, facts={"norm": float(v.norm())}, figures=figures
     )
-    cases = [(1e-8 * v, 1.0), (1e-30 * v, 1.0), (v * (0.000998 / float(v.norm())), 0.001)]
+    thirds = torch.cat([helpers.THIRDS, v[:1] / 4])
+    cases = [(thirds, 1.0), (1e-8 * v, 1.0), (1e-30 * v, 1.0)]
+    cases += [(v * (0.000998 / float(v.norm())), 0.001)]
     for short, limit in cases:
         ((got, _),) = helpers.passes(student, "clip_gradient", [limit], graph, [p, r], [short])
         inputs = {"graph": "y = p.clone(), z = y + r", "v": short, "max_norm": limit}
         facts = {"norm": float(short.norm())}
-        assert_gradient(got, short, message, rtol=1e-6, atol=0.0, inputs=inputs, facts=facts)
+        assert_gradient(got, short, message, rtol=2e-9, atol=0.0, inputs=inputs, facts=facts)
 
 
 # -------------------------------------------------------------------- backward_with_scaled_gradient
@@ -289,21 +280,19 @@ def test_short_gradient_is_unchanged(student, draw):
 def test_scale_what_flows_through_y(student, draw):
     """Only the gradient that flows through y is scaled"""
     text, graph = around(draw, scalar=True)
-    factor = draw.choice([0.5, 3.0, 0.25, 2.5])
+    factor = draw.choice([0.25, 2.5])
     leaves = [draw.tensor(3, requires_grad=True) for _ in range(3)]
     got = helpers.scaled(student, factor, graph, leaves)
     want = multiplied(factor, graph, leaves)
     drawn = Drawn(student, "backward_with_scaled_gradient", [factor], graph, leaves, ("y", "loss"))
     inputs = {"graph": text, "factor": factor, **dict(zip("pqr", leaves, strict=True))}
-    same_leaves(got["grads"], want, inputs=inputs, figures=drawn.figures(got["grads"], want))
-
-
-Y_STATE = "{what} of y is different after the call"
+    figures = drawn.figures(got["grads"], want)
+    same_leaves(got["grads"], want, inputs=inputs, figures=figures, **helpers.ROUGH)
 
 
 @check(points=0.25, about="backward_with_scaled_gradient", needs=test_scale_what_flows_through_y)
 def test_a_later_backward_is_not_scaled(student, draw):
-    """After the call y is as before, and backward is not scaled"""
+    """A backward after the call is not scaled"""
     factor, a = draw.choice([0.5, 3.0, -2.0]), draw.number(0.3, 1.5)
     p, q = draw.tensor(3, requires_grad=True), draw.tensor(3, requires_grad=True)
     trunk = program(lambda p, q: p - q, inputs=2)
@@ -319,9 +308,6 @@ def test_a_later_backward_is_not_scaled(student, draw):
         "p": p,
         "q": q,
     }
-    y = student.observe("around", factor, trunk, tails, [p, q])
-    for what, before in y["before"].items():
-        assert_equal(y["after"][what], before, Y_STATE, inputs=inputs, facts={"what": what})
     message = "after the call, a plain loss2.backward() leaves a wrong gradient in {leaf}.grad"
     figures = helpers.later_figures(
         student, factor, trunk, tails, [p, q], "", later, [slope, -slope]
@@ -335,6 +321,18 @@ def test_a_later_backward_is_not_scaled(student, draw):
         facts={"factor": factor},
         figures=figures,
     )
+
+
+@check(points=0.25, about="backward_with_scaled_gradient", needs=test_scale_what_flows_through_y)
+def test_y_is_as_it_was(student, draw):
+    """y keeps its state and the caller's hooks"""
+    factor, p = draw.choice([0.5, 3.0, -2.0]), draw.tensor(3, requires_grad=True)
+    tails = [program(lambda y, p: (y**2).sum(), inputs=2)] * 2
+    inputs = {"graph": "y = -p, loss = loss2 = sum(y**2)", "factor": factor, "p": p}
+    y = student.observe("around", factor, program(lambda p: -p), tails, [p])
+    message = "{what} of y is different after the call"
+    for what, before in y["before"].items():
+        assert_equal(y["after"][what], before, message, inputs=inputs, facts={"what": what})
     message = "in the loss2.backward() after the call, the caller's own hook on y ran {heard} times"
     assert_equal(y["heard"], 1, message, inputs=inputs, facts={"heard": y["heard"]})
 
@@ -417,6 +415,5 @@ def test_values_are_the_norms_of_grad_output(student, draw):
         name: gradient.norm().item() for name, gradient in zip(returned, gradients, strict=True)
     }
     figure = partial(helpers.module_figure, student, spec, x)
-    helpers.same_norms(
-        norms_of(student.observe("norms", spec, x), inputs), want, inputs, figure=figure
-    )
+    got = norms_of(student.observe("norms", spec, x), inputs)
+    helpers.same_norms(got, want, inputs, figure=figure, rtol=1e-4, atol=1e-4)

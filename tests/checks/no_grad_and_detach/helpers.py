@@ -4,7 +4,89 @@ from functools import partial
 
 import torch
 
-from grader.authoring import graphs_figure, trace
+from grader.authoring import (
+    assert_gradient,
+    assert_tensor,
+    fail,
+    graphs_figure,
+    program,
+    trace,
+    type_name,
+)
+
+
+def tolerances(want):
+    """Tolerances that a float64 number rounded to float32 does not meet."""
+    return {} if want.dtype is torch.float32 else {"rtol": 1e-11, "atol": 1e-11}
+
+
+def assert_values(result, want, message, *, judge=assert_tensor, **details):
+    """The result must have these values, up to float32's digits. One check of each function judges
+    all digits and the dtype.
+    """
+    if isinstance(result, torch.Tensor):
+        result = result.to(want.dtype)
+    judge(result, want.detach(), message, rtol=1e-4, atol=1e-6, **details)
+
+
+def drawn_pair(draw):
+    """Functions for the two stages, a tensor to a tensor of its shape and that to a scalar, and
+    their formulas. The gradients at w add up to 0, so they have both signs.
+    """
+    a, b, c = draw.coefficients(3)
+    first = draw.choice(
+        [
+            (lambda x: (x * a).exp() + x * b, f"(x * {a}).exp() + x * {b}"),
+            (lambda x: x**3 * a + x * b, f"x**3 * {a} + x * {b}"),
+        ]
+    )
+    second = draw.choice(
+        [
+            (lambda w: ((w - w.mean()) ** 2).sum() * c, f"((w - w.mean())**2).sum() * {c}"),
+            (lambda w: ((w - w.mean()) * c).sin().sum(), f"((w - w.mean()) * {c}).sin().sum()"),
+        ]
+    )
+    return program(first[0]), program(second[0]), {"first": first[1], "second": second[1]}
+
+
+def assert_pair(seen, want, *, exact=False, **details):
+    """The result of split_backward must be the two gradients, in this order."""
+    result = seen["result"]
+    details["facts"] = {
+        **seen,
+        "at_x": want[0],
+        "at_w": want[1],
+        **details.pop("facts", {}),
+        "type": type_name(result),
+    }
+    if result is None:
+        fail(
+            "split_backward returned None instead of a tuple of two tensors: is a return missing?",
+            expected=want,
+            actual=None,
+            **details,
+        )
+    if not isinstance(result, tuple):
+        fail(
+            "split_backward returned {type} instead of a tuple of two tensors",
+            expected=want,
+            actual=result,
+            **details,
+        )
+    if len(result) != 2:
+        details["facts"]["count"] = len(result)
+        fail(
+            "the tuple should have two entries, not {count}",
+            expected=want,
+            actual=result,
+            **details,
+        )
+    messages = "the gradient at x is wrong", "the gradient at w is wrong"
+    for got, right, message in zip(result, want, messages, strict=True):
+        if exact:
+            assert_gradient(got, right, message, **tolerances(right), **details)
+        else:
+            assert_values(got, right, message, judge=assert_gradient, **details)
 
 
 def both_gradients(first, second, x):

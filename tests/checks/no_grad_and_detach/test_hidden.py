@@ -23,49 +23,7 @@ ITSELF = program(lambda x: x)
 MODES = {True: "on", False: "off"}
 
 
-def drawn_pair(draw):
-    """Functions for the two stages whose shapes go from (n,) over (2, n) to a scalar, and their
-    formulas.
-    """
-    a, b, c = draw.coefficients(3)
-    rows = draw.tensor(2, 1)
-
-    def first(x, r):
-        return (x * a).sin() * r + x**2 * b
-
-    def second(w):
-        return ((w * c).exp() + w**3).sum()
-
-    formulas = {
-        "first": f"(x * {a}).sin() * rows + x**2 * {b}",
-        "rows": rows,
-        "second": f"((w * {c}).exp() + w**3).sum()",
-    }
-    return program(first, parameters=[rows]), program(second), formulas
-
-
-def assert_pair(seen, want, **details):
-    """The result of split_backward must be the two gradients, in this order."""
-    result = seen["result"]
-    details["facts"] = {
-        **seen,
-        "at_x": want[0],
-        "at_w": want[1],
-        **details.pop("facts", {}),
-        "type": type_name(result),
-    }
-    if not isinstance(result, tuple) or len(result) != 2:
-        fail(
-            "split_backward returned {type} instead of a tuple of two tensors",
-            expected=want,
-            actual=result,
-            **details,
-        )
-    assert_gradient(result[0], want[0], "the gradient at x is wrong", **details)
-    assert_gradient(result[1], want[1], "the gradient at w is wrong", **details)
-
-
-def drawn_layer(draw, dtype=torch.float64):
+def drawn_layer(draw, dtype=torch.float32):
     """A function with a parameter that requires grad, and its formula."""
     w, a = draw.tensor(3, dtype=dtype, requires_grad=True), draw.coefficients(1)[0]
     form = draw.choice(
@@ -86,16 +44,18 @@ def test_no_node_is_made_while_f_runs(student, draw):
     for x, through, enabled in (
         (draw.tensor(3, requires_grad=True), None, True),
         (draw.tensor(3), None, True),
-        (draw.tensor(3, dtype=torch.float32, requires_grad=True), program(lambda x: x * 2), True),
-        (draw.tensor(*draw.shapes()[-1], 3, requires_grad=True), None, True),
+        (draw.tensor(3, requires_grad=True), program(lambda x: x * 2), True),
         (draw.tensor(3, requires_grad=True), None, False),
     ):
-        f, formula = drawn_layer(draw, x.dtype)
+        x = x.detach().float().requires_grad_(x.requires_grad)
+        f, formula = drawn_layer(draw)
         seen = student.observe("prediction", f, x, through, enabled)
         shown = x if through is None else through(x)
         inputs = {"x": shown, **formula, "torch.is_grad_enabled()": enabled}
         details = {"inputs": inputs, "facts": seen}
-        assert_tensor(seen["result"], f(shown).detach(), "the result is not f(x)", **details)
+        helpers.assert_values(
+            seen["result"], f(shown).detach(), "the result is not f(x)", **details
+        )
         for node in seen["nodes_inside"]:
             details["facts"] = {**seen, "built": node}
             drawn = {"figures": [partial(helpers.predicted, student, f, x, through, inside=True)]}
@@ -116,32 +76,36 @@ def test_the_mode_is_back_afterwards(student, draw):
     """grad mode is restored, whether it was on or off"""
     recorded = False
     for enabled in (True, False):
-        x, (f, formula) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
+        x = draw.tensor(3, dtype=torch.float32, requires_grad=True)
+        f, formula = drawn_layer(draw)
         seen = student.observe("prediction", f, x, None, enabled)
         details = {
             "inputs": {"x": x, **formula, "torch.is_grad_enabled()": enabled},
             "facts": {**seen, "enabled": enabled},
         }
-        assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
+        helpers.assert_values(seen["result"], f(x).detach(), "the result is not f(x)", **details)
         assert_mode(seen, enabled, **details)
         recorded = recorded or any(seen["nodes_inside"])
         seen = student.observe("nested", f, x, enabled)
         inputs = {**details["inputs"], "f": f"a function that calls predict for {formula['f']}"}
         details = {"inputs": inputs, "facts": {**seen, "enabled": enabled}}
-        assert_tensor(seen["result"], f(x).detach(), "the result is not f(x)", **details)
+        helpers.assert_values(seen["result"], f(x).detach(), "the result is not f(x)", **details)
         assert_mode(seen, enabled, **details)
-        for after in [] if recorded else student.observe("switching", f, x, enabled, not enabled):
-            facts = {"left": MODES[not enabled], "was": MODES[enabled], "is": MODES[after]}
-            message = "f left grad mode {left}; it was {was} before predict, and is {is} afterwards"
-            inputs = {**inputs, "f": f"a function that leaves grad mode {facts['left']}"}
-            details = {"inputs": inputs, "facts": facts}
-            assert_that(after is enabled, message, expected=enabled, actual=after, **details)
+        if recorded:
+            continue
+        after = student.observe("switching", f, x, enabled, not enabled)
+        facts = {"left": MODES[not enabled], "was": MODES[enabled], "is": MODES[after]}
+        message = "f left grad mode {left}; it was {was} before predict, and is {is} afterwards"
+        inputs = {**inputs, "f": f"a function that leaves grad mode {facts['left']}"}
+        details = {"inputs": inputs, "facts": facts}
+        assert_that(after is enabled, message, expected=enabled, actual=after, **details)
 
 
-def assert_mode(seen, enabled, **details):
+def assert_mode(
+    seen, enabled, message="grad mode was {was} before predict, and is {is} afterwards", **details
+):
     """The grad mode afterwards must be that from before."""
     details["facts"] = {**details["facts"], "was": MODES[enabled], "is": MODES[seen["mode_after"]]}
-    message = "grad mode was {was} before predict, and is {is} afterwards"
     assert_that(
         seen["mode_after"] is enabled,
         message,
@@ -160,7 +124,8 @@ def test_the_mode_is_back_when_f_raises(student, draw):
         ("KeyboardInterrupt", True),
         ("StopIteration", True),
     ):
-        x, (f, _) = draw.tensor(3, requires_grad=True), drawn_layer(draw)
+        x = draw.tensor(3, dtype=torch.float32, requires_grad=True)
+        f, _ = drawn_layer(draw)
         text = f"not today, {draw.integer(100, 999)}"
         seen = student.observe("raising", f, x, kind, text, enabled)
         inputs = {"x": x, "f": f"raise {kind}(…)", "torch.is_grad_enabled()": enabled}
@@ -171,29 +136,48 @@ def test_the_mode_is_back_when_f_raises(student, draw):
         if not seen["itself"]:
             message = "f raised {kind}, and predict raised a different exception: {raised}"
             fail(message, **details)
-        assert_mode(seen, enabled, **details)
+        message = "grad mode was {was} before predict, and is {is} after f raised {kind}"
+        assert_mode(seen, enabled, message, **details)
+
+
+@check(points=0.25, about="predict", needs="test_predict_gives_the_values_of_f")
+def test_predict_takes_any_tensor(student, draw):
+    """predict takes every shape and both dtypes"""
+    for x, f in (
+        (draw.noncontiguous(2, 3, dtype=torch.float32), draw.elementwise()),
+        (draw.tensor(requires_grad=True), draw.elementwise()),
+        (draw.tensor(2, 0, requires_grad=True), draw.elementwise()),
+        (draw.tensor(*draw.shapes()[-1], requires_grad=True), draw.elementwise()),
+        (draw.tensor(3, requires_grad=True), ITSELF),
+    ):
+        seen = student.observe("prediction", f, x, None, True)
+        want = f(x).detach()
+        details = {"inputs": {"x": x}, "facts": seen, **helpers.tolerances(want)}
+        assert_tensor(seen["result"], want, "the result is not f(x)", **details)
 
 
 @check(points=0.25, about="predict", needs="test_predict_gives_the_values_of_f")
 def test_predict_leaves_x_alone(student, draw):
     """predict leaves x unchanged"""
-    itself = program(lambda x: x), {"f": "x"}
+    itself = ITSELF, {"f": "x"}
     for x, through, (f, formula) in (
         (draw.tensor(3, requires_grad=True), None, drawn_layer(draw)),
         (draw.tensor(3), None, drawn_layer(draw)),
         (draw.tensor(3, requires_grad=True), program(lambda x: x.exp()), drawn_layer(draw)),
         (draw.tensor(3, requires_grad=True), None, itself),
     ):
+        x = x.detach().float().requires_grad_(x.requires_grad)
         seen = student.observe("prediction", f, x, through, True)
         details = {
             "inputs": {"x": x if through is None else through(x), **formula},
             "facts": {**seen, "name": "x"},
         }
-        assert_tensor(
+        helpers.assert_values(
             seen["result"], f(details["inputs"]["x"]).detach(), "the result is not f(x)", **details
         )
         assert_unchanged(seen["x_before"], seen["x_after"], **details)
-    for x in (draw.tensor(3, requires_grad=True), draw.tensor(3)):
+    for leaf in (True, False):
+        x = draw.tensor(3, dtype=torch.float32, requires_grad=leaf)
         seen = student.observe("raising", drawn_layer(draw)[0], x, "ValueError", "", True)
         details = {"inputs": {"x": x, "f": "raise ValueError(…)"}, "facts": {"name": "x"}}
         details["facts"] |= {at: seen[at] for at in ("x_before", "x_after")}
@@ -234,9 +218,9 @@ WORDS = {
 def test_y_is_left_as_it_is(student, draw):
     """y keeps its values and its place in its graph"""
     for x, f in (
-        (draw.tensor(3, requires_grad=True), draw.elementwise()),
+        (draw.tensor(3, dtype=torch.float32, requires_grad=True), draw.elementwise()),
         (draw.tensor(2, 2, dtype=torch.float32, requires_grad=True), draw.elementwise()),
-        (draw.tensor(3, requires_grad=True), None),
+        (draw.tensor(3, dtype=torch.float32, requires_grad=True), None),
     ):
         y = x if f is None else f(x)
         (want,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
@@ -245,7 +229,7 @@ def test_y_is_left_as_it_is(student, draw):
             "inputs": {"y": y},
             "facts": {**seen, "name": "y", "type": type_name(seen["result"])},
         }
-        assert_tensor(
+        helpers.assert_values(
             seen["result"], y.detach(), "the result does not have the values of y", **details
         )
         details["figures"] = [partial(helpers.left_alone, student, f, x)]
@@ -267,7 +251,7 @@ def test_y_is_left_as_it_is(student, draw):
 @check(points=0.5, about="cut", needs="test_cut_keeps_the_values_and_drops_the_graph")
 def test_the_cut_factor_is_a_constant(student, draw):
     """in y * cut(y), cut(y) counts as a constant"""
-    x, f = draw.tensor(3, requires_grad=True), draw.elementwise()
+    x, f = draw.tensor(3, dtype=torch.float32, requires_grad=True), draw.elementwise()
     y = f(x)
     (want,) = torch.autograd.grad((y * y.detach()).sum(), x, retain_graph=True)
     (whole,) = torch.autograd.grad((y * y).sum(), x, retain_graph=True)
@@ -293,9 +277,9 @@ def test_cut_takes_any_tensor(student, draw):
         requires_grad=True,
     )
     for x, f in (
+        (draw.noncontiguous(2, 3, requires_grad=True, digits=None), program(lambda x: x.t())),
         (draw.tensor(requires_grad=True, digits=None), None),
         (draw.tensor(dtype=torch.float32, requires_grad=True, digits=None), draw.elementwise()),
-        (draw.noncontiguous(2, 3, requires_grad=True, digits=None), program(lambda x: x.t())),
         (draw.tensor(0, 3, requires_grad=True), draw.elementwise()),
         (draw.tensor(3), None),
         (draw.tensor(*draw.shapes()[-1], requires_grad=True), draw.elementwise()),
@@ -332,41 +316,18 @@ def test_cut_takes_any_tensor(student, draw):
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
 def test_what_grad_held_is_not_counted(student, draw):
     """the result does not contain the old x.grad"""
-    for x in (
-        draw.tensor(3, requires_grad=True),
-        draw.tensor(4, dtype=torch.float32, requires_grad=True),
-    ):
-        (first, second, formulas), held = drawn_pair(draw), draw.tensor(*x.shape, dtype=x.dtype)
-        first, second, formulas = (
-            in_dtype(draw, x.dtype) if x.dtype is torch.float32 else (first, second, formulas)
-        )
-        seen = student.observe("stages", first, second, x, held)
-        inputs = {**formulas, "x": x, "x.grad before": held}
-        assert_pair(
-            seen, helpers.both_gradients(first, second, x), inputs=inputs, facts={"held": held}
-        )
-        before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
-        assert_unchanged(before, after, inputs=inputs, facts={**seen, "name": "x"})
+    x, held = draw.tensor(3, requires_grad=True), draw.tensor(3)
+    first, second, formulas = helpers.drawn_pair(draw)
+    seen = student.observe("stages", first, second, x, held)
+    inputs = {**formulas, "x": x, "x.grad before": held}
+    want = helpers.both_gradients(first, second, x)
+    helpers.assert_pair(seen, want, inputs=inputs, facts={"held": held})
+    before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
+    assert_unchanged(before, after, inputs=inputs, facts={**seen, "name": "x"})
     inputs = {"first": "x", "second": formulas["second"], "x": x}
     seen = student.observe("stages", ITSELF, second, x, None)
     before, after = ({**seen[when], "grad": None} for when in ("x_before", "x_after"))
     assert_unchanged(before, after, inputs=inputs, facts={**seen, "name": "x"})
-
-
-def in_dtype(draw, dtype):
-    """Functions for the two stages with a parameter of this dtype, of one shape throughout; and
-    their formulas.
-    """
-    factor, a = draw.tensor(dtype=dtype), draw.coefficients(1)[0]
-    first, second = (
-        program(lambda x, k: x**3 * k + x * a, parameters=[factor]),
-        program(lambda w, k: (w**2 * k).sum(), parameters=[factor]),
-    )
-    return (
-        first,
-        second,
-        {"first": f"x**3 * k + x * {a}", "k": factor, "second": "(w**2 * k).sum()"},
-    )
 
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
@@ -375,7 +336,7 @@ def test_second_begins_at_a_leaf(student, draw):
     x = torch.tensor(5.0, requires_grad=True)
     ten = program(lambda x, a: x * a, parameters=[torch.tensor([2.0, 3.0, 5.0])])
     dot = program(lambda w, b: w @ b, parameters=[torch.tensor([4.0, 7.0, 9.0])])
-    drawn, (first, second, formulas) = draw.tensor(3, requires_grad=True), drawn_pair(draw)
+    drawn, (first, second, formulas) = draw.tensor(3, requires_grad=True), helpers.drawn_pair(draw)
     layer = program(lambda x, a: x * a, parameters=[draw.tensor(3, requires_grad=True)])
     for at, one, two, inputs in (
         (x, ten, dot, {"first": "x * (2, 3, 5)", "second": "w @ (4, 7, 9)"}),
@@ -401,19 +362,40 @@ def test_second_begins_at_a_leaf(student, draw):
                 expected=True,
                 **details,
             )
-            assert_tensor(
+            helpers.assert_values(
                 torch.tensor(w["values"], dtype=at.dtype),
                 one(at).detach(),
                 "second got a tensor that does not have the values of y",
                 **details,
             )
-            assert_tensor(
+            helpers.assert_values(
                 torch.tensor(z, dtype=at.dtype),
                 two(one(at)).detach(),
                 "z is not second(w)",
                 **details,
             )
-        assert_pair(seen, want, **details)
+        helpers.assert_pair(seen, want, **details)
+
+
+def rows_pair(draw):
+    """Functions for the two stages whose shapes go from (n,) over (2, n) to a scalar, and their
+    formulas.
+    """
+    a, b, c = draw.coefficients(3)
+    rows = draw.tensor(2, 1)
+
+    def first(x, r):
+        return (x * a).sin() * r + x**2 * b
+
+    def second(w):
+        return ((w * c).sin() + w**3).sum()
+
+    formulas = {
+        "first": f"(x * {a}).sin() * rows + x**2 * {b}",
+        "rows": rows,
+        "second": f"((w * {c}).sin() + w**3).sum()",
+    }
+    return program(first, parameters=[rows]), program(second), formulas
 
 
 @check(points=0.5, about="split_backward", needs="test_both_gradients_come_back")
@@ -422,6 +404,7 @@ def test_any_shape_goes_through_both_stages(student, draw):
     total = program(lambda x: (x**2).sum())
     cube, wave = program(lambda x: x**3), program(lambda w: (w**2).sin().sum())
     for x, first, second, formulas in (
+        (draw.tensor(3, requires_grad=True), *rows_pair(draw)),
         (
             draw.noncontiguous(2, 3, dtype=torch.float32, requires_grad=True),
             program(lambda x: x.t() * x.t()),
@@ -463,9 +446,10 @@ def test_any_shape_goes_through_both_stages(student, draw):
         ),
     ):
         seen = student.observe("stages", first, second, x, None)
-        assert_pair(
+        helpers.assert_pair(
             seen,
             helpers.both_gradients(first, second, x),
+            exact=True,
             inputs={**formulas, "x": x},
             facts={"held": None},
         )
@@ -488,12 +472,12 @@ def drawn_networks(draw, dtype=torch.float64):
 @check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
 def test_online_gets_its_gradient(student, draw):
     """the gradient at online is 2 (online - target) / n"""
-    for shape, dtype, equal in (
-        ((2, 3), torch.float32, False),
-        (draw.shapes()[-1], torch.float64, False),
-        ((3,), torch.float64, True),
+    for size, dtype, equal in (
+        (3, torch.float32, False),
+        (5, torch.float64, False),
+        (3, torch.float64, True),
     ):
-        online, target = (draw.tensor(*shape, dtype=dtype, requires_grad=True) for _ in range(2))
+        online, target = (draw.tensor(size, dtype=dtype, requires_grad=True) for _ in range(2))
         if equal:
             target = online.detach().clone().requires_grad_()
         v = draw.tensor(dtype=dtype)
@@ -521,7 +505,25 @@ def test_online_gets_its_gradient(student, draw):
         )
         got, _ = torch.autograd.grad(loss, [online, target], v, allow_unused=True)
         want = 2 * (online - target).detach() / online.numel() * v
-        assert_gradient(got, want, "the gradient at online is wrong", **details)
+        message = "the gradient at online is wrong"
+        helpers.assert_values(got, want, message, judge=assert_gradient, **details)
+
+
+@check(points=0.25, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
+def test_the_loss_takes_any_tensors(student, draw):
+    """the loss is exact for every shape and for large numbers"""
+    shape = draw.shapes(240)[-1]
+    large = torch.tensor([10001.5, 10003.0]), torch.tensor([10002.0, 10001.25])
+    for online, target in (
+        tuple(draw.tensor(*shape, requires_grad=True) for _ in range(2)),
+        (draw.tensor(2, 3, dtype=torch.float32), draw.noncontiguous(2, 3, dtype=torch.float32)),
+        (draw.tensor(requires_grad=True), draw.tensor(requires_grad=True)),
+        large,
+    ):
+        want = ((online - target) ** 2).mean().detach()
+        got = student.bootstrap_loss(online, target)
+        details = {"inputs": {"online": online, "target": target}, **helpers.tolerances(want)}
+        assert_tensor(got, want, "the loss is not the mean of the squared differences", **details)
 
 
 @check(points=0.5, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
@@ -534,7 +536,7 @@ def test_no_gradient_flows_into_target(student, draw):
         seen = student.observe("losses", f, g, a, b)
         online, target = f(a).detach(), (b if g is None else g(b)).detach()
         details = {"inputs": {"online": online, "target": target}, "facts": seen}
-        assert_tensor(
+        helpers.assert_values(
             seen["loss"], value, "the loss is not the mean of the squared differences", **details
         )
         found = seen["gradients"][1] if isinstance(seen["gradients"], list) else None
@@ -558,7 +560,7 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
     for f, x, formulas in (
         (
             numbers,
-            torch.tensor(2.0, requires_grad=True),
+            torch.tensor([2.0], requires_grad=True),
             {"online": "3 * w", "target": "1 + 0.5 * 4 * w"},
         ),
         (
@@ -579,7 +581,7 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
             "inputs": {**formulas, "w": x},
             "facts": {**seen, "whole": whole, "reversed": none},
         }
-        assert_tensor(
+        helpers.assert_values(
             seen["loss"],
             loss.detach(),
             "the loss is not the mean of the squared differences",
@@ -592,7 +594,8 @@ def test_only_the_online_side_of_one_graph_learns(student, draw):
                 expected=want,
                 **{**details, "facts": {**details["facts"], "error": seen["gradients"]}},
             )
-        assert_gradient(seen["gradients"][0], want, "the gradient at w is wrong", **details)
+        got, message = seen["gradients"][0], "the gradient at w is wrong"
+        helpers.assert_values(got, want, message, judge=assert_gradient, **details)
 
 
 @check(points=0.25, about="bootstrap_loss", needs="test_the_loss_is_the_mean_squared_difference")
@@ -610,7 +613,7 @@ def test_target_keeps_its_graph(student, draw):
         seen = student.observe("losses", one, two, a, b)
         online, target = (x if h is None else h(x) for h, x in ((one, a), (two, b)))
         details = {"inputs": {"online": online, "target": target}, "facts": seen}
-        assert_tensor(
+        helpers.assert_values(
             seen["loss"], want, "the loss is not the mean of the squared differences", **details
         )
         states = zip(seen["states_before"], seen["states_after"], strict=True)

@@ -21,6 +21,7 @@ from grader.authoring import (
     phrase,
     rule,
     same,
+    says,
     value_and_gradients,
     value_rule,
 )
@@ -354,6 +355,9 @@ def gradient_is(*formulas: str) -> LessonRule:
 ignores_grad_output = gradient_is("slope", "x >= 0")
 derivative_of_the_step = gradient_is("0 * v")
 product_is_compared = gradient_is("(v * x) > 0")
+
+
+slope_by_grad_output = says("where x is 0 the slope depends on grad_output")
 
 
 @value_rule

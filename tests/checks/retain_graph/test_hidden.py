@@ -20,8 +20,12 @@ from grader.authoring import (
 helpers = import_helpers(__file__)
 
 LONGER = " A node has no saved tensors any more."
-NEARLY_INFINITE = program(lambda x: x * 1e308), "x * 1e308"
-"""A loss with a gradient whose double is more than float64 can hold."""
+NEARLY_INFINITE = program(lambda x: x * 3e38), "x * 3e38"
+"""A loss with a gradient whose double is more than float32 can hold."""
+HUGE = program(lambda x: (x * 1e300).sum()), "(x * 1e300).sum()"
+SPREAD = program(lambda x: x.sum() ** 2), "x.sum() ** 2"
+THIRDS = program(lambda x: (x / 3).sum()), "(x / 3).sum()"
+"""Losses with gradients beyond float32, of one number for all elements, and of many digits."""
 FREED = "RuntimeError: Trying to backward through the graph a second time …"
 
 
@@ -148,7 +152,7 @@ def test_the_error_is_made_not_typed(student, reference, draw):
                 actual=seen["slopes"][0],
                 **details,
             )
-        if seen["saved"] and not seen["slopes"] and not seen["cubed"]:  # backward on a copy of x
+        if seen["saved"] and not seen["cubed"]:
             fail(
                 "your function did not build log(x ** 3): no node saved x ** 3, as the node of"
                 " log does",
@@ -173,6 +177,15 @@ def test_the_error_is_made_not_typed(student, reference, draw):
                 figures=[partial(freed_cube, x)],
                 **details,
             )
+        worked = seen["passes"] - seen["raised"]
+        if worked != 1:
+            fail(
+                "{worked} passes worked, expected one: the second already raises",
+                expected=1,
+                actual=worked,
+                inputs=details["inputs"],
+                facts=seen | {"worked": worked},
+            )
 
 
 def freed_cube(x):
@@ -184,58 +197,71 @@ def freed_cube(x):
 
 
 def leaf_of_many(draw):
-    """Return a leaf of many dimensions and elements, and a gradient from before."""
-    shape = draw.shapes()[-1]
-    return draw.tensor(*shape, low=0.5, requires_grad=True), draw.tensor(*shape)
+    """Return a tensor of many dimensions and elements."""
+    return draw.tensor(*draw.shapes()[-1], low=0.5)
 
 
 # ----------------------------------------------------------------------------------- backward_twice
 
 
-@check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
+@check(points=0.25, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_counts_what_was_there(student, draw):
     """backward_twice adds to the old x.grad"""
     for x, held in (
         (draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)),
-        (
-            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(3, 2, dtype=torch.float32).t(),
-        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        leaf_of_many(draw),
-        (draw.tensor(0, requires_grad=True), draw.tensor(0)),
     ):
-        f, formula = drawn_loss(draw)
-        (one,) = torch.autograd.grad(f(x), x)
-        seen = helpers.one_loss(student, "backward_twice", f, x, held)
-        details = {
-            "inputs": {"loss": formula, "x": x, "x.grad before": held},
-            "facts": {**seen, "one": one, "held": held},
-        }
-        assert_gradient(
-            seen["result"],
-            held + 2 * one,
-            "x.grad should be its old value plus two gradients",
-            **details,
-        )
-        if seen["grad"] is None:
-            fail(
-                "the result is right, but x.grad is None afterwards",
-                expected=seen["result"],
-                **details,
-            )
-        assert_gradient(
-            seen["grad"],
-            held + 2 * one,
-            "the result is right, but x.grad does not hold it",
-            **details,
-        )
+        two_passes(student, helpers.assert_close, drawn_loss(draw), x, held)
+
+
+@check(points=0.25, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
+def test_backward_twice_works_for_any_x(student, draw):
+    """backward_twice works for any x, to all digits"""
+    for x, loss in any_leaf(draw):
+        digits = helpers.EXACT if loss is THIRDS else {}
+        two_passes(student, partial(assert_gradient, **digits), loss, x, None)
+    count_passes(
+        student, "backward_twice", draw, draw.tensor(0, 3, requires_grad=True), any_number=True
+    )
+
+
+def any_leaf(draw):
+    """Return leaves of other shapes and dtypes, each with a loss."""
+    for x in (
+        draw.tensor(3, low=0.5, dtype=torch.float32),
+        draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32),
+        leaf_of_many(draw),
+        draw.tensor(0),
+    ):
+        yield x.requires_grad_(), drawn_loss(draw)
+    for loss in (SPREAD, THIRDS, HUGE):
+        yield draw.tensor(3, requires_grad=True), loss
+
+
+def two_passes(student, compare, loss, x, held):
+    """Require the sum of two gradients and of what x.grad held, as the result and in x.grad."""
+    f, formula = loss
+    (one,) = torch.autograd.grad(f(x), x)
+    want = 2 * one if held is None else held + 2 * one
+    seen = helpers.one_loss(student, "backward_twice", f, x, held)
+    details = {
+        "inputs": {"loss": formula, "x": x, "x.grad before": held},
+        "facts": {**seen, "one": one, "held": held},
+    }
+    message = "x.grad should be its old value plus two gradients"
+    compare(seen["result"], want, message, **details)
+    if held is None:
+        return
+    if seen["grad"] is None:
+        message = "the result is right, but x.grad is None afterwards"
+        fail(message, expected=seen["result"], **details)
+    compare(seen["grad"], want, "the result is right, but x.grad does not hold it", **details)
 
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
 def test_backward_twice_goes_through_the_graph_twice(student, draw):
     """backward_twice runs two passes through the graph"""
-    count_passes(student, "backward_twice", draw)
+    count_passes(student, "backward_twice", draw, draw.tensor(2, low=0.5, requires_grad=True))
 
 
 @check(points=0.5, about="backward_twice", needs="test_two_passes_give_twice_the_gradient")
@@ -244,20 +270,19 @@ def test_backward_twice_frees_the_graph(student, reference, draw):
     look_further(student, reference, "backward_twice", draw)
 
 
-def count_passes(student, name, draw):
-    """Require that two passes arrive at x, also if it has no elements."""
-    for x in (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(0, 3, requires_grad=True)):
-        f, formula = drawn_loss(draw)
-        (one,) = torch.autograd.grad(f(x), x)
-        seen = helpers.one_loss(student, name, f, x, None)
-        if seen["passes"] != 2:
-            fail(
-                "expected two passes through the graph, counted {passes}",
-                expected=2,
-                actual=seen["passes"],
-                inputs={"loss": formula, "x": x},
-                facts={**seen, "one": one, "held": None},
-            )
+def count_passes(student, name, draw, x, *, any_number=False):
+    """Require that two passes arrive at x; with ``any_number``, at least one."""
+    f, formula = drawn_loss(draw)
+    (one,) = torch.autograd.grad(f(x), x)
+    seen = helpers.one_loss(student, name, f, x, None)
+    if not seen["passes"] if any_number else seen["passes"] != 2:
+        fail(
+            "expected two passes through the graph, counted {passes}",
+            expected=2,
+            actual=seen["passes"],
+            inputs={"loss": formula, "x": x},
+            facts={**seen, "one": one, "held": None},
+        )
 
 
 def look_further(student, reference, name, draw):
@@ -268,7 +293,6 @@ def look_further(student, reference, name, draw):
             draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
             draw.tensor(dtype=torch.float32),
         ),
-        (draw.tensor(0, requires_grad=True), None),
     ):
         f, formula = drawn_loss(draw)
         (one,) = torch.autograd.grad(f(x), x)
@@ -278,56 +302,57 @@ def look_further(student, reference, name, draw):
             "inputs": {"loss": formula, "x": x, "x.grad before": held},
             "facts": {**seen, "one": one, "held": held},
         }
-        assert_freed(
-            [seen["further"]],
-            [want["further"]],
-            partial(left_behind, student, name, f, x),
-            **details,
-        )
+        figure = partial(left_behind, student, name, f, x)
+        assert_freed([seen["further"]], [want["further"]], figure, **details)
 
 
 # ------------------------------------------------------------------------------ two_fresh_gradients
 
 
 @check(
-    points=0.75, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+    points=0.5, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
 )
 def test_two_fresh_gradients_ignore_what_was_there(student, draw):
     """neither result contains the old x.grad"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (
-            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(3, 2, dtype=torch.float32).t(),
-        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        leaf_of_many(draw),
-        (draw.tensor(0, requires_grad=True), draw.tensor(0)),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
-        (torch.tensor(1.0, dtype=torch.float64, requires_grad=True), None),
+        (torch.tensor(1.0, requires_grad=True), None),
     ):
-        f, formula = drawn_loss(draw) if held is not None else NEARLY_INFINITE
-        (one,) = torch.autograd.grad(f(x), x)
-        seen = helpers.one_loss(student, "two_fresh_gradients", f, x, held)
-        result = seen["result"]
-        details = {
-            "inputs": {"loss": formula, "x": x, "x.grad before": held},
-            "facts": {**seen, "one": one, "held": held},
-        }
-        if not isinstance(result, tuple) or len(result) != 2:
-            details["facts"]["type"] = type_name(result)
-            fail(
-                "returned {type}, expected a tuple of two Tensors",
-                expected=(one, one),
-                actual=result,
-                **details,
-            )
-        assert_gradient(
-            result[0], one, "the first result is not the gradient of one pass", **details
-        )
-        assert_gradient(
-            result[1], one, "the second result is not the gradient of one pass", **details
-        )
+        loss = drawn_loss(draw) if held is not None else NEARLY_INFINITE
+        two_gradients(student, helpers.assert_close, loss, x, held)
+
+
+@check(
+    points=0.25, about="two_fresh_gradients", needs="test_both_results_are_the_gradient_of_one_pass"
+)
+def test_two_fresh_gradients_work_for_any_x(student, draw):
+    """two_fresh_gradients works for any x, to all digits"""
+    for x, loss in any_leaf(draw):
+        digits = helpers.EXACT if loss is THIRDS else {}
+        two_gradients(student, partial(assert_gradient, **digits), loss, x, None)
+    count_passes(
+        student, "two_fresh_gradients", draw, draw.tensor(0, 3, requires_grad=True), any_number=True
+    )
+
+
+def two_gradients(student, compare, loss, x, held):
+    """Require two results, each the gradient of one pass alone."""
+    f, formula = loss
+    (one,) = torch.autograd.grad(f(x), x)
+    seen = helpers.one_loss(student, "two_fresh_gradients", f, x, held)
+    result = seen["result"]
+    details = {
+        "inputs": {"loss": formula, "x": x, "x.grad before": held},
+        "facts": {**seen, "one": one, "held": held},
+    }
+    if not isinstance(result, tuple) or len(result) != 2:
+        details["facts"]["type"] = type_name(result)
+        message = "returned {type}, expected a tuple of two Tensors"
+        fail(message, expected=(one, one), actual=result, **details)
+    compare(result[0], one, "the first result is not the gradient of one pass", **details)
+    compare(result[1], one, "the second result is not the gradient of one pass", **details)
 
 
 @check(
@@ -338,6 +363,7 @@ def test_the_results_and_grad_share_no_memory(student, draw):
     handed_on = (program(lambda x: x + 1), "(x + 1).addcmul(w, w)")
     for x, held, w, (f, formula) in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2), None, drawn_loss(draw)),
+        (draw.tensor(2, 3, low=0.5, requires_grad=True), None, None, drawn_loss(draw)),
         (
             draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
             None,
@@ -374,7 +400,7 @@ def test_the_results_and_grad_share_no_memory(student, draw):
 )
 def test_two_fresh_gradients_go_through_the_graph_twice(student, draw):
     """two_fresh_gradients runs two passes through the graph"""
-    count_passes(student, "two_fresh_gradients", draw)
+    count_passes(student, "two_fresh_gradients", draw, draw.tensor(2, low=0.5, requires_grad=True))
 
 
 @check(
@@ -388,48 +414,97 @@ def test_two_fresh_gradients_free_the_graph(student, reference, draw):
 # --------------------------------------------------------------------------------- sum_of_gradients
 
 
-@check(points=0.75, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+@check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_ignores_what_was_there(student, draw):
     """the sum does not contain the old x.grad"""
     for x, held in (
         (draw.tensor(2, low=0.5, requires_grad=True), draw.tensor(2)),
-        (
-            draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(3, 2, dtype=torch.float32).t(),
-        ),
         (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
-        leaf_of_many(draw),
         (draw.tensor(3, low=0.5, requires_grad=True), helpers.beyond_numbers()),
     ):
-        f, formulas = drawn_losses(draw, draw.integer(2, 3))
-        each = each_gradient(f, x)
-        seen = helpers.several_losses(student, f, x, held)
-        assert_gradient(
-            seen["result"],
-            sum(each),
-            "the result is not the sum of the gradients",
-            inputs={**formulas, "x": x, "x.grad before": held},
-            facts={**seen, "each": each, "held": held},
+        losses = drawn_losses(draw, draw.integer(2, 3))
+        sum_of(student, helpers.assert_close, losses, x, held)
+
+
+@check(points=0.25, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
+def test_sum_of_gradients_works_for_any_x(student, draw):
+    """sum_of_gradients works for any x, to all digits"""
+    for x in (
+        draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
+        leaf_of_many(draw).requires_grad_(),
+    ):
+        sum_of(student, assert_gradient, drawn_losses(draw, draw.integer(2, 3)), x, None)
+    exact = partial(assert_gradient, **helpers.EXACT)
+    for shape, losses in (((3,), SUMS), ((), SUMS), ((2,), FIVE), ((2,), HUGE_LOSSES)):
+        sum_of(student, exact, losses, draw.tensor(*shape, low=0.5, requires_grad=True), None)
+    x, (f, formulas) = draw.tensor(0, requires_grad=True), TWO
+    seen = helpers.several_losses(student, f, x, None)
+    if not seen["passes"]:
+        fail(
+            "no pass went through the graph of an x without elements",
+            expected=1,
+            actual=0,
+            inputs={**formulas, "x": x},
+            facts={**seen, "each": each_gradient(f, x), "held": None},
         )
 
 
+SUMS = (  # autograd.grad returns expanded tensors
+    program(lambda x: ((t := x.sum() ** 2) * 3.0, t.sqrt(), t**2, t)),
+    {"t": "x.sum() ** 2", "losses": "[t * 3.0, t.sqrt(), t**2]"},
+)
+HUGE_LOSSES = (
+    program(lambda x: ((t := x**2).sum() * 1e300, (t * t).sum(), t.sum() * 2e300, t)),
+    {"t": "x**2", "losses": "[t.sum() * 1e300, (t * t).sum(), t.sum() * 2e300]"},
+)
+TWO = (
+    program(lambda x: ((t := x**2).sum() + 1.0, t.exp().sum() + 2.0, t)),
+    {"t": "x**2", "losses": "[t.sum() + 1.0, t.exp().sum() + 2.0]"},
+)
+FIVE = (
+    program(lambda x: (t := x**2, *((t / k).sum() for k in (3, -1, 7, -0.01, 5)))[::-1]),
+    {"t": "x**2", "losses": "[(t / k).sum() for k in (5, -0.01, 7, -1, 3)]"},
+)
+
+
+def sum_of(student, compare, losses, x, held):
+    """Require the sum of the gradients of all losses, without what x.grad held."""
+    f, formulas = losses
+    each = each_gradient(f, x)
+    seen = helpers.several_losses(student, f, x, held)
+    compare(
+        seen["result"],
+        sum(each),
+        "the result is not the sum of the gradients",
+        inputs={**formulas, "x": x, "x.grad before": held},
+        facts={**seen, "each": each, "held": held},
+    )
+
+
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
-def test_one_loss_is_enough(student, draw):
+def test_one_loss_is_enough(student, reference, draw):
     """a list of one loss works"""
     for x in (
         draw.tensor(low=0.5, requires_grad=True),
         draw.tensor(3, low=0.5, dtype=torch.float32, requires_grad=True),
     ):
         f, formulas = drawn_losses(draw, 1)
-        each = each_gradient(f, x)
+        each, want = each_gradient(f, x), helpers.several_losses(reference, f, x, None)
         seen = helpers.several_losses(student, f, x, None)
-        assert_gradient(
-            seen["result"],
-            each[0],
-            "the result is not the gradient of the one loss",
-            inputs={**formulas, "x": x},
-            facts={**seen, "each": each, "held": None},
-        )
+        details = {"inputs": {**formulas, "x": x}, "facts": {**seen, "each": each, "held": None}}
+        message = "the result is not the gradient of the one loss"
+        helpers.assert_close(seen["result"], each[0], message, **details)
+        if frees_three(student, draw):
+            figure = partial(left_behind, student, "sum_of_gradients", f, x)
+            assert_freed(seen["further"], want["further"], figure, **details)
+
+
+def frees_three(student, draw):
+    """Return whether the graph of three losses is freed; if not, another check tells it."""
+    (f, _), x = drawn_losses(draw, 3), draw.tensor(2, low=0.5, requires_grad=True)
+    return all(
+        isinstance(got, str) for got in helpers.several_losses(student, f, x, None)["further"]
+    )
 
 
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
@@ -462,9 +537,10 @@ def test_losses_of_one_value(student, reference, draw):
         if f is at_0[0]:
             seen["of_zeros"] = [each[0], each[2], each[0] + each[2]]
         details = {"inputs": {**formulas, "x": x}, "facts": {**seen, "each": each, "held": None}}
-        assert_gradient(
-            seen["result"], sum(each), "the result is not the sum of the gradients", **details
-        )
+        message = "the result is not the sum of the gradients"
+        helpers.assert_close(seen["result"], sum(each), message, **details)
+    if not frees_three(student, draw):
+        return
     details["facts"]["equal"] = True
     want = helpers.several_losses(reference, f, x, None)
     figure = partial(left_behind, student, "sum_of_gradients", f, x)
@@ -490,18 +566,10 @@ def test_every_loss_gets_a_backward_of_its_own(student, draw):
 @check(points=0.5, about="sum_of_gradients", needs="test_the_gradients_of_all_losses_are_added_up")
 def test_sum_of_gradients_frees_the_graph(student, reference, draw):
     """the trunk is freed after sum_of_gradients"""
-    for count, x in (
-        (3, draw.tensor(2, low=0.5, requires_grad=True)),
-        (1, draw.tensor(2, low=0.5, requires_grad=True)),
-        (1, draw.tensor(0, requires_grad=True)),
-    ):
-        f, formulas = drawn_losses(draw, count)
-        seen, want = (
-            helpers.several_losses(student, f, x, None),
-            helpers.several_losses(reference, f, x, None),
-        )
-        facts = {**seen, "each": each_gradient(f, x), "held": None}
-        figure = partial(left_behind, student, "sum_of_gradients", f, x)
-        assert_freed(
-            seen["further"], want["further"], figure, inputs={**formulas, "x": x}, facts=facts
-        )
+    x, (f, formulas) = draw.tensor(2, low=0.5, requires_grad=True), drawn_losses(draw, 3)
+    want = helpers.several_losses(reference, f, x, None)
+    seen = helpers.several_losses(student, f, x, None)
+    facts = {**seen, "each": each_gradient(f, x), "held": None}
+    figure = partial(left_behind, student, "sum_of_gradients", f, x)
+    details = {"inputs": {**formulas, "x": x}, "facts": facts}
+    assert_freed(seen["further"], want["further"], figure, **details)

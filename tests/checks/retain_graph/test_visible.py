@@ -7,7 +7,6 @@ import torch
 from grader.authoring import (
     EngineFault,
     assert_equal,
-    assert_gradient,
     check,
     fail,
     graph_figure,
@@ -20,11 +19,6 @@ from grader.authoring import (
 )
 
 helpers = import_helpers(__file__)
-
-
-HUGE = program(lambda x: (x * 1e300).sum()), "(x * 1e300).sum()"
-SPREAD = program(lambda x: x.sum() ** 2), "x.sum() ** 2"
-"""Losses with gradients beyond float32, and of one number for all elements."""
 
 
 def drawn_loss(draw):
@@ -88,15 +82,12 @@ def test_two_passes_give_twice_the_gradient(student, draw):
     _ = student.backward_twice  # a file without it gets told so, and what it defines instead
     for x, (f, formula) in (
         (draw.tensor(low=0.5, requires_grad=True), drawn_loss(draw)),
-        (draw.tensor(3, dtype=torch.float32, low=0.5, requires_grad=True), drawn_loss(draw)),
         (draw.tensor(draw.integer(4, 9), low=0.5, requires_grad=True), drawn_loss(draw)),
-        (draw.tensor(3, requires_grad=True), SPREAD),
-        (draw.tensor(2, requires_grad=True), HUGE),
     ):
         (one,) = torch.autograd.grad(f(x), x)
         seen = helpers.one_loss(student, "backward_twice", f, x, None)
         details = {"inputs": {"loss": formula, "x": x}, "facts": {**seen, "one": one, "held": None}}
-        assert_gradient(
+        helpers.assert_close(
             seen["result"], 2 * one, "the result is not the sum of two passes", **details
         )
 
@@ -114,7 +105,7 @@ def test_the_numbers_of_the_lesson(student):
             "inputs": {"loss": formula, "x": x},
             "facts": {**seen, "one": torch.tensor(want / 2), "held": None},
         }
-        assert_gradient(
+        helpers.assert_close(
             seen["result"], torch.tensor(want), "the result is not the sum of two passes", **details
         )
 
@@ -153,10 +144,10 @@ def test_both_results_are_the_gradient_of_one_pass(student, draw):
                 actual=result,
                 **details,
             )
-        assert_gradient(
+        helpers.assert_close(
             result[0], one, "the first result is not the gradient of one pass", **details
         )
-        assert_gradient(
+        helpers.assert_close(
             result[1], one, "the second result is not the gradient of one pass", **details
         )
 
@@ -171,33 +162,17 @@ def test_the_gradients_of_all_losses_are_added_up(student, draw):
         t = (x * a).exp()
         return t.sum(), (t**2).sum() * b, (t**3 + t).sum() * c, t
 
-    drawn = (
-        program(losses),
-        f"(x * {a}).exp()",
-        f"[t.sum(), (t**2).sum() * {b}, (t**3 + t).sum() * {c}]",
-    )
-    sums = (  # autograd.grad returns expanded tensors
-        program(lambda x: ((t := x.sum() ** 2) * 3.0, t.sqrt(), t**2, t)),
-        "x.sum() ** 2",
-        "[t * 3.0, t.sqrt(), t**2]",
-    )
-    huge = (
-        program(lambda x: ((t := x**2).sum() * 1e300, (t * t).sum(), t.sum() * 2e300, t)),
-        "x**2",
-        "[t.sum() * 1e300, (t * t).sum(), t.sum() * 2e300]",
-    )
-    for x, (f, trunk, formulas) in (
-        (draw.tensor(low=0.5, requires_grad=True), drawn),
-        (draw.tensor(3, low=0.5, requires_grad=True), drawn),
-        (draw.tensor(3, low=0.5, requires_grad=True), sums),
-        (draw.tensor(low=0.5, requires_grad=True), sums),
-        (draw.tensor(2, low=0.5, requires_grad=True), huge),
+    f, trunk = program(losses), f"(x * {a}).exp()"
+    formulas = f"[t.sum(), (t**2).sum() * {b}, (t**3 + t).sum() * {c}]"
+    for x in (
+        draw.tensor(low=0.5, requires_grad=True),
+        draw.tensor(3, low=0.5, requires_grad=True),
     ):
         *outputs, _ = f(x)
         each = [torch.autograd.grad(loss, x, retain_graph=True)[0] for loss in outputs]
         seen = helpers.several_losses(student, f, x, None)
         inputs = {"t": trunk, "losses": formulas, "x": x}
-        assert_gradient(
+        helpers.assert_close(
             seen["result"],
             sum(each),
             "the result is not the sum of the three gradients",

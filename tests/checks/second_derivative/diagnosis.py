@@ -195,6 +195,14 @@ def x_must_require_grad(failure, student):
     return None
 
 
+@rule
+def flag_switched_back_too_early(failure, student):
+    if not failure.raised("One of the differentiated Tensors does not require grad"):
+        return None
+    seen = steps(failure, student, requires_grad=False)
+    return {} if all(seen["given"]) and seen["afterwards"] == [False] else None
+
+
 def lost(failure, student):
     """Which gradient of the curve has no path to x, counted from 0, and whether it was computed
     without a graph; None if that is not what the check failed over.
@@ -300,6 +308,9 @@ def zeros_unlike_x(failure, student):
         return None
     if got.shape == want.shape and got.dtype == want.dtype:
         return None
+    curved = on_a_curve(failure, student)
+    if not same(*curved) or curved[0].dtype is not curved[1].dtype:
+        return None  # it is not the zeros
     kinds = [f"{tuple(one.shape)}, {str(one.dtype).removeprefix('torch.')}" for one in (got, want)]
     return {"kind": kinds[0], "wanted": kinds[1]}
 

@@ -79,19 +79,21 @@ def modules_around(student, name, f, x, *more):
 
 
 def steps(student, name, f, x, *more):
-    """Whether each x that f was called with requires grad; of what was differentiated, whether it
-    leads to it; of the gradients, whether they have a graph.
+    """Whether each x that f was called with requires grad, then and in the end; of what was
+    differentiated, whether it leads to it; of the gradients, whether they have a graph.
     """
-    given = []
+    given, flags = [], []
 
     def watched(at):
         given.append(at)
+        flags.append(at.requires_grad)
         return f(at)
 
     with Watch(given) as watch, suppress(Exception):
         getattr(student, name)(watched, x, *more)
     return {
-        "given": [at.requires_grad for at in given],
+        "given": flags,
+        "afterwards": [at.requires_grad for at in given],
         "asked": [leads_to(tensor, given[-1]) for tensor in watch.asked if given],
         "gradients": [gradient.grad_fn is not None for gradient in watch.gradients],
     }

@@ -21,8 +21,9 @@ def two_backwards(student, f, x, which, amount):
     z.backward()
     later, second = kept(first), student.tensor_state(t)
     seen = {"first": then, "first later": later, "second": kept(second)}
-    with torch.no_grad():
-        second["grad"].add_(amount)
+    if isinstance(second["grad"], torch.Tensor):
+        with torch.no_grad():
+            second["grad"].add_(amount)
     return {**seen, "held": kept(t.grad)}
 
 
@@ -51,11 +52,12 @@ def around(student, f, inputs, retained, held):
     tensors = graph(f, inputs, retained, held)
     grads = [quiet(t) for t in tensors]
     before = [measured(t, grad) for t, grad in zip(tensors, grads, strict=True)]
-    for t in tensors:
-        student.tensor_state(t)
+    states = [student.tensor_state(t) for t in tensors]
+    described = [isinstance(state, dict) and len(state) >= 5 for state in states]
     after = [measured(t, grad) for t, grad in zip(tensors, grads, strict=True)]
     tensors[-1].backward()
-    return {"before": before, "after": after, "landed": [kept(quiet(t)) for t in tensors]}
+    landed = [kept(quiet(t)) for t in tensors]
+    return {"before": before, "after": after, "landed": landed, "described": described}
 
 
 def quiet(t):

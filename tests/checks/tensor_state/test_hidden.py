@@ -7,6 +7,7 @@ import torch
 from grader.authoring import (
     assert_equal,
     assert_gradient,
+    assert_that,
     check,
     fail,
     import_helpers,
@@ -98,41 +99,32 @@ def test_retains_grad_is_told(student, reference, draw):
         )
 
 
-@check(points=0.75, about="tensor_state")
+@check(points=0.5, about="tensor_state")
 def test_grad_is_what_the_tensor_holds(student, reference, draw):
-    """grad is the gradient that the tensor holds, or None"""
-    a = draw.number()
-    zero_slope = (
-        program(lambda x: (u := x**2, y := u * a, y.sum())),
-        {"u": "x ** 2", "y": f"u * {a}", "z": "y.sum()"},
-    )
-    for x, held, (f, texts) in (
-        (draw.tensor(3, low=0.5, requires_grad=True), None, drawn_graph(draw)),
-        (
-            draw.tensor(low=0.5, dtype=torch.float32, requires_grad=True),
-            draw.tensor(dtype=torch.float32),
-            drawn_graph(draw),
-        ),
-        (
-            draw.noncontiguous(2, 3, low=0.5, requires_grad=True),
-            draw.tensor(3, 2).t(),
-            drawn_graph(draw),
-        ),
-        (torch.tensor(0.0, requires_grad=True), None, zero_slope),
-        (draw.tensor(0, requires_grad=True), None, drawn_graph(draw)),
+    """grad is the gradient that a leaf holds, or None"""
+    for x, held in (
+        (draw.tensor(3, low=0.5, requires_grad=True), None),
+        (draw.tensor(low=0.5, requires_grad=True), draw.tensor()),
     ):
-        retained, holds = [draw.choice([1, 2])], {} if held is None else {0: held}
-        seen = helpers.states(student, f, [x], retained, holds, backward=True)
-        want = helpers.states(reference, f, [x], retained, holds, backward=True)
-        inputs = {
-            "x": x,
-            "x.grad before": held,
-            **texts,
-            "retain_grad() on": ["xuy"[k] for k in retained],
-        }
-        assert_states(
-            seen, want, "xuyz", ("grad",), inputs, partial(drawn, f, [x], "xuyz", retained)
-        )
+        grads_of(student, reference, draw, x, [], held)
+
+
+def grads_of(student, reference, draw, x, retained, held=None):
+    """Require the entries grad of all tensors of a graph, before a backward and after it."""
+    (f, texts), holds = drawn_graph(draw), {} if held is None else {0: held}
+    seen = helpers.states(student, f, [x], retained, holds, backward=True)
+    want = helpers.states(reference, f, [x], retained, holds, backward=True)
+    kept = ["xuy"[k] for k in retained]
+    inputs = {"x": x, "x.grad before": held, **texts, "retain_grad() on": kept}
+    assert_states(seen, want, "xuyz", ("grad",), inputs, partial(drawn, f, [x], "xuyz", retained))
+
+
+@check(points=0.25, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
+def test_grad_is_what_a_result_retains(student, reference, draw):
+    """grad is the gradient that an intermediate result retains"""
+    for place in (1, 2):
+        x = draw.tensor(3, low=0.5, requires_grad=True)
+        grads_of(student, reference, draw, x, [place])
 
 
 @check(points=0.75, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
@@ -141,6 +133,7 @@ def test_grad_is_a_copy(student, draw):
     cube = (program(lambda x: (x**3,)), {"z": "x ** 3"})
     for x, which, (f, texts) in (
         (draw.tensor(3, low=0.5, requires_grad=True), 0, drawn_graph(draw)),
+        (draw.tensor(2, 3, low=0.5, requires_grad=True), 0, drawn_graph(draw)),
         (draw.tensor(2, low=0.5, dtype=torch.float32, requires_grad=True), 2, drawn_graph(draw)),
         (torch.tensor(2.0, requires_grad=True), 0, cube),  # 12 after one backward, 24 after two
     ):
@@ -150,28 +143,30 @@ def test_grad_is_a_copy(student, draw):
         inputs = {"x": x, **texts}
         facts = {"tensor": "xuyz"[which], "first": want, "second": 2 * want, "amount": amount}
         first, later, second = (seen[name]["grad"] for name in ("first", "first later", "second"))
-        assert_gradient(
+        if which and first is None:
+            continue  # told by test_grad_is_what_a_result_retains
+        helpers.assert_close(
             first,
             want,
             "after one backward, the entry grad is wrong for {tensor}",
             inputs=inputs,
             facts=facts,
         )
-        assert_gradient(
+        helpers.assert_close(
             second,
             2 * want,
             "after two backwards, the entry grad is wrong for {tensor}",
             inputs=inputs,
             facts=facts,
         )
-        assert_gradient(
+        helpers.assert_close(
             later,
             want,
             "a second backward changed the grad that was returned for {tensor} before it",
             inputs=inputs,
             facts={**facts, "shares": True},
         )
-        assert_gradient(
+        helpers.assert_close(
             seen["held"],
             2 * want,
             "adding {amount} to the grad that was returned for {tensor} changed {tensor}.grad",
@@ -205,7 +200,7 @@ def test_no_warning_on_an_intermediate_result(student, draw):
                 )
 
 
-@check(points=0.5, about="tensor_state", needs=BOTH)
+@check(points=0.5, about="tensor_state")
 def test_the_tensor_is_left_as_it_was(student, reference, draw):
     """the tensor stays as it was"""
     x, c = draw.tensor(3, low=0.5, requires_grad=True), draw.tensor(3)
@@ -215,6 +210,9 @@ def test_the_tensor_is_left_as_it_was(student, reference, draw):
     want = reference.observe("around", f, [x, c], [2], held)
     inputs = {"x": x, "x.grad before": held[0], "c": c, "c.grad before": held[1], **texts}
     inputs["retain_grad() on"] = ["u"]
+    for name, described in zip("xcuyz", seen["described"], strict=True):
+        message, facts = "tensor_state did not describe {tensor} in a dictionary", {"tensor": name}
+        assert_that(described, message, inputs=inputs, facts=facts)
     for name, before, after, expected in zip(
         "xcuyz", seen["before"], seen["after"], want["after"], strict=True
     ):
@@ -261,18 +259,17 @@ def test_other_nodes(student, draw):
 
 @check(points=0.5, about="tensor_state", needs=test_grad_is_what_the_tensor_holds)
 def test_grad_of_any_tensor(student, draw):
-    """a frozen leaf's gradient counts; any dtype and shape work"""
-    for frozen, dtype, *shape in (
-        (True, torch.float64, 3),
-        (False, torch.bfloat16, 3),
-        (False, torch.float16, 3),
-        (False, torch.complex64, 3),
-        (False, torch.float32, 0, 3),
-        (None, torch.int64, 3),
-        (None, torch.bool, 3),
-    ):
-        x = draw.integers(*shape, low=0).to(dtype)
-        held = None if frozen is None else draw.tensor(*shape).to(dtype)
+    """grad is right for frozen leaves, zeros, any dtype and shape"""
+    numbers = ((torch.bfloat16, 3), (torch.float16, 3), (torch.complex64, 3), (torch.float32, 0, 3))
+    given = [draw.integers(*shape, low=0).to(dtype) for dtype, *shape in numbers]
+    thirds = torch.tensor([1 / 3, -1 / 7, 0.1], dtype=torch.float64)
+    helds = [torch.zeros(2, 2), *(draw.tensor(*x.shape).to(x.dtype) for x in given), thirds]
+    cases = [(False, torch.zeros_like(held), held) for held in helds]
+    cases += [(True, draw.tensor(3), draw.tensor(3))]
+    cases += [
+        (None, draw.integers(3, low=0).to(dtype), None) for dtype in (torch.int64, torch.bool)
+    ]
+    for frozen, x, held in cases:
         t = student.put(x)
         if held is not None:
             t.requires_grad_(True)
@@ -283,7 +280,8 @@ def test_grad_of_any_tensor(student, draw):
         want = dict(zip(FLAGS, (frozen is False, True, False, None, held), strict=True))
         inputs = {"x": x, "x.requires_grad": frozen is False, "x.grad before": held}
         message = "the entry {key} is wrong for {tensor}"
-        assert_entries([seen], [want], "x", ("grad",), message, inputs)
+        exact = partial(assert_gradient, **(helpers.EXACT if held is thirds else {}))
+        assert_entries([seen], [want], "x", ("grad",), message, inputs, compare=exact)
 
 
 CUBE_TEXTS = {"y": "x ** 3", "z": "torch.log(y)"}
@@ -322,7 +320,7 @@ def test_the_states_of_the_lessons_graphs(student, reference):
 # ---------------------------------------------------------------------------------- gradients_along
 
 
-def ask(student, f, x, chosen, inputs, retained=(), held=None, called="xuyz"):
+def ask(student, f, x, chosen, inputs, retained=(), held=None, called="xuyz", **compare):
     """Call gradients_along for the tensors at the places ``chosen`` of x and the outputs of f, and
     compare with torch's gradients. Return what was seen, the truth and the inputs.
     """
@@ -338,6 +336,7 @@ def ask(student, f, x, chosen, inputs, retained=(), held=None, called="xuyz"):
         inputs,
         {called[k]: grad for k, grad in held.items()},
         partial(drawn, f, [x], called, retained),
+        **compare,
     )
     return seen, wanted, inputs
 
@@ -417,7 +416,7 @@ def test_every_path_counts(student, draw):
 
 @check(points=0.5, about="gradients_along", needs=CHAIN)
 def test_shapes_and_dtypes_are_kept(student, draw):
-    """each gradient has its tensor's shape and dtype"""
+    """each gradient has its tensor's shape, dtype and digits"""
     for x in (
         draw.noncontiguous(2, 3, low=0.5, dtype=torch.float32, requires_grad=True),
         draw.tensor(0, 3, requires_grad=True),
@@ -426,11 +425,16 @@ def test_shapes_and_dtypes_are_kept(student, draw):
         draw.tensor(3, low=0.5, dtype=torch.bfloat16, requires_grad=True),
     ):
         f, texts = drawn_graph(draw)
-        ask(student, f, x, [2, 0, 1], texts)
+        ask(student, f, x, [2, 0, 1], texts, compare=assert_gradient)
     w = draw.tensor(3)
     mixed = program(lambda x, w: (u := x * w, y := u * u, y.sum()), parameters=[w])
     texts = {"w": w, "u": "x * w", "y": "u * u", "z": "y.sum()"}
-    ask(student, mixed, draw.tensor(3, dtype=torch.float32, requires_grad=True), [1, 3, 0], texts)
+    x = draw.tensor(3, dtype=torch.float32, requires_grad=True)
+    ask(student, mixed, x, [1, 3, 0], texts, compare=assert_gradient)
+    thirds = program(lambda x: (u := x / 3, y := u / 7, y.sum()))
+    x, texts = draw.tensor(3, requires_grad=True), {"u": "x / 3", "y": "u / 7", "z": "y.sum()"}
+    exact = partial(assert_gradient, **helpers.EXACT)
+    ask(student, thirds, x, [0, 1, 2], texts, compare=exact)
 
 
 @check(points=0.25, about="gradients_along", needs=CHAIN)

@@ -117,7 +117,7 @@ def plain_number_not_taken(failure, student):
     return {"raised": str(error)} if works else None
 
 
-grad_starts_without_a_number = says("before backward", held=0.0)
+grad_starts_without_a_number = says("before backward")
 result_is_no_value = has_facts("step")
 returns_its_input = has_facts("formula", "input")
 returns_an_earlier_result = has_facts("formula", "earlier")
@@ -182,9 +182,21 @@ keeps_one_of_two_equal_inputs = shared_rule(one_of_two_uses, adds=True)
 
 
 @gradient_rule
+def quotient_by_itself(failure, student):
+    """Half of a / a counts, and both halves of a + a and a * a do."""
+    if not re.search(r"\b(\w+) / \1\b", failure.facts["lines"].shown):
+        return None
+    sums, products, quotients = (
+        grads(student, f"root = a {sign} a", a=4.0).get("a") for sign in "+*/"
+    )
+    half = any(is_near(quotients, number) for number in (0.25, -0.25))
+    return {} if half and is_near(sums, 2.0) and is_near(products, 8.0) else None
+
+
+@gradient_rule
 def clears_before_backward(failure, student):
     """The last root's gradient alone."""
-    if len(failure.facts["roots"]) < 2 and not any(failure.facts["before"].values()):
+    if len(failure.facts["roots"]) < 2:
         return None
     text = "p = a * b\nq = a * c"
     both, alone = (grads(student, text, *roots, **SHARED) for roots in ("pq", "p"))
@@ -221,10 +233,10 @@ def operation_not_recorded(failure, student):
 @gradient_rule
 def released_too_early(failure, student):
     """The part through t * t alone is passed on."""
-    for root in ("t.tanh().exp() + t * t", "t * t + t.tanh().exp()"):
-        text, leaves = f"t = a * b\nroot = {root}", {"a": 0.5, "b": 3.0}
-        if is_near(grads(student, text, **leaves).get("a"), 9.0):
-            return {**shown(text, leaves), "got": 9.0}
+    for root in ("v + t * t", "t * t + v"):
+        text = f"t = a * b\nu = t * c\nv = u * c\nroot = {root}"
+        if is_near(grads(student, text, **SHARED).get("a"), 36.0):
+            return {**shown(text, SHARED), "got": 36.0}
     return None
 
 
@@ -240,7 +252,7 @@ def equal_taken_for_same(failure, student):
 @gradient_rule
 def zero_contribution_not_counted(failure, student):
     """A second path that adds 0 keeps the gradient from the leaves."""
-    found = grads(student, "t = a * b\nu = t * 0\nroot = u + t", a=2.0, b=3.0)
+    found = grads(student, "t = a * b\nu = t * c\nroot = u + t", a=2.0, b=3.0, c=0.0)
     return {} if single_steps_right(student) and all_near(found, a=0.0, b=0.0) else None
 
 
@@ -348,13 +360,23 @@ def after_zero_grad(failure):
 cleared_once_only = has_facts("calls")
 
 
-@rule
-def clears_not_everything(failure, student):
-    """Some Values below the root are as they were."""
-    below, filled, after = after_zero_grad(failure)
-    left = [name for name in below if after[name] == filled[name] != 0]
-    cleared = [name for name in below if after[name] == 0]
-    return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"} if left else None
+def leaves_some(*, backward):
+    """Return a rule: some Values below the root are as they were, after a backward or without."""
+
+    @rule
+    def recognize(failure, student):
+        below, filled, after = after_zero_grad(failure)
+        left = [name for name in below if after[name] == filled[name] != 0]
+        cleared = [name for name in below if after[name] == 0]
+        if not left or failure.facts["backward"] is not backward:
+            return None
+        return {"left": ", ".join(left), "cleared": ", ".join(cleared) or "–"}
+
+    return recognize
+
+
+clears_not_everything = leaves_some(backward=False)
+cleared_before_backward_only = leaves_some(backward=True)
 
 
 @rule

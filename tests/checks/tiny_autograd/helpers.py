@@ -8,6 +8,7 @@ what a message shows, ready to be pasted.
 import contextlib
 import functools
 import math
+import re
 from dataclasses import dataclass
 from functools import partial
 
@@ -29,9 +30,10 @@ from grader.authoring import (
 BANNED = ("Value", "zero_grad")
 MOST_DRAWN = 200
 """Values, or pairs of them, in a picture."""
-RELATIVE, ABSOLUTE = 1e-10, 1e-11
+RELATIVE, ABSOLUTE, ROUGH = 1e-10, 1e-11, 1e4
 """Tolerances of float64 arithmetic, whatever the order of the operations; differences of two values
-come nowhere near.
+come nowhere near. A check on which others wait multiplies them by ``ROUGH``: digits are judged for
+each operation.
 """
 
 
@@ -78,18 +80,19 @@ class Expression:
 
 
 def expression(text, **leaves):
-    """An Expression from its lines."""
-    return Expression(
-        leaves, tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines())
-    )
+    """An Expression from its lines, with those of the leaves that occur in it."""
+    steps = tuple(tuple(line.strip().split(" = ", 1)) for line in text.strip().splitlines())
+    words = set(re.findall(r"\w+", text))
+    return Expression({name: leaves[name] for name in leaves if name in words or not steps}, steps)
 
 
-def close(actual, expected, scale=1.0):
+def close(actual, expected, scale=1.0, factor=1.0):
     """Whether two numbers are the same up to rounding; scale is the size of what was added up on
-    the way.
+    the way, and factor is that of the tolerances.
     """
+    absolute = ABSOLUTE * max(1.0, scale) * factor
     return is_number(actual) and math.isclose(
-        actual, expected, rel_tol=RELATIVE, abs_tol=ABSOLUTE * max(1.0, scale)
+        actual, expected, rel_tol=RELATIVE * factor, abs_tol=absolute
     )
 
 
@@ -161,24 +164,24 @@ def fetched(groups):
     return {key: {name: next(flat) for name in group} for key, group in groups.items()}
 
 
-def run(student, leaves, steps, roots, given=None, held=None):
-    """The data of every step, and of the leaves data and grad before backward of each root in turn
-    and after it.
+def numbers(draw):
+    """Four numbers of either sign and size: 0.3 to 0.9, -1.9 to -1.1, 1.1 to 1.9, -0.9 to -0.3."""
+    bounds = (0.3, 0.9), (-1.9, -1.1), (1.1, 1.9), (-0.9, -0.3)
+    return [draw.number(low, high, digits=4) for low, high in bounds]
 
-    Grads that are given by name are set before backward; those in ``held`` are set on the leaves
-    before the first step, and then each step's result is compared by identity with the leaves and
-    with earlier results.
+
+def run(student, leaves, steps, roots, given=None):
+    """The data of every step, and of the leaves data and grad, after backward of each root in turn.
+
+    Grads that are given by name are set before backward.
     """
-    names, odd = evaluate(student, leaves, steps, held)
+    names, odd = evaluate(student, leaves, steps)
     if odd is not None:
         return {"odd": odd}
     for name, grad in (given or {}).items():
         names[name].grad = grad
     only_leaves = {name: names[name] for name in leaves}
-    groups = {"data": read(names, "data"), "start": read(only_leaves, "grad")}
-    known = [*leaves, *(name for name, _ in steps)]
-    pairs = [(name, one) for name, _ in steps for one in known[: known.index(name)] if held]
-    groups["same"] = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
+    groups = {"data": read(names, "data")}
     for root in roots:
         names[root].backward()
     groups |= {"grads": read(only_leaves, "grad"), "after": read(names, "data")}
@@ -244,39 +247,80 @@ def judge_plain_python(student, filled=None):
     plain_python(student, "x + c", "repeated", {"x": 2.0, "c": 3.0}, ["x + c"], 1, None, filled)
 
 
-def judge(student, lines, *roots, held=None):
-    """Data, and gradients of the roots one after the other, must be torch's; nothing else may
-    change. Where the leaves held grads before, the gradients are added to these, and no step may
-    return a leaf or an earlier result itself.
+def judge_new(student, data):
+    """A Value that was just made holds its number, and a gradient of 0.0."""
+    no_torch_named(student)
+    value = student.Value(data)
+    details = {"inputs": {"a": data}, "facts": {"name": "a"}}
+    held, grad = fetch(value.data, value.grad)
+    details["facts"]["type"] = type_name(held)
+    if not isinstance(held, int | float):
+        fail(
+            "{name}.data is of type {type}, expected a number",
+            expected=data,
+            actual=held,
+            **details,
+        )
+    if held != data:
+        fail("{name}.data is wrong", expected=data, actual=held, **details)
+    if not is_number(grad) or grad != 0.0:
+        fail("before backward {name}.grad should be 0.0", expected=0.0, actual=grad, **details)
+
+
+def judge_inputs(student, lines, draw):
+    """Each step must return a new Value and leave data and grad of the leaves alone. What raises
+    or returns no Value is judged where the operation is.
+    """
+    no_torch_named(student)
+    held = {name: draw.number() for name in lines.leaves}
+    try:
+        names, odd = evaluate(student, lines.leaves, lines.steps, held)
+    except StudentCodeError:
+        return
+    if odd is not None:
+        return
+    leaves = {name: names[name] for name in lines.leaves}
+    known, steps = [*lines.leaves, *(name for name, _ in lines.steps)], dict(lines.steps)
+    pairs = [(name, one) for name in steps for one in known[: known.index(name)]]
+    same = {pair: is_same(*(names[name] for name in pair)) for pair in pairs}
+    seen = fetched({"data": read(leaves, "data"), "grad": read(leaves, "grad"), "same": same})
+    for (name, other), itself in seen["same"].items():
+        if itself:
+            kind = "input" if other in lines.leaves else "earlier"
+            facts = {"lines": lines, "formula": steps[name], "name": other, kind: other}
+            message = "{formula} returned {name} itself, not a new Value"
+            fail(message, inputs=lines.inputs, facts=facts)
+    for what, wanted in (("data", lines.leaves), ("grad", held)):
+        for name, number in wanted.items():
+            got, facts = seen[what][name], {"name": name, "what": what}
+            if not close(got, number, factor=ROUGH):
+                message = "an operation changed {name}.{what}"
+                fail(message, expected=number, actual=got, inputs=lines.inputs, facts=facts)
+
+
+def judge(student, lines, *roots, factor=1.0):
+    """Data, and gradients of the roots one after the other, must be torch's; no data may change.
+    factor is that of the tolerances.
     """
     roots = roots or (lines.steps[-1][0] if lines.steps else next(iter(lines.leaves)),)
     no_torch_named(student)
     with showing(lines.shown):
-        seen = run(student, lines.leaves, lines.steps, roots, held=held)
-    before = held or dict.fromkeys(lines.leaves, 0.0)
-    truth = lines.gradients(*roots)
+        seen = run(student, lines.leaves, lines.steps, roots)
     facts = {
         "lines": lines,
         "seen": seen,
+        "factor": factor,
         "roots": roots,
         "root": ", ".join(roots),
-        "truth": {name: grad + before[name] for name, grad in truth.items()},
-        "before": before,
+        "truth": lines.gradients(*roots),
     }
     no_odd_step(seen, lines.steps, inputs=lines.inputs, facts=facts)
-    for (name, other), same in seen["same"].items():
-        if same:
-            kind = "input" if other in lines.leaves else "earlier"
-            told = {**facts, "formula": dict(lines.steps)[name], "name": other, kind: other}
-            fail(
-                "{formula} returned {name} itself, not a new Value", inputs=lines.inputs, facts=told
-            )
     judge_data(seen, lines, facts, partial(drawn, student, lines, roots, "data"))
     judge_gradients(seen, lines, facts, partial(drawn, student, lines, roots, "grad"))
 
 
 def judge_data(seen, lines, facts, figure):
-    """Every step's number, and a grad of zero to begin with."""
+    """Every step's number, before backward and after it."""
     want = {name: float(tensor.detach()) for name, tensor in lines.tensors().items()}
     for name in (*lines.leaves, *dict(lines.steps)):
         told = {**facts, "name": name, "type": type_name(seen["data"][name])}
@@ -289,20 +333,10 @@ def judge_data(seen, lines, facts, figure):
         }
         if not isinstance(seen["data"][name], int | float):
             fail("{name}.data is of type {type}, expected a number", **details)
-        if not close(seen["data"][name], want[name]):
+        if not close(seen["data"][name], want[name], factor=facts["factor"]):
             fail("{name}.data is wrong", **details)
-        if not close(seen["after"][name], want[name]):
+        if not close(seen["after"][name], want[name], factor=facts["factor"]):
             fail("backward changed {name}.data", **{**details, "actual": seen["after"][name]})
-    for name in lines.leaves:
-        held = facts["before"][name]
-        if not is_number(seen["start"][name]) or seen["start"][name] != held:
-            fail(
-                "before backward {name}.grad should be {held}",
-                expected=held,
-                actual=seen["start"][name],
-                inputs=lines.inputs,
-                facts={**facts, "name": name, "held": held},
-            )
 
 
 def judge_gradients(seen, lines, facts, figure):
@@ -316,7 +350,6 @@ def judge_gradients(seen, lines, facts, figure):
             "type": type_name(got[name]),
             "got": got[name],
             "wanted": want[name],
-            "held": facts["before"][name],
         }
         details = {
             "expected": want,
@@ -327,16 +360,14 @@ def judge_gradients(seen, lines, facts, figure):
         }
         if not isinstance(got[name], int | float):
             fail("{name}.grad is of type {type}, expected a number", **details)
-        if not close(got[name], want[name], scale) and told["held"]:
-            fail(
-                "{name}.grad held {held}: after backward it is {got}, expected {wanted}", **details
-            )
-        if not close(got[name], want[name], scale):
+        if not close(got[name], want[name], scale, facts["factor"]):
             fail("{name}.grad is {got} after backward from {root}, expected {wanted}", **details)
 
 
-def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls=1):
-    """zero_grad(root) must clear what root was computed from, and leave everything else."""
+def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls=1, others=False):
+    """zero_grad(root) must clear what root was computed from, and, if ``others``, leave everything
+    else.
+    """
     names = [*lines.leaves, *dict(lines.steps)]
     filled = filled or {name: draw.number() for name in names}
     no_torch_named(student)
@@ -350,10 +381,11 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls
     no_odd_step(seen, lines.steps, inputs=inputs)
     got = seen["grads"]
     figures = [partial(drawn, student, lines, [root], "grad", filled, want)]
-    for name in names:
+    for name in names if others else sorted(below, key=names.index):
         facts = {
             "name": name,
             "root": root,
+            "backward": backward,
             "type": type_name(got[name]),
             "seen": seen,
             "filled": filled,
@@ -380,7 +412,7 @@ def judge_cleared(student, lines, root, draw, filled=None, backward=False, calls
                 " {name}",
                 **details,
             )
-        if got[name] != want[name]:
+        if name not in below and got[name] != want[name]:
             fail(
                 "zero_grad({root}) changed {name}.grad, although {root} was not computed from"
                 " {name}",

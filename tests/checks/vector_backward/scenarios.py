@@ -78,19 +78,20 @@ def sought(student, x, a, b):
 
 
 def dots(student, x, a, b, held, times):
-    """What x.grad held before broadcast_dot, what that returned, and what its arguments were
-    afterwards, call for call.
+    """What broadcast_dot returned, and what its arguments were afterwards, call for call; x.grad is
+    ``held`` before each.
     """
-    x.grad = held
-    return [
-        {
-            "held": kept(x.grad),
-            "got": kept(student.broadcast_dot(x, a, b)),
-            "arguments": {"x": kept(x), "a": kept(a), "b": kept(b)},
-            "still requires grad": x.requires_grad,
-        }
-        for _ in range(times)
-    ]
+    seen = []
+    for _ in range(times):
+        x.grad = held
+        seen.append(
+            {
+                "got": kept(student.broadcast_dot(x, a, b)),
+                "arguments": {"x": kept(x), "a": kept(a), "b": kept(b)},
+                "still requires grad": x.requires_grad,
+            }
+        )
+    return seen
 
 
 def further(y, x):

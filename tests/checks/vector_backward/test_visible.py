@@ -11,6 +11,7 @@ helpers = import_helpers(__file__)
 WRONG_PRODUCT, WRONG_JACOBIAN = helpers.WRONG_PRODUCT, helpers.WRONG_JACOBIAN
 WRONG_Z, WRONG_DX, WRONG_DY = helpers.WRONG_Z, helpers.WRONG_DX, helpers.WRONG_DY
 Formula, drawn_map, assert_dot = helpers.Formula, helpers.drawn_map, helpers.assert_dot
+both_signs, like, ROUGH = helpers.both_signs, helpers.like, helpers.ROUGH
 
 PRINTED = {"rtol": 0.0, "atol": 2e-4}
 """For numbers that are known to four decimals, and were computed from such."""
@@ -25,14 +26,15 @@ def test_the_product_with_a_drawn_vector(student, draw):
     _ = student.vjp  # a file without it is told so, and what it defines instead
     for rows, columns in ((3, 3), (2, 4)):
         f, w = drawn_map(draw, rows, columns)
-        x, v = draw.tensor(columns, requires_grad=True), draw.tensor(rows)
+        x, v = draw.tensor(columns, requires_grad=True), both_signs(draw, rows)
         (want,) = torch.autograd.grad(f.program(x), x, v)
         seen = student.observe("product", f.program, x, v)
         facts = {**seen, "held": None, "want": want}
         assert_gradient(
-            seen["result"],
+            like(seen["result"], want),
             want,
             WRONG_PRODUCT,
+            **ROUGH,
             inputs={"f": f, "W": w, "x": x, "v": v},
             facts=facts,
         )
@@ -52,7 +54,7 @@ def test_the_numbers_of_s(student):
         f = Formula(text, u=u)
         seen = student.observe("product", f.program, x, ones)
         assert_gradient(
-            seen["result"],
+            like(seen["result"], want),
             want,
             WRONG_PRODUCT,
             **PRINTED,
@@ -87,9 +89,10 @@ def test_the_numbers_of_s_shopping(student):
         )
         x = torch.tensor([goods[name]], requires_grad=True)
         seen = student.observe("product", f.program, x, v)
+        right = torch.tensor([want])
         assert_gradient(
-            seen["result"],
-            torch.tensor([want]),
+            like(seen["result"], right),
+            right,
             WRONG_PRODUCT,
             inputs={"f": f, **others, "x": x, "v": v},
             facts=seen,
@@ -108,9 +111,10 @@ def test_the_jacobian_of_a_drawn_map(student, draw):
         want = torch.autograd.functional.jacobian(f.program, x.detach())
         with helpers.drawn_freed(student, "jacobian", x, f.program):
             assert_tensor(
-                student.jacobian(f.program, x),
+                like(student.jacobian(f.program, x), want),
                 want,
                 WRONG_JACOBIAN,
+                **ROUGH,
                 inputs={"f": f, "W": w, "x": x},
             )
 
@@ -118,17 +122,10 @@ def test_the_jacobian_of_a_drawn_map(student, draw):
 @check(points=0.5, about="jacobian", needs=test_the_jacobian_of_a_drawn_map)
 def test_the_jacobian_of_a_matrix(student, draw):
     """the Jacobian of W @ x is W"""
-    w = draw.tensor(draw.integer(1, 5), draw.integer(2, 5))
+    w = draw.tensor(draw.integer(2, 5), draw.integer(2, 5))
     f, x = Formula("W @ x", W=w), draw.tensor(w.shape[1], requires_grad=True)
-    # Nothing is rounded here but by float32 on the way, to 1e-8.
-    assert_tensor(
-        student.jacobian(f.program, x),
-        w,
-        WRONG_JACOBIAN,
-        rtol=1e-12,
-        atol=1e-12,
-        inputs={"f": f, "W": w, "x": x},
-    )
+    got, inputs = student.jacobian(f.program, x), {"f": f, "W": w, "x": x}
+    assert_tensor(like(got, w), w, WRONG_JACOBIAN, **ROUGH, inputs=inputs)
 
 
 # ------------------------------------------------------------------------------------ broadcast_dot
@@ -138,19 +135,21 @@ def test_the_jacobian_of_a_matrix(student, draw):
 def test_the_value_and_two_gradients(student, draw):
     """broadcast_dot returns z, dz/dx and dz/dy"""
     for size in (3, draw.integer(4, 6)):
-        x, a, b = draw.tensor(requires_grad=True), draw.tensor(size), draw.tensor(size)
+        x, a, b = draw.tensor(requires_grad=True), draw.tensor(size), both_signs(draw, size)
         with helpers.drawn_freed(student, "broadcast_dot", x, a, b):
             assert_dot(student.broadcast_dot(x, a.clone(), b.clone()), x, a, b)
 
 
-@check(points=0.5, about="broadcast_dot", needs=test_the_value_and_two_gradients)
+@check(points=0.25, about="broadcast_dot", needs=test_the_value_and_two_gradients)
 def test_the_numbers_of_c13(student):
     """x = 5 gives z = 370, dz/dx = 74, dz/dy = (4, 7, 9)"""
     x = torch.tensor(5.0, requires_grad=True)
     a, b = torch.tensor([2.0, 3.0, 5.0]), torch.tensor([4.0, 7.0, 9.0])
     got = student.broadcast_dot(x, a, b)
     assert_dot(got, x, a, b)
-    for mine, right, message in zip(
+    for mine, number, message in zip(
         got, (370.0, 74.0, [4.0, 7.0, 9.0]), (WRONG_Z, WRONG_DX, WRONG_DY), strict=True
     ):
-        assert_tensor(mine, torch.tensor(right), message, inputs={"x": x, "a": a, "b": b})
+        right = torch.tensor(number)
+        got = like(mine, right, shape=True)
+        assert_tensor(got, right, message, **ROUGH, inputs={"x": x, "a": a, "b": b})

@@ -4,6 +4,7 @@ other.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import csv
 import json
@@ -20,6 +21,7 @@ from typing import Any
 import jsonschema
 import pytest
 from batch_process import stable_files
+from factories.long_texts import notebook
 
 import grader
 from grader.classroom.batch import outputs
@@ -955,7 +957,7 @@ def test_pages_withhold_what_hidden_checks_asked_until_they_are_revealed(
     """This includes pages of submissions that are not graded again."""
     (tmp_path / "class" / "bob" / "tiny.py").write_text(RIGHT.replace("20.0", "19.0"))
     page = tmp_path / "out" / "reports" / "bob.html"
-    asked, closed = "19.0", "This check is hidden, so its inputs are not shown."
+    asked, closed = "20.0", "This check is hidden, so its inputs are not shown."
     told = []
     for reveal in (False, True, False):
         batch(reveal=reveal)
@@ -1038,3 +1040,41 @@ def test_what_is_done_is_given_before_what_was_raised_beside_it(
             given.append(one)
     hosts.close()
     assert sorted(given) == [1, 2, 3, 4, 5, 6, 7]
+
+
+LONG = {
+    "one line": "x" + " " * 5_000 + "y\n",
+    "many statements": RIGHT + "def func():\n" + " pass\n" * 25_000,
+    "many bytes": RIGHT + "#" * (256 << 10),
+}
+
+
+def test_the_supervisor_reads_no_text_and_a_long_one_has_a_verdict(
+    batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What parses a student's text may be killed. 5,000 blanks in a line with a syntax error, or an
+    unused function of many statements, took minutes.
+    """
+    mark = "# torch.func" + "!" * 20
+    place = tmp_path / "class"
+    for name, text in LONG.items():
+        (place / name).mkdir()
+        (place / name / "tiny.py").write_text(text + mark)
+    (place / "bob" / "tiny.py").write_text(WRONG + mark)
+    (place / "alice" / "tiny.py").unlink()
+    (place / "alice" / "tiny.ipynb").write_text(notebook(RIGHT + mark, f"# scratch\n{mark}"))
+
+    parse = ast.parse
+
+    def refused(text: str, *args: Any, **kwargs: Any) -> Any:
+        assert mark not in text
+        return parse(text, *args, **kwargs)
+
+    monkeypatch.setattr(ast, "parse", refused)
+    assert batch() is ExitCode.OK
+    table = grades_table(tmp_path / "out")
+    assert float(table["alice"]["score"]) == float(table["alice"]["max"])
+    assert table["bob"]["state"] == "graded"
+    assert "SyntaxError" in table["one line"]["remarks"]
+    assert "too long" in table["many statements"]["remarks"]
+    assert "larger than 256 KB" in table["many bytes"]["remarks"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from factories.gradebook import COLUMNS, SLOPES, make_check, make_lesson, make_report
 from factories.random_gradebook import random_columns, random_entries
 
 from grader.classroom.gradebook.records import GradebookEntry
@@ -16,6 +17,7 @@ from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.disk_rows import RowsOnDisk
 from grader.classroom.statistics.records import Row
+from grader.core.report import Outcome, WrongExpression
 
 
 @pytest.mark.parametrize("count", [0, 1, 30])
@@ -48,6 +50,14 @@ def test_what_was_passed_over_is_listed_with_its_reason() -> None:
     )
     assert "<b>&lt;b&gt;notes.docx</b> does not have the name of a lesson" in page
     assert '<p class="empty">Nothing.</p>' not in page
+
+
+def test_a_group_of_wrong_answers_shows_the_wrong_expression() -> None:
+    wrong = WrongExpression(3, 8, 3, 13, "x + 1", "return x + 1")
+    check = make_check(SLOPES.checks[1], Outcome.FAILED, signature="s", wrong_expression=wrong)
+    report = make_report("ada", [make_lesson(SLOPES, [check])])
+    page = "".join(render_class([GradebookEntry("ada", (), report=report)], COLUMNS))
+    assert "Only this is wrong: `x + 1` in line 3." in page
 
 
 def test_who_has_no_report_has_no_link() -> None:

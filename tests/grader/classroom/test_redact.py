@@ -44,12 +44,13 @@ def report_with_secrets(
         actual=SECRET,
         inputs={"x": SECRET},
         source_line=3,
-        source_text=f"return {SECRET}",
+        source_text="return x",
         output=SECRET,
         seed=4,
         note=SECRET,
         diagnosed_by="repair",
-        wrong_expression=WrongExpression(3, 8, 3, 14, SECRET, f"return {SECRET}"),
+        wrong_expression=WrongExpression(3, 8, 3, 9, "x", "return x"),
+        open_message="1 of 3 elements are wrong" if hidden else None,
     )
     lesson = LessonResult("tiny", "Tiny", status, 0.0, 2.0, checks=(check,))
     return Report(
@@ -73,7 +74,28 @@ def test_nothing_of_what_a_hidden_check_asked_is_left(outcome: Outcome) -> None:
     assert (check.title, check.outcome, check.max_points, check.diagnosis_title, check.hint) == (
         "doubles x", outcome, 2.0, "x is squared", "double it",
     )  # fmt: skip
-    assert check.message == WITHHELD
+    assert check.message == (
+        "1 of 3 elements are wrong (This check is hidden, so its inputs are not shown.)"
+    )
+
+
+def test_the_students_own_text_stays() -> None:
+    """It is the line that ran, and the expression that the search found."""
+    whole = report_with_secrets(Outcome.FAILED, hidden=True)
+    (check,), (before,) = (one.lessons[0].checks for one in (withheld(whole), whole))
+    assert (check.source_line, check.source_text) == (3, "return x")
+    assert (check.wrong_expression, check.diagnosed_by) == (before.wrong_expression, "repair")
+
+
+def test_without_anything_open_to_say_that_much_is_said() -> None:
+    report = report_with_secrets(Outcome.FAILED, hidden=True)
+    bare = replace(report.lessons[0].checks[0], open_message=None)
+    report = replace(report, lessons=(replace(report.lessons[0], checks=(bare,)),))
+    (check,) = withheld(report).lessons[0].checks
+    assert (check.message, check.evidence) == (WITHHELD, None)
+    open_one = replace(bare, open_evidence="Pass create_graph=True.")
+    report = replace(report, lessons=(replace(report.lessons[0], checks=(open_one,)),))
+    assert withheld(report).lessons[0].checks[0].evidence == "Pass create_graph=True."
 
 
 def test_a_limit_that_was_hit_is_said_also_of_a_hidden_check() -> None:
@@ -97,7 +119,9 @@ def test_a_file_that_could_not_be_loaded_says_why_under_every_check() -> None:
 def test_what_is_said_in_place_of_it_is_in_the_readers_language() -> None:
     tr = engine_catalogue("ko")
     (check,) = withheld(report_with_secrets(Outcome.FAILED, hidden=True), tr).lessons[0].checks
-    assert check.message == tr.texts[WITHHELD]
+    assert check.message == (
+        "1 of 3 elements are wrong (비공개 검사이므로 입력을 보여 주지 않습니다.)"
+    )
 
 
 def test_withholding_leaves_the_report_itself_as_it_was() -> None:

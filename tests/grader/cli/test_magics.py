@@ -228,7 +228,11 @@ def test_a_right_cell_gets_full_marks(
 
 @pytest.mark.parametrize(
     ("code", "said"),
-    [("", "has no code below it"), ("a\0", "line 1 holds"), ("#" * (1 << 20), "larger than 1 MB")],
+    [
+        ("", "has no code below it"),
+        ("a\0", "line 1 holds"),
+        ("#" * (1 << 20), "larger than 256 KB"),
+    ],
 )
 def test_a_cell_that_is_no_lesson_is_told_so(
     kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, code: str, said: str

@@ -40,7 +40,7 @@ def test_a_course_about_something_else_is_verified(
         verify_course(savings_course, (), seeds=1, workers=1, table=False, write_stubs=False)
         is ExitCode.OK
     )
-    assert capsys.readouterr().out.splitlines() == ["1 lesson, 4 gradings, 1 seed: no problems"]
+    assert capsys.readouterr().out.splitlines() == ["1 lesson, 8 gradings, 1 seed: no problems"]
 
 
 def test_a_submission_to_it_is_graded_and_its_mistake_is_named(

@@ -487,15 +487,25 @@ def test_comparing_changes_neither_file() -> None:
 # -------------------------------------------------------------------------------- lines and anchors
 
 
-def test_an_anchor_is_the_last_return() -> None:
+def test_an_anchor_is_the_only_return_if_every_call_ends_there() -> None:
     assert FILE.anchor("direct") == line_of("return s(x)")
-    assert FILE.anchor("Twice.forward") == line_of("return x.mul(2)")
+    assert source("def f(x):\n    with g():\n        return x\n").anchor("f") == 3
+    inside = "def f(x):\n    def g():\n        return 1\n    return g\n"
+    assert source(inside).anchor("f") == 4
 
 
-def test_an_anchor_without_a_return_is_the_first_line() -> None:
+@pytest.mark.parametrize(
+    "body", ["if x:\n        return x\n    return 0", "if x:\n        return x", "print(x)"]
+)
+def test_an_anchor_is_the_first_line_if_a_call_may_end_elsewhere(body: str) -> None:
+    file = source(f"\ndef f(x):\n    {body}\n")
+    assert file.anchor("f") == 2
+    assert file.return_lines("f") == {n for n in (4, 5) if "return" in file.line(n)}
+
+
+def test_an_anchor_of_a_class_or_a_constant_is_the_first_line() -> None:
     assert FILE.anchor("Twice") == line_of("class Twice")
     assert FILE.anchor("LIMIT") == line_of("LIMIT: float")
-    assert source("\ndef f(x):\n    print(x)\n").anchor("f") == 2
 
 
 def test_an_anchor_of_a_missing_method_is_the_class_and_of_a_missing_name_none() -> None:

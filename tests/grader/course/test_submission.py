@@ -426,7 +426,7 @@ def test_a_file_over_the_cap_is_a_problem_and_one_at_the_cap_is_none(tmp_path: P
     files = {"tiny.py": b"#" * (MAX_FILE_BYTES + 1), "small.py": b"#" * MAX_FILE_BYTES}
     for place in (write_folder(tmp_path / "work", files), write_zip(tmp_path / "work.zip", files)):
         found = read_submission(place, LESSONS)
-        assert problem(found["tiny"]) == "tiny.py is larger than 1 MB"
+        assert problem(found["tiny"]) == "tiny.py is larger than 256 KB. Keep what the lesson needs"
         assert found["small"].problem is None
 
 

@@ -126,7 +126,7 @@ def test_a_lesson_that_grows_is_read_up_to_its_cap(tmp_path: Path) -> None:
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert problem == "alice.zip/tiny.py is larger than 1 MB"
+    assert problem == "alice.zip/tiny.py is larger than 256 KB. Keep what the lesson needs"
     assert peak < 8 * MAX_FILE_BYTES
 
 
@@ -362,7 +362,7 @@ def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
     assert digest(one("tiny.py")) != digest(one("tiny.py", "y"))
     assert digest(one("a.py", "", "a.py is empty")) == digest(one("b/a.py", "", "b/a.py is empty"))
     assert digest(one("a.py", "", "a.py is empty")) != digest(
-        one("a.py", "", "a.py is larger than 1 MB")
+        one("a.py", "", "a.py is larger than 256 KB. Keep what the lesson needs")
     )
     assert digest(one("a.py", "", "two: a.py and b.py", ("b.py",))) == digest(
         one("c.py", "", "two: c.py and d.py", ("d.py",))

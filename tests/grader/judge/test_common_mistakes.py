@@ -44,6 +44,7 @@ def named(
     facts: dict[str, Any] | None = None,
     solution: str = PLAIN,
     inputs: dict[str, Any] | None = None,
+    call: LastCall | None = None,
 ) -> tuple[str | None, str]:
     """Return the id and the text of what the engine recognizes in a failure."""
     nothing: Any = None
@@ -59,6 +60,7 @@ def named(
         inputs or {},
         facts or {},
         error,
+        call,
     )
     student: Any = SimpleNamespace(source=Source(source, "f.py"))
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
@@ -94,8 +96,6 @@ def named(
         (ROUNDED * (1 + 2e-8), ROUNDED, "common_few_digits", "about 7 digits"),
         (ROUNDED * (1 + 1e-3), ROUNDED, None, ""),
         (torch.zeros(3).double(), 1e-9 * ROUNDED, None, ""),
-        (LEAF.detach(), LEAF * 1, "common_result_without_graph", "does not require grad"),
-        (LEAF * 1, LEAF.detach(), None, ""),
         (WANTED.log() * torch.inf, WANTED.log(), "common_not_finite", "6 of 6 values are NaN, inf"),
         (torch.tensor([1.0, torch.inf]), torch.tensor([1.0, 2.0]), "common_not_finite", "1 of 2"),
         (torch.tensor([9.0, torch.nan]), torch.tensor([1.0, 2.0]), None, ""),
@@ -113,6 +113,47 @@ def test_values(actual: Any, expected: Any, name: str | None, says: str) -> None
     found, words = named(actual, expected)
     assert found == name
     assert says in words
+
+
+def test_a_result_without_graph_is_right_otherwise_and_comes_from_a_call() -> None:
+    """What a scenario measured has no graph in any case, and a rounded value is not right."""
+    call = LastCall("g", (LEAF,), {}, True)
+    wanted = LEAF.double() / 3
+    found, words = named(wanted.detach(), wanted, call=call)
+    assert found == "common_result_without_graph"
+    assert "does not require grad" in words
+    assert named(wanted.detach(), wanted)[0] is None
+    assert named(wanted, wanted.detach(), call=call)[0] is None
+    for rounded in (wanted.detach() * (1 + 1e-8), wanted.detach().float().double()):
+        assert named(rounded, wanted, call=call)[0] in (
+            "common_few_digits",
+            "common_rounded_to_float32",
+        )
+
+
+def test_the_causes_of_nan_are_not_those_of_infinity() -> None:
+    right = torch.tensor([1.0, 2.0])
+    for wrong, cause, other in (
+        (torch.nan, "0 / 0", "overflows"),
+        (torch.inf, "overflows", "0 / 0"),
+        (-torch.inf, "logarithm of 0", "0 / 0"),
+    ):
+        found, words = named(torch.tensor([1.0, wrong]), right)
+        assert found == "common_not_finite"
+        assert cause in words and other not in words
+
+
+@pytest.mark.parametrize(
+    ("got", "advice"),
+    [("[]", "too few"), ("[2]", "too few"), ("[5, 3]", "too many"), ("[3, 1]", "is right")],
+)
+def test_only_a_gradient_that_is_too_large_is_told_to_sum(got: str, advice: str) -> None:
+    text = f"Function FBackward returned an invalid gradient at index 0 - got {got} but expected"
+    error = StudentCodeError("RuntimeError", f"{text} shape compatible with [3]")
+    found, words = named(error=error)
+    assert found == "common_gradient_shape"
+    assert advice in words
+    assert ("Sum over" in words) is (advice == "too many")
 
 
 def test_nothing_is_returned() -> None:
@@ -237,7 +278,9 @@ def test_an_old_gradient_without_a_copy() -> None:
     found, words = named(zero, WANTED, source=source.format(""))
     assert found == "common_grad_kept_by_reference"
     assert words.startswith("old in line 2 is .grad itself")
-    assert named(zero, WANTED, source=source.format(".clone()"))[0] is None
+    for copied in (".clone()", " * 1", " + 0", ".sum()"):  # each has memory of its own
+        assert named(zero, WANTED, source=source.format(copied))[0] is None
+    assert named(zero, WANTED, source=source.format(".detach()"))[0] == found
     assert named(WANTED + 1, WANTED, source=source.format(""))[0] is None
 
 
@@ -291,6 +334,10 @@ def test_an_exception_is_swallowed() -> None:
     assert "line 4" in words
     for handler in (("KeyError", "return 0"), ("Exception", "raise")):
         assert named(0, wanted, source=source.format(*handler), **details)[0] is None
+    details["solution"] = "def f(x):\n    if x < 0:\n        raise ValueError('x')\n    return x\n"
+    assert named(0, wanted, source=source.format("Exception", "return 0"), **details)[0] is None
+    raised = source.replace("return g(x)", "raise ValueError").format("Exception", "return 0")
+    assert named(0, wanted, source=raised, **details)[0] == found
 
 
 class Scaled(torch.autograd.Function):

@@ -656,7 +656,7 @@ DRAWN = {
         None,
         "loss = PowBackward0",
     ),
-    ("chain_rule", "retain_grad_missing 2", "the_nine_numbers_of_s"): (
+    ("chain_rule", "retain_grad_missing 3", "the_nine_numbers_of_s"): (
         "result = MulBackward0",
         "result = MulBackward0",
     ),

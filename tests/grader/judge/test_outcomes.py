@@ -19,6 +19,7 @@ from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course
+from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.course.text_encoding import decode
 from grader.judge.exception_verdicts import raised, verdict_of
@@ -277,6 +278,55 @@ def test_a_known_mistake_is_named_with_its_evidence(
     assert (check.source_line, check.source_text) == (2, "return x * x")
 
 
+@pytest.mark.parametrize(
+    ("body", "ran"),
+    [
+        ("    if x.dim() == 1:\n        return 3 * x\n    return 2 * x", "return 3 * x"),
+        ("    if x.dim() == 1: return 3 * x\n    return 2 * x", "if x.dim() == 1: return 3 * x"),
+        ("    with open('/dev/null'):\n        return 3 * x\n    return x", "return 3 * x"),
+        (
+            "    try:\n        return 3 * x\n    finally:\n        y = 1\n    return y",
+            "return 3 * x",
+        ),
+        ("    if x.dim() == 2:\n        return x\n    y = 2 * x", "def double(x):"),
+        (
+            "    if x.dim() == 2:\n        return 3 * x[0]\n    return double(x[None])",
+            "return double(x[None])",
+        ),
+    ],
+    ids=["branch", "one line", "with", "finally", "no return", "recursion"],
+)
+def test_the_line_of_a_failure_is_the_return_that_ran(
+    host: ForkServerClient, small_course: Course, body: str, ran: str
+) -> None:
+    check = by_id(grade(host, small_course, with_double(f"def double(x):\n{body}")))["double"]
+    assert (check.outcome, check.source_text) == (Outcome.FAILED, ran)
+
+
+def test_a_scenario_tells_which_return_ran(host: ForkServerClient, small_course: Course) -> None:
+    wrong = "def triple(x):\n    if x.requires_grad:\n        return 3 * x + x ** 2 - x.data ** 2"
+    source = GOOD.replace("def triple(x): return", f"{wrong}\n    return")
+    check = by_id(grade(host, small_course, source))["gradient_of_triple"]
+    assert (check.outcome, check.source_line) == (Outcome.FAILED, 4)
+
+
+def test_the_return_of_a_call_that_raised_is_not_its_line(host: ForkServerClient) -> None:
+    """predict raises where the check expects it, so the only return never runs."""
+    course = load_course(find_course(None, here=Path(__file__)))
+    lesson = course.lesson("no_grad_and_detach")
+    text = without_markers(lesson.solution.read_text("utf-8"))
+    begin, end = text.index("def predict"), text.index("def cut")
+    wrong = (
+        "def predict(f, x):\n    before = torch.is_grad_enabled()\n"
+        "    torch.set_grad_enabled(False)\n    result = f(x)\n"
+        "    torch.set_grad_enabled(before)\n    return result\n\n\n"
+    )
+    file = LessonFile(lesson.id, lesson.filename, text[:begin] + wrong + text[end:])
+    result = grade_lesson(host, lesson, file, Settings(1, limits=course.limits)).result
+    check = next(one for one in result.checks if one.id.endswith("back_when_f_raises"))
+    assert (check.outcome, check.source_text) == (Outcome.FAILED, "def predict(f, x):")
+
+
 def test_what_needs_a_failed_check_is_skipped(host: ForkServerClient, small_course: Course) -> None:
     assert (
         outcomes(grade(host, small_course, with_double("def double(x): return x")))[
@@ -365,7 +415,7 @@ RAISING = {
         "dict came back",
     ),
     "a long line": (
-        "def double(x): return 1  # " + "x" * 900_000,
+        "def double(x): return 1  # " + "x" * 200_000,
         "failed",
         "int came back where a Tensor",
     ),

@@ -369,7 +369,7 @@ PLOTTED = {
     ("gradcheck", "divided_by_another_step", "row_by_output_column_by_input"): 1,
     ("finite_difference", "wrong_formula", "forward_difference_of_a_drawn_function"): 2,
     ("second_derivative", "another_norm", "penalty_of_a_drawn_critic"): 2,
-    ("second_derivative", "finite_differences", "second_derivative_of_a_drawn_function"): 1,
+    ("second_derivative", "one_derivative_short", "second_derivative_of_a_drawn_function"): 1,
     ("hooks", "clip_by_value", "long_gradient_is_capped"): 1,
 }
 """A mistake, a check that it fails, and the number of drawings in the plot."""
@@ -423,7 +423,7 @@ def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
         "class Sigmoid(torch.autograd.Function):\n"
         "    @staticmethod\n"
         "    def forward(ctx, x):\n"
-        "        while x.numel() == 3 and x.max() == 6.0: pass\n"
+        "        while x.numel() == 4 and x.max() == 6.0: pass\n"
         "        y = 1 / (1 + torch.exp(-x))\n"
         "        ctx.save_for_backward(y)\n"
         "        return y\n"

@@ -121,6 +121,35 @@ def test_the_nearest_donor_comes_first() -> None:
             "def f(x):\n    out = g(x)\n    flat = out.view(-1)\n    flat[0] = 1\n    return out\n",
             "def f(x):\n    return x.tolist()\n",
         ),
+        # nor what is put into a tensor that only has the size of an argument
+        (
+            "def f(x):\n    out = torch.zeros(x.numel())\n    for i in range(3):\n"
+            "        out[i] = x[i]\n    return out\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor what is put into the rows of a list
+        (
+            "def f(x):\n    rows = [[0]]\n    rows[0][0] = x\n    rows[0].append(x)\n"
+            "    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor what decides only about that
+        (
+            "def f(x):\n    rows = []\n    for one in x:\n        if one not in rows:\n"
+            "            rows.append(one)\n    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor a function inside
+        (
+            "def f(x):\n    def g(y):\n        return [y, *g(y + 1)]\n    return g(x)\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
+        # nor one that fills a list
+        (
+            "def f(x):\n    rows = []\n    def g(y):\n        if y:\n"
+            "            rows.append(y)\n            g(y - 1)\n    g(x)\n    return rows\n",
+            "def f(x):\n    return x.tolist()\n",
+        ),
         # a name that the student's file does not have
         ("def f(x):\n    return x\n", "import math\ndef f(x):\n    return math.exp(x)\n"),
     ],
@@ -128,6 +157,25 @@ def test_the_nearest_donor_comes_first() -> None:
 def test_a_donor_that_makes_the_students_code_useless_is_not_tried(wrong: str, right: str) -> None:
     texts = donated(wrong, right)
     assert not [one for one in texts if one.endswith((".log()", ".tolist()", ".exp(x)"))]
+
+
+def test_a_donor_replaces_at_most_half_of_a_function() -> None:
+    long = "x.exp() + x.sin() * (x.cos() - 1) / (2 * x.tan() + x.sinh()) + x.log()"
+    wrong = f"def f(x):\n    y = abs(x)\n    return {long}\n"
+    assert not donated(wrong, "def f(x):\n    y = abs(x)\n    return x.sqrt()\n")
+
+
+def test_backward_from_a_variable_is_an_effect_of_it() -> None:
+    wrong = "def f(x):\n    z = x ** 3\n    z.backward()\n    return x.grad * z\n"
+    right = wrong.replace("x.grad * z", "x.grad")
+    assert ast.unparse(ast.parse(right)) in donated(wrong, right)
+
+
+def test_the_variable_that_is_assigned_to_is_not_replaced() -> None:
+    wrong = "def f(a, b):\n    a, b = int(a), int(b)\n    c = a * b\n    return c\n"
+    right = "def f(a, b):\n    c = int(a), int(b)\n    c = a * b\n    return c\n"
+    places = {wrong[slice(*edit.main.shown)] for edit in donated(wrong, right).values()}
+    assert "a, b" not in places
 
 
 def test_a_donor_that_bypasses_the_students_helper_is_not_tried() -> None:

@@ -48,6 +48,7 @@ def function(body: str) -> str:
         ("x * x", "x * y", "x"),
         ("z.backward()", "z.backward(retain_graph=True)", "z.backward()"),
         ("x if y else 0", "0 if y else x", "x if y else 0"),
+        ("1.0 * x", "y * x", "1.0"),
     ],
 )
 def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> None:
@@ -64,6 +65,8 @@ def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> 
         ("y.add(1)", "y.add_(1)"),
         ("y.zero_()", "pass"),
         ("a(y)\n    b(y)", "b(y)\n    a(y)"),
+        ("a = 1.0\n    b = 1.0", "a = y\n    b = y"),
+        ("a, y = 0, int(y)", "a, y = (a, y)"),
     ],
 )
 def test_statements_are_changed(wrong: str, right: str) -> None:

@@ -1,0 +1,158 @@
+"""Read students' texts in another process, which is replaced if a text takes too much of it."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import subprocess
+import sys
+import threading
+from typing import Any, BinaryIO, cast
+
+from grader.core.errors import EngineFault
+from grader.core.limits import MIB
+from grader.core.proc import OUT_OF_MEMORY, oom_kills
+from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.course.lesson_file import LessonFile
+from grader.course.text_encoding import writable
+from grader.runtime import TEXT_PROCESS
+from grader.runtime.text_process import MEMORY_BYTES, SECONDS
+from grader.worker.wire.frames import BrokenFrame, read_frame, write_frame
+
+WALL_SECONDS = 10.0 if sys.platform == "win32" else 60.0
+"""How long the process may take. Windows does not limit processor time; elsewhere a process that
+takes so long has waited for a processor.
+"""
+OVER_BUDGET = (
+    "{path} takes more than {seconds} s or {megabytes} MB of memory to be read before it is run."
+    " Keep what the lesson needs"
+)
+
+
+OF_THE_TEXT = [
+    getattr(signal, name) for name in ("SIGXCPU", "SIGSEGV", "SIGABRT") if hasattr(signal, name)
+]
+"""Signals that end the process because of a text: too much time, or too deep for Python's parser.
+Somebody else sends any other.
+"""
+
+
+class OverBudget(Exception):
+    """A text took too much time or memory."""
+
+
+class TextReader:
+    """A process that reads texts (``text_process``), started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._oom_kills = 0
+
+    def decode(
+        self, lesson: str, path: str, data: bytes | None, *, notebook: bool = False
+    ) -> LessonFile:
+        """Return a file's bytes as a lesson, like ``text_encoding.decode``. A file that takes too
+        much time or memory has the problem that says so.
+        """
+        asked = {"lesson": lesson, "path": path, "readable": data is not None}
+        try:
+            answer = self._ask({"do": "read", **asked, "notebook": notebook}, data or b"")
+        except OverBudget:
+            facts = {"seconds": str(SECONDS), "megabytes": str(MEMORY_BYTES // MIB)}
+            return LessonFile.wrong(lesson, writable(path), OVER_BUDGET, facts)
+        return LessonFile.from_json(answer)
+
+    def excerpt(self, text: str, name: str, *, imports: bool = False) -> str:
+        """Return the part of a text that one definition needs, like ``course.excerpt``; empty if
+        that takes too much time or memory.
+        """
+        try:
+            asked = {"do": "excerpt", "name": name, "imports": imports}
+            return str(self._ask(asked, text.encode("utf-8")))
+        except OverBudget:
+            return ""
+
+    def _ask(self, request: dict[str, Any], blob: bytes) -> Any:
+        """Return the process's answer; raise OverBudget, or EngineFault if the host is at fault.
+
+        Only a new process decides that a text is over the budget: what earlier texts left in the
+        memory of a process must not count.
+        """
+        is_new = self._process is None
+        try:
+            return self._answer(request, blob)
+        except OverBudget:
+            self.close()
+            if is_new:
+                raise
+        return self._answer(request, blob)
+
+    def _answer(self, request: dict[str, Any], blob: bytes) -> Any:
+        process = self._started()
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        watch = threading.Timer(WALL_SECONDS, end)
+        watch.daemon = True
+        watch.start()
+        try:
+            write_frame(cast(BinaryIO, process.stdin), request, blob)
+            frame = read_frame(cast(BinaryIO, process.stdout))
+        except (OSError, BrokenFrame):
+            frame = None
+        finally:
+            watch.cancel()
+        if frame is None:
+            raise self._ended(late=late.is_set())
+        if "fault" in frame.body:
+            raise EngineFault(str(frame.body["fault"]))
+        if "value" not in frame.body:
+            raise OverBudget
+        return frame.body["value"]
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self._oom_kills = oom_kills()
+            self._process = subprocess.Popen(
+                isolated_command(TEXT_PROCESS),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=scrubbed_environment(),
+                start_new_session=True,  # Ctrl-C reaches only the caller
+            )
+        return self._process
+
+    def _ended(self, *, late: bool) -> Exception:
+        """Return what it means that the process ended during a request."""
+        assert self._process is not None
+        code = self._process.wait()
+        self.close()
+        if -code in OF_THE_TEXT or (late and sys.platform == "win32"):
+            return OverBudget()
+        if late:
+            return EngineFault(f"the computer was too busy to read a text in {WALL_SECONDS:g} s")
+        if oom_kills() > self._oom_kills:
+            return EngineFault(OUT_OF_MEMORY)
+        return EngineFault(f"the process that reads texts ended with exit status {code}")
+
+    def close(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            for stream in (process.stdin, process.stdout):
+                with contextlib.suppress(OSError):  # data that a dead process did not read
+                    if stream is not None:
+                        stream.close()
+            try:
+                process.wait(1)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def __enter__(self) -> TextReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
