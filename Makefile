@@ -26,7 +26,7 @@ prove: $(READY_TO_TEST)  ## what takes longer: all attacks, all mutants, twenty 
 	$(BIN)/grade verify --lang ko --keep .proof/verify.sqlite
 	$(BIN)/grade verify --seeds 20 --table --keep .proof/verify.sqlite
 
-matrix:  ## verify the course with the newest, the pinned and the oldest torch; needs uv
+matrix:  ## verify the course with the oldest, pinned and newest torch, on two Pythons; needs uv
 	$(PYTHON) tests/matrix.py
 
 pictures: $(READY_TO_TEST)  ## the documentation's pictures and its page of commands; needs Chromium

@@ -151,7 +151,8 @@ def linked(student, x, y):
             return grad * y, grad * x
 
     function = student.as_callable(Product)
-    node = function(*leaves).grad_fn
+    result = function(*leaves)  # before torch 2.13, a node is of no use without its result
+    node = result.grad_fn
     straight = [
         getattr(parent, "variable", None) is leaf
         for (parent, _), leaf in zip(getattr(node, "next_functions", ()), leaves, strict=False)

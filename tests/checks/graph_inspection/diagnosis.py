@@ -7,6 +7,7 @@ looks at which of them raise too.
 """
 
 from collections import Counter
+from functools import lru_cache
 from itertools import takewhile
 
 import torch
@@ -36,7 +37,15 @@ answer = import_helpers(__file__).answer
 def root_node(failure):
     """Return the root's node in the failure's graph; None if there is no graph, or no node."""
     build, tensors = failure.facts.get("build"), failure.facts.get("tensors")
-    return build(*tensors.values()).grad_fn if build else None
+    return built(build, *tensors.values()).grad_fn if build else None
+
+
+@lru_cache(maxsize=4)
+def built(build, *tensors):
+    """Return a graph's root, and keep it: before torch 2.13, the node of a Function that is written
+    in Python is of no use without its result.
+    """
+    return build(*tensors)
 
 
 def entries(value, about):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import tomllib
+from types import ModuleType
 
 import pytest
 from packaging.requirements import Requirement
@@ -28,6 +30,18 @@ ROWS = {
         r"^\| ([a-z]\w*) \| (\d+ \| .* of .*) \|$", TEXT, flags=re.MULTILINE
     )
 }
+
+
+def load_matrix() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("matrix", ROOT / "tests" / "matrix.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+matrix = load_matrix()
 
 
 def counts(lesson: Lesson) -> list[int]:
@@ -71,15 +85,10 @@ def test_the_sums_are_those_of_the_rows() -> None:
 
 def test_the_ranges_are_what_the_matrix_verified() -> None:
     """torch's range goes from the oldest row to the newest, with the pinned one in between."""
-    rows = {
-        cells[0]: cells[1:]
-        for line in re.findall(r"<!-- make matrix -->\n(.*?)<!-- end -->", TEXT, re.DOTALL)[
-            0
-        ].splitlines()
-        if (cells := line.strip("| ").split(" | "))[0] in ("newest", "pinned", "oldest")
-    }
-    assert all(cells[-1] == "0" for cells in rows.values())
-    verified = {name: Version(cells[1]) for name, cells in rows.items()}
+    rows = matrix.rows_in(TEXT)
+    assert {f"{choice} 3.11" for choice in matrix.CHOICES} <= rows.keys()
+    assert {cells[6] for cells in rows.values()} == {"0"}
+    verified = {choice: Version(rows[f"{choice} 3.11"][2]) for choice in matrix.CHOICES}
     assert str(verified["pinned"]) == PINNED["torch"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     (torch,) = (
@@ -89,3 +98,11 @@ def test_the_ranges_are_what_the_matrix_verified() -> None:
     oldest, newest = verified["oldest"], verified["newest"]
     assert f"{oldest.major}.{oldest.minor - 1}.9" not in torch
     assert f"{newest.major}.{newest.minor + 1}.0" not in torch
+
+
+def test_scenarios_and_rules_were_verified_with_the_oldest_versions() -> None:
+    """They use what differs between versions of torch. If this fails, run
+    ``python tests/matrix.py "oldest 3.11"``, which verifies the course and writes the row.
+    """
+    *_, digest = matrix.rows_in(TEXT)["oldest 3.11"]
+    assert digest == matrix.rules_digest()
