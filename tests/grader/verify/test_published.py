@@ -15,6 +15,7 @@ from grader.classroom.publish.filter import check_names
 from grader.course.course import Lesson
 from grader.course.manifest import find_course, load_course
 from grader.verify.promises import contract_of
+from grader.verify.spoilers import spoiler_pairs
 
 ROOT = find_course()
 COURSE = load_course(ROOT)
@@ -79,7 +80,9 @@ def test_the_sums_are_those_of_the_rows() -> None:
         f"prints this table: {checks} checks, {mistakes} wrong answers, {near_misses} near misses"
         f" and {accepted} other right answers." in said
     )
-    cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted
+    generated = sum(len(pair) for lesson in COURSE.lessons for pair in spoiler_pairs(lesson))
+    assert f"{generated} generated answers" in said
+    cases = 2 * len(COURSE.lessons) + mistakes + near_misses + accepted + generated
     assert f"`make prove` makes {cases * 20:,} gradings from 20 seeds." in said
 
 
