@@ -123,10 +123,10 @@ def test_inputs_of_pieces(student, draw):
     """inputs_of gives the index of the piece that was used"""
     first, second, third = draw.sample("pqr", 3)
     edges = {name: ("SplitBackward0", place) for place, name in enumerate("pqr")}
-    graph = Graph(
-        f"p, q, r = x.chunk(3)\nroot = {first} {draw.choice('+-*')} {second}",
-        {"x": draw.tensor(6, requires_grad=True)},
-    )
-    helpers.assert_rows(graph.ask(student, "inputs_of"), [edges[first], edges[second]], graph)
-    graph = Graph(f"p, q, r = x.chunk(3)\nroot = {third}.sum()", graph.tensors)
+    tensors = {"x": draw.tensor(6, requires_grad=True)}
+    for left, right in ((first, second), (second, first)):
+        text = f"p, q, r = x.chunk(3)\nroot = {left} {draw.choice('+-*')} {right}"
+        graph = Graph(text, tensors)
+        helpers.assert_rows(graph.ask(student, "inputs_of"), [edges[left], edges[right]], graph)
+    graph = Graph(f"p, q, r = x.chunk(3)\nroot = {third}.sum()", tensors)
     helpers.assert_rows(graph.ask(student, "inputs_of"), [edges[third]], graph)
