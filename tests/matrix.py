@@ -18,12 +18,22 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "tests" / "README.md"
+DEPENDENCIES = [
+    re.match(r"[\w-]+", line)[0]  # type: ignore[index]
+    for line in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+        "dependencies"
+    ]
+]
 CHOICES = {
-    "oldest": ["--resolution", "lowest-direct", "--no-build"],
+    "oldest": [
+        *("--resolution", "lowest-direct"),
+        *(word for name in DEPENDENCIES for word in ("--no-build-package", name)),
+    ],
     "pinned": ["--constraint", ".ci/constraints.txt"],
     "newest": ["--upgrade"],
 }
