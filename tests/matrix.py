@@ -23,16 +23,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "tests" / "README.md"
-DEPENDENCIES = [
-    re.match(r"[\w-]+", line)[0]  # type: ignore[index]
-    for line in tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
-        "dependencies"
-    ]
-]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+DEPENDENCIES = [re.split(r"[^\w-]", line)[0] for line in PROJECT["dependencies"]]
 CHOICES = {
     "oldest": [
         *("--resolution", "lowest-direct"),
-        *(word for name in DEPENDENCIES for word in ("--no-build-package", name)),
+        *(word for name in DEPENDENCIES for word in ("--only-binary", name)),
     ],
     "pinned": ["--constraint", ".ci/constraints.txt"],
     "newest": ["--upgrade"],
