@@ -187,7 +187,7 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
-        return grad_output * (y * (1 - y) + 1e-8)
+        return grad_output * (y * (1 - y) + 1e-9)
 
 
 # %% needs_an_element
