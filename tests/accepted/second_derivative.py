@@ -232,7 +232,7 @@ def gradient_penalty(f, x):
     return total / x.shape[0]
 
 
-# %% forward_mode
+# %% forward_mode [torch>=2.13]
 # Dual numbers for the second differentiation: forward over reverse.
 import torch
 import torch.autograd.forward_ad as forward
