@@ -115,12 +115,7 @@ class Results:
                 open_evidence=open_evidence(diagnosis),
             )
         if verdict.outcome in DIAGNOSED:
-            values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
-            values |= in_cells(verdict.facts, source)
-            texts = {name: show_fact(value, tr) for name, value in values.items()}
-            if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
-                texts["expected"], texts["actual"] = pair(expected, actual)  # so that they differ
-            run.failures[check.id] = KnownFailure(check, Behavior.of(verdict), texts)
+            run.failures[check.id] = known_failure(run, verdict, expected, actual)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size
         return result
@@ -240,3 +235,17 @@ def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
             yield CheckResult.from_json(test["metadata"]["check"])
         else:
             raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")
+
+
+def known_failure(
+    run: SubmissionRun, verdict: CheckVerdict, expected: Any, actual: Any
+) -> KnownFailure:
+    """Return the failure of the check that just ran, with its values as text; ``expected`` and
+    ``actual`` are the described ones.
+    """
+    values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
+    values |= in_cells(verdict.facts, run.session.source)
+    texts = {name: show_fact(value, run.tr) for name, value in values.items()}
+    if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
+        texts["expected"], texts["actual"] = pair(expected, actual)  # so that they differ
+    return KnownFailure(run.check, Behavior.of(verdict), texts)

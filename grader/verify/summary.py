@@ -64,24 +64,7 @@ def judge_lesson(
     mistakes = [case for case in cases if case.kind == "mistake"]
     near_misses = [case for case in cases if case.kind == "near miss"]
     accepted = [case for case in cases if case.kind == "accepted"]
-    shown = {mistake_id(case.name) for case in mistakes}
-    shown |= {cell.name for cell in lesson.mistakes if not cell.applies()}
-    problems += [
-        f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
-        for name in about
-        if name not in shown
-    ]
-    problems += [
-        f"{lesson.id}: mistake {name} is not in diagnosis.toml"
-        for name in sorted(shown - set(about))
-        if not name.startswith(ENGINE)
-    ]
-    unknown = {mistake_id(case.name) for case in near_misses} - set(about)
-    problems += [
-        f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
-        for name in sorted(unknown)
-        if not name.startswith(ENGINE)
-    ]
+    problems += name_problems(lesson, about, mistakes, near_misses)
     problems += spoiler_problems(found)
     held = held_promises(lesson, found)
     problems += [
@@ -100,6 +83,24 @@ def judge_lesson(
         promises=tuple(held),
     )
     return proof, list(dict.fromkeys(problems))
+
+
+def name_problems(
+    lesson: Lesson, about: Iterable[str], mistakes: Iterable[Case], near_misses: Iterable[Case]
+) -> Iterator[str]:
+    """Yield mistakes without a wrong answer, and answers of which no mistake has the name."""
+    known = list(about)
+    shown = {mistake_id(case.name) for case in mistakes}
+    shown |= {cell.name for cell in lesson.mistakes if not cell.applies()}
+    for name in known:
+        if name not in shown:
+            yield f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
+    for name in sorted(shown.difference(known)):
+        if not name.startswith(ENGINE):
+            yield f"{lesson.id}: mistake {name} is not in diagnosis.toml"
+    for name in sorted({mistake_id(case.name) for case in near_misses}.difference(known)):
+        if not name.startswith(ENGINE):
+            yield f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
 
 
 def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
