@@ -107,14 +107,8 @@ class Results:
             diagnosed_by=diagnosis.by if diagnosis else None,
             needs=verdict.needs,
         )
-        if result.hidden and verdict.outcome in DIAGNOSED:
-            said = open_message(verdict, source, spec.about)
-            result = replace(
-                result,
-                open_message=show_fact(said, tr) if said else None,
-                open_evidence=open_evidence(diagnosis),
-            )
         if verdict.outcome in DIAGNOSED:
+            result = with_open_texts(run, result, verdict, diagnosis)
             run.failures[check.id] = known_failure(run, verdict, expected, actual)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size
@@ -249,3 +243,17 @@ def known_failure(
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
         texts["expected"], texts["actual"] = pair(expected, actual)  # so that they differ
     return KnownFailure(run.check, Behavior.of(verdict), texts)
+
+
+def with_open_texts(
+    run: SubmissionRun, result: CheckResult, verdict: CheckVerdict, diagnosis: Diagnosis | None
+) -> CheckResult:
+    """Return a hidden check's failure with the texts that betray no input."""
+    if not result.hidden:
+        return result
+    said = open_message(verdict, run.session.source, result.function)
+    return replace(
+        result,
+        open_message=show_fact(said, run.tr) if said else None,
+        open_evidence=open_evidence(diagnosis),
+    )
