@@ -1,6 +1,6 @@
 """Write everything that the program puts out for a class of 300, and compare two such folders.
 
-    python tests/golden.py class CLASS          write the class: answers of the catalogues, odd files
+    python tests/golden.py class CLASS          write the class: known answers, odd files
     python tests/golden.py write CLASS OUT      grade it, and write every kind of output to OUT
     python tests/golden.py compare OLD NEW      list what differs, except times and digests
 
@@ -180,7 +180,9 @@ def compare(old: Path, new: Path) -> int:
         differing += 1
         print(f"== {name}", "" if one and two else "is in one of them only")
         if one is not None and two is not None:
-            lines = difflib.unified_diff(one.splitlines(), two.splitlines(), "old", "new", "", "", 1)
+            lines = difflib.unified_diff(
+                one.splitlines(), two.splitlines(), "old", "new", "", "", 1
+            )
             print("\n".join(line[:300] for line in list(lines)[2:14]))
     print(f"{len(before)} and {len(after)} outputs, {differing} differ")
     return int(differing > 0)

@@ -8,12 +8,12 @@ from typing import Any
 
 from grader.core.sanitize import clean
 
-MAX_NODES = 200
+MAX_GRAPH_NODES = 200
 MAX_EDGES = 1000
 MAX_SAVED = 12
 MAX_NAME = 80
 MAX_COUNT = 1_000_000
-KINDS = ("op", "intermediate", "leaf", "constant")
+NODE_KINDS = ("op", "intermediate", "leaf", "constant")
 
 
 class NotAPicture(ValueError):
@@ -111,7 +111,7 @@ class GraphPicture:
         """
         ids = {node.id for node in self.nodes}
         if (
-            not 1 <= len(self.nodes) <= MAX_NODES
+            not 1 <= len(self.nodes) <= MAX_GRAPH_NODES
             or len(ids) != len(self.nodes)
             or len(self.edges) > MAX_EDGES
         ):
@@ -231,7 +231,7 @@ def _end(edge: GraphEdge) -> tuple[int, int]:
 
 def _node(data: dict[str, Any]) -> GraphNode:
     kind = data["kind"]
-    if kind not in KINDS:
+    if kind not in NODE_KINDS:
         raise NotAPicture(f"no picture of a graph: a node of the kind {str(kind)[:40]!r}")
     saved = data.get("saved") or ()
     if not isinstance(saved, list | tuple):
@@ -239,18 +239,18 @@ def _node(data: dict[str, Any]) -> GraphNode:
     return GraphNode(
         id=_id(data["id"]),
         kind=kind,
-        type=_text(data.get("type", "")),
-        name=_text(data.get("name", "")),
-        shape=_text(data.get("shape", "")),
+        type=name_text(data.get("type", "")),
+        name=name_text(data.get("name", "")),
+        shape=name_text(data.get("shape", "")),
         saved=tuple(
-            Saved(_text(one["name"]), _text(one.get("shape", "")), one.get("freed") is True)
+            Saved(name_text(one["name"]), name_text(one.get("shape", "")), one.get("freed") is True)
             for one in saved[:MAX_SAVED]
         ),
         hooks=_count(data.get("hooks", 0)),
         retains_grad=data.get("retains_grad") is True,
         outputs=max(1, _count(data.get("outputs", 1))),
         cut=_count(data.get("cut", 0)),
-        note=_text(data.get("note", "")),
+        note=name_text(data.get("note", "")),
     )
 
 
@@ -262,7 +262,7 @@ def _id(value: Any) -> str:
     return value
 
 
-def _text(value: Any) -> str:
+def name_text(value: Any) -> str:
     """Return one line of text, at most ``MAX_NAME`` characters long."""
     if not isinstance(value, str):
         raise TypeError(f"a {type(value).__name__} where text belongs")

@@ -96,7 +96,7 @@ def windows_locale() -> str:
     return ""
 
 
-def load(lang: str, paths: Iterable[Path]) -> Catalogue:
+def load_catalogue(lang: str, paths: Iterable[Path]) -> Catalogue:
     """Load a catalogue from several files; later files win, and a missing file has no texts."""
     if lang == ENGLISH:
         return Catalogue()
@@ -115,4 +115,4 @@ def load(lang: str, paths: Iterable[Path]) -> Catalogue:
 
 
 def engine_catalogue(lang: str) -> Catalogue:
-    return load(lang, [LOCALE / f"{lang}.po"])
+    return load_catalogue(lang, [LOCALE / f"{lang}.po"])

@@ -37,7 +37,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PointMark:
     """The point that a check is about; without a y only its x is known."""
 
     x: float
@@ -61,7 +61,7 @@ class PlotPanel:
     x: Axis
     y: Axis
     series: tuple[Series, ...]
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[PointMark, ...] = ()
     names: tuple[str, ...] = ()
 
     @property
@@ -88,8 +88,8 @@ class Plot:
             panels = tuple(_panel(one) for one in data["panels"])
             if not 0 < len(panels) <= MAX_PANELS:
                 raise ValueError("not a plot: the number of panels")
-            notes = tuple(_text(note, MAX_CAPTION) for note in data["notes"])
-            return cls(_text(data["caption"], MAX_CAPTION), panels, notes)
+            notes = tuple(label_text(note, MAX_CAPTION) for note in data["notes"])
+            return cls(label_text(data["caption"], MAX_CAPTION), panels, notes)
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"not a plot: {type(error).__name__}") from None
 
@@ -103,17 +103,20 @@ def _lists(value: Any) -> Any:
 
 def _panel(data: dict[str, Any]) -> PlotPanel:
     x, y = (
-        Axis(_text(data[key]["label"], MAX_LABEL), data[key]["log"] is True) for key in ("x", "y")
+        Axis(label_text(data[key]["label"], MAX_LABEL), data[key]["log"] is True)
+        for key in ("x", "y")
     )
     series = tuple(_series(one, x, y) for one in data["series"])
     if not 0 < len(series) <= MAX_SERIES:
         raise ValueError("not a plot: the number of series")
     marks = tuple(
-        Mark(_number(one["x"], log=x.log), _value(one["y"], log=y.log), _one_of(one["role"], ROLES))
+        PointMark(
+            _number(one["x"], log=x.log), _value(one["y"], log=y.log), _one_of(one["role"], ROLES)
+        )
         for one in data["marks"]
     )
-    names = tuple(_text(name, MAX_LABEL) for name in data["names"])
-    return PlotPanel(_text(data["caption"], MAX_CAPTION), x, y, series, marks, names)
+    names = tuple(label_text(name, MAX_LABEL) for name in data["names"])
+    return PlotPanel(label_text(data["caption"], MAX_CAPTION), x, y, series, marks, names)
 
 
 def _series(data: dict[str, Any], x: Axis, y: Axis) -> Series:
@@ -122,7 +125,7 @@ def _series(data: dict[str, Any], x: Axis, y: Axis) -> Series:
     if len(xs) != len(ys) or len(xs) > MAX_POINTS:
         raise ValueError("not a plot: the number of points")
     role, form = _one_of(data["role"], ROLES), _one_of(data["form"], FORMS)
-    return Series(_text(data["label"], MAX_LABEL), role, form, xs, ys)
+    return Series(label_text(data["label"], MAX_LABEL), role, form, xs, ys)
 
 
 def _value(value: Any, *, log: bool) -> float | None:
@@ -143,7 +146,7 @@ def _one_of(value: Any, known: tuple[str, ...]) -> str:
     return str(value)
 
 
-def _text(value: Any, most: int) -> str:
+def label_text(value: Any, most: int) -> str:
     if not isinstance(value, str):
         raise TypeError("a text that is none")
     return " ".join(clean(value, most).split())

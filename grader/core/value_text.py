@@ -12,7 +12,7 @@ def text(value: Any, digits: int = SHORTEST) -> str:
     if isinstance(value, bool) or value is None:
         return str(value)
     if isinstance(value, float):
-        return number(value, digits)
+        return number_text(value, digits)
     if isinstance(value, int):
         return str(value)
     if isinstance(value, str):
@@ -56,7 +56,7 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
     return str(value.get("other", value))
 
 
-def number(value: float, digits: int) -> str:
+def number_text(value: float, digits: int) -> str:
     """Return a float with at most ``digits`` significant
     digits, and with a point if it is whole.
     """
@@ -70,7 +70,7 @@ def number(value: float, digits: int) -> str:
     )
 
 
-def pair(expected: Any, actual: Any) -> tuple[str, str]:
+def values_text(expected: Any, actual: Any) -> tuple[str, str]:
     """Return both values as text, with enough digits to show a difference, if there is one."""
     for digits in range(SHORTEST, LONGEST + 1, 2):
         left, right = text(expected, digits), text(actual, digits)

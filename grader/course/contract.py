@@ -73,7 +73,7 @@ def read_contract(path: Path) -> tuple[Promise, ...]:
     return tuple(promises)
 
 
-def plain(sentence: str) -> str:
+def compared_form(sentence: str) -> str:
     """Return a sentence in the form in which it is compared: without Markdown, on one line."""
     return " ".join(re.sub(r"[*`]", "", sentence).split())
 

@@ -17,7 +17,7 @@ from grader.course.progress import VERSION, Progress
 
 T = TypeVar("T")
 
-FILE = ".gradlings.json"
+PROGRESS_FILE = ".gradlings.json"
 MAX_BYTES = 1 << 20
 """A larger file counts as damaged."""
 
@@ -31,12 +31,14 @@ class Header(msgspec.Struct):
 def find_workspace(place: Path) -> Path | None:
     """Return ``place`` or the nearest folder above it that ``grade init`` made, or None."""
     here = place.resolve()
-    return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+    return next(
+        (folder for folder in (here, *here.parents) if (folder / PROGRESS_FILE).is_file()), None
+    )
 
 
 def read_progress(workspace: Path) -> Progress:
     """Return the contents of the workspace's file; nothing if it is missing or damaged."""
-    return _read(workspace / FILE, Progress) or Progress()
+    return _read(workspace / PROGRESS_FILE, Progress) or Progress()
 
 
 def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
@@ -44,13 +46,13 @@ def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> 
 
     A file of a newer version is left as it is.
     """
-    path = workspace / FILE
+    path = workspace / PROGRESS_FILE
     header, progress = _read(path, Header), _read(path, Progress)
     changed = change(progress or Progress())
     if header is None or header.version <= VERSION:
         if progress is None and path.exists():
             with contextlib.suppress(OSError):
-                path.replace(path.with_name(FILE + ".damaged"))
+                path.replace(path.with_name(PROGRESS_FILE + ".damaged"))
         data = {"version": VERSION, **changed.as_json()}
         text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
         _write(path, text + "\n")
@@ -68,7 +70,7 @@ def _read(path: Path, kind: type[T]) -> T | None:
 
 
 def _write(path: Path, text: str) -> None:
-    handle, name = tempfile.mkstemp(prefix=FILE, dir=path.parent)
+    handle, name = tempfile.mkstemp(prefix=PROGRESS_FILE, dir=path.parent)
     try:
         with os.fdopen(
             handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n"

@@ -61,7 +61,7 @@ class Behavior:
         A wrong step size, for example, changes only the last digits.
         """
         mine, theirs, right = (
-            list(numbers(value)) for value in (self.actual, other.actual, self.expected)
+            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
         )
         if not mine or len({len(mine), len(theirs), len(right)}) > 1:
             return True
@@ -102,17 +102,17 @@ def _alike_texts(left: str, right: str) -> bool:
     return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
 
 
-def numbers(described: Any) -> Iterator[float]:
+def finite_numbers(described: Any) -> Iterator[float]:
     """Yield the finite numbers of a described value, but not those of its shape."""
     if isinstance(described, int | float) and not isinstance(described, bool):
         yield float(described)
     elif isinstance(described, list):
         for item in described:
-            yield from numbers(item)
+            yield from finite_numbers(item)
     elif isinstance(described, dict):
         for key, value in described.items():
             if key not in ("shape", "dtype", "cut", "before"):
-                yield from numbers(value)
+                yield from finite_numbers(value)
 
 
 def run_check(

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from grader.core.errors import CheckFailure
-from grader.core.i18n import Catalogue, load
+from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.protocol import DebugRequest
 from grader.course.analysis.definitions import is_docstring
 from grader.course.analysis.source import Source
@@ -36,7 +36,7 @@ from grader.judge.seeds import Seeds
 def main() -> None:
     """Run the ``DebugRequest`` in the JSON file ``argv[1]``, which ``grade replay`` wrote."""
     request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
-    tr = load(request.spec.lang, [Path(path) for path in request.spec.texts])
+    tr = load_catalogue(request.spec.lang, [Path(path) for path in request.spec.texts])
     with contextlib.suppress(bdb.BdbQuit):
         debug(request, tr)
 

@@ -67,7 +67,7 @@ def _describe(value: Any, depth: int, room: _Room) -> Any:
     if isinstance(value, int):
         return value if abs(value) < 1 << 53 else room.text(_integer(value))
     if isinstance(value, float):
-        return number(value)
+        return json_number(value)
     if isinstance(value, str):
         return room.text(value)
     if isinstance(value, Tensor):
@@ -142,7 +142,7 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def number(value: float) -> float | str:
+def json_number(value: float) -> float | str:
     """Return a float as JSON: itself, or its name."""
     if math.isfinite(value):
         return float(value)
@@ -172,4 +172,4 @@ def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
 def _numbers(value: Any) -> Any:
     if isinstance(value, list):
         return [_numbers(item) for item in value]
-    return number(value) if isinstance(value, float) else value
+    return json_number(value) if isinstance(value, float) else value

@@ -11,7 +11,7 @@ from torch import Tensor
 from grader.core.i18n import phrase
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
-from grader.judge.value_mistakes import pair
+from grader.judge.value_mistakes import compared_tensors
 
 Facts = dict[str, Any]
 CAUSES_OF_NAN = (
@@ -27,7 +27,7 @@ FEWEST = 2
 
 def floating_pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
     """Return the returned and the expected tensor if both have one shape and floating values."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
         return None
     return both

@@ -102,7 +102,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
         case StudentCodeError():
             return raised(error, source, limits)
         case MissingName():
-            return missing(error, source.filename)
+            return missing_name(error, source.filename)
         case WorkerLost():
             return CheckVerdict(
                 Outcome(error.outcome), error.template, error.facts, line=error.line
@@ -123,7 +123,7 @@ def verdict_of(error: BaseException, source: Source, limits: Limits) -> CheckVer
     return None
 
 
-def missing(error: MissingName, filename: str) -> CheckVerdict:
+def missing_name(error: MissingName, filename: str) -> CheckVerdict:
     """Judge a missing name; a name that is almost the same is probably the misspelt one."""
     facts = {
         "file": filename,

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
-from grader.judge.value_mistakes import dtype_name, pair
+from grader.judge.value_mistakes import compared_tensors, dtype_name
 
 Facts = dict[str, Any]
 FEWEST = 2
@@ -33,7 +33,7 @@ def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
 )
 def input_returned(failure: Failure, student: Student) -> Facts | None:
     """Recognize the values of exactly one input instead of the expected ones."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
         return None
     found = [
@@ -53,7 +53,7 @@ def input_returned(failure: Failure, student: Student) -> Facts | None:
 )
 def input_added(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values plus one input, or plus the old .grad."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[0].shape != both[1].shape or both[1].numel() < FEWEST:
         return None
     actual, expected = both
@@ -81,7 +81,7 @@ def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
     """Recognize zeros from subtracting an old .grad that was kept without a copy, or a wrong result
     where it was kept so and cleared in place.
     """
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or not both[0].numel() or not both[1].any():
         return None
     kept = _cleared_gradients if both[0].any() else _kept_gradients
@@ -174,7 +174,7 @@ COPYING = ("reshape", "flatten", "contiguous")
 )
 def written_into_copy(failure: Failure, student: Student) -> Facts | None:
     """Recognize zeros for a non-contiguous input whose values were written into a copy."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[0].any() or not both[1].any():
         return None
     tensors = [value for value in failure.inputs.values() if isinstance(value, Tensor)]
@@ -233,7 +233,7 @@ def _copying(value: ast.expr) -> str | None:
 )
 def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
     """Recognize an empty result of the right shape in another dtype."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[0].numel() or both[0].shape != both[1].shape:
         return None
     actual, expected = map(dtype_name, both)

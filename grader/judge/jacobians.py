@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.judge.describe import number
+from grader.judge.describe import json_number
 from grader.judge.figures import Figure
 
 MAX_SIDE = 12
@@ -48,7 +48,7 @@ def copy_of(value: Any) -> Any:
 
 def rows_of(matrix: Tensor) -> list[list[float | str]]:
     """Return a matrix as rows of numbers, NaN and infinities as strings."""
-    return [[number(value) for value in row] for row in matrix.tolist()]
+    return [[json_number(value) for value in row] for row in matrix.tolist()]
 
 
 def both_jacobians(

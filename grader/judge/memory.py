@@ -53,7 +53,7 @@ def is_shortage(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and CANNOT_ALLOCATE in str(error)
 
 
-def release(error: BaseException) -> None:
+def free_frames(error: BaseException) -> None:
     """Release the values in the frames that an exception passed through."""
     seen: set[int] = set()
     todo: list[BaseException | None] = [error]

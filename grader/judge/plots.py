@@ -168,7 +168,7 @@ def plot_figure(
     with answered(function, calls, v):
         found = [read(function, one, vary, v) for one in calls]
     true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
-    drawn = Drawing(places, found, true_places, true, at, here)
+    drawn = Curves(places, found, true_places, true, at, here)
     label = element_name(name, x, at)
     panels = [drawn.panel(phrase("value"), "value", label)]
     caption = "{function} over {input}"
@@ -223,7 +223,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class Curves:
     """The results of the student's function and of the true one, point by point."""
 
     places: Sequence[float]

@@ -9,7 +9,7 @@ import torch
 
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
-from grader.judge.value_mistakes import pair
+from grader.judge.value_mistakes import compared_tensors
 
 Facts = dict[str, Any]
 
@@ -25,7 +25,7 @@ Facts = dict[str, Any]
 )
 def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
     """Recognize values that float32 holds exactly and that are wrong from the eighth digit on."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or {t.dtype for t in both} != {torch.float64} or both[1].numel() < 2:
         return None
     actual, expected = both
@@ -53,7 +53,7 @@ def few_digits(failure: Failure, student: Student) -> Facts | None:
     """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
     one to fewer than 12.
     """
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
         return None
     actual, expected = both

@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from grader.core.errors import EngineFault, MissingName, UndefinedTruth
-from grader.core.i18n import load
+from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
@@ -30,12 +30,12 @@ from grader.judge.examples import Examples
 from grader.judge.exception_verdicts import (
     CheckVerdict,
     DependencyFailed,
-    missing,
+    missing_name,
     passed,
     verdict_of,
 )
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
-from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, is_shortage, release
+from grader.judge.memory import JUDGE_BYTES, OF_THIS_PROCESS, free_frames, is_shortage
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.replies import student_error
 from grader.judge.remote.session import NotStarted, Student
@@ -63,7 +63,7 @@ class LessonPlugin:
         self.lesson = spec.lesson
         self.stub = Source(spec.stub, spec.filename)
         self.scenarios = spec.scenarios
-        self.tr = load(spec.lang, [Path(path) for path in spec.texts])
+        self.tr = load_catalogue(spec.lang, [Path(path) for path in spec.texts])
         self.withheld = spec.solution is None
         self.solved = reference_of(spec)
         self.results = Results(spec, self.solved)
@@ -185,7 +185,7 @@ class LessonPlugin:
         except (MemoryError, RuntimeError) as error:
             if not is_shortage(error):
                 raise
-            release(error)
+            free_frames(error)
             bare = replace(verdict, expected=None, actual=None, inputs={}, figures=())
             return self.results.of(run, bare, seconds)
 
@@ -214,7 +214,7 @@ class LessonPlugin:
         started.
         """
         about = error.name.partition(".")[0] == spec.about
-        return spec.bonus and about and "near" not in missing(error, "").facts
+        return spec.bonus and about and "near" not in missing_name(error, "").facts
 
     def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
         """Judge an unexpected exception.
@@ -225,7 +225,7 @@ class LessonPlugin:
         note = "".join(traceback.format_exception(error))
         shortage = is_shortage(error)
         if shortage:
-            release(error)
+            free_frames(error)
         lacking = shortage and not OF_THIS_PROCESS.limited
         if lacking or self.raises_on_the_reference(run.check):
             return CheckVerdict(

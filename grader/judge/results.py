@@ -15,7 +15,7 @@ from grader.core.i18n import Catalogue, Phrase
 from grader.core.protocol import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.core.scoring import points_for
-from grader.core.value_text import pair
+from grader.core.value_text import values_text
 from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure
@@ -241,7 +241,7 @@ def known_failure(
     values |= in_cells(verdict.facts, run.session.source)
     texts = {name: show_fact(value, run.tr) for name, value in values.items()}
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
-        texts["expected"], texts["actual"] = pair(expected, actual)  # so that they differ
+        texts["expected"], texts["actual"] = values_text(expected, actual)  # so that they differ
     return KnownFailure(run.check, Behavior.of(verdict), texts)
 
 

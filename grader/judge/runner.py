@@ -94,7 +94,7 @@ class Judge:
                 task.recorded,
                 naming_off=task.naming_off,
             )
-            invalid = load(session, run.tr, task.problem)
+            invalid = load_submission(session, run.tr, task.problem)
             with self.plugin.judging(run):
                 report = run_checks(checks)
             results = tuple(results_in(report))
@@ -139,7 +139,9 @@ class Judge:
         )
 
 
-def load(session: StudentSession, tr: Catalogue, problem: FileProblem | None) -> FileProblem | None:
+def load_submission(
+    session: StudentSession, tr: Catalogue, problem: FileProblem | None
+) -> FileProblem | None:
     """Have a worker load the file. Return why it can't be loaded, or None."""
     unreadable = StudentCodeError(tr("unreadable file"), tr(UNREADABLE))
     try:

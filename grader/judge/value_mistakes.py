@@ -27,7 +27,7 @@ FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
 """Factors that count as evidence even for a single number."""
 
 
-def pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
+def compared_tensors(failure: Failure) -> tuple[Tensor, Tensor] | None:
     """Return the returned and the expected tensor, if both exist."""
     actual, expected = failure.actual, failure.expected
     if failure.error is None and isinstance(actual, Tensor) and isinstance(expected, Tensor):
@@ -50,7 +50,7 @@ def dtype_name(tensor: Tensor) -> str:
 )
 def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
     """Recognize the right values in another dtype."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
         return None
     coarse = any(t.dtype in (torch.float16, torch.bfloat16) for t in both)
@@ -71,7 +71,7 @@ def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
 )
 def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values, transposed."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or not 1 < both[1].dim() <= MOST_DIMENSIONS or same(*both):
         return None
     actual, expected = both
@@ -108,7 +108,7 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
 )
 def wrong_shape(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values, but squeezed, reshaped, summed or averaged."""
-    both = pair(failure)
+    both = compared_tensors(failure)
     if both is None or same(*both):
         return None
     actual, expected = both
@@ -122,12 +122,12 @@ def wrong_shape(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-def plain(value: Any) -> Any:
+def bare_numbers(value: Any) -> Any:
     """Return a value's numbers without their container; None for a value of another kind."""
     if isinstance(value, Tensor):
-        return plain(value.detach().tolist())
+        return bare_numbers(value.detach().tolist())
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [bare_numbers(item) for item in value]
     return float(value) if isinstance(value, int | float) else value
 
 
@@ -153,7 +153,7 @@ def wrong_type(failure: Failure, student: Student) -> Facts | None:
     kinds = (Tensor, list, tuple, int, float)
     if not isinstance(actual, kinds) or not isinstance(expected, kinds):
         return None
-    if not close(plain(actual), plain(expected)):
+    if not close(bare_numbers(actual), bare_numbers(expected)):
         return None
     return {"type": type(actual).__name__, "wanted": type(expected).__name__}
 

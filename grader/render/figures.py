@@ -13,7 +13,7 @@ from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue
 from grader.core.plot_data import Plot
 from grader.core.sanitize import clean
-from grader.core.value_text import number
+from grader.core.value_text import number_text
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.graph.labels import legend
 from grader.render.graph.plot_svg import draw_plot
@@ -105,8 +105,8 @@ def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
     rows = tuple(
         (
             ("≠ " if (i, j) in differing else "") + pair.entry(i, j),
-            number(mine, 6),
-            number(pair.numeric[i][j], 6),
+            number_text(mine, 6),
+            number_text(pair.numeric[i][j], 6),
         )
         for i, row in enumerate(pair.analytic)
         for j, mine in enumerate(row)
@@ -200,7 +200,7 @@ def _worst(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     pair = Jacobians.from_json(figure)
     differing = pair.differing()
     rows = [
-        (pair.entry(i, j), number(pair.analytic[i][j], 4), number(pair.numeric[i][j], 4))
+        (pair.entry(i, j), number_text(pair.analytic[i][j], 4), number_text(pair.numeric[i][j], 4))
         for i, j in differing[:WORST]
     ]
     lines = _columns(["", tr("your backward"), tr("differences of your forward")], rows)

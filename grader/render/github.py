@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
-from grader.core.value_text import pair
+from grader.core.value_text import values_text
 from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.render.locations import place
 from grader.render.outline import points_waiting
@@ -105,7 +105,7 @@ def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
         return tr(OWN_FAULT)
     lines = [check.message or tr(WORDS[check.outcome])]
     if check.expected is not None:
-        expected, actual = pair(check.expected, check.actual)
+        expected, actual = values_text(check.expected, check.actual)
         lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
     if check.evidence:
         lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
@@ -115,9 +115,12 @@ def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     return "\n".join(clean(line) for line in lines)
 
 
-def summary(report: Report, tr: Catalogue) -> str:
+def step_summary(report: Report, tr: Catalogue) -> str:
     """Return the step's summary in Markdown: the points of each lesson, then what is not right."""
-    lines = [f"## {markdown(report.submission)}: {report.score:g} / {report.max_score:g}", ""]
+    lines = [
+        f"## {escape_markdown(report.submission)}: {report.score:g} / {report.max_score:g}",
+        "",
+    ]
     if report.held_checks:
         lines += [tr(HELD_BACK, count=report.held_checks, points=f"{report.held_points:g}"), ""]
     if report.grader_faults:
@@ -125,7 +128,7 @@ def summary(report: Report, tr: Catalogue) -> str:
     lines += [f"| {tr('lesson')} | {tr('points')} | |", "|---|---:|---|"]
     lines += [
         f"| {lesson.id} | {lesson.score:g} / {lesson.max_score:g} |"
-        f" {markdown(standing(lesson, tr))} |"
+        f" {escape_markdown(standing(lesson, tr))} |"
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
@@ -137,7 +140,7 @@ def summary(report: Report, tr: Catalogue) -> str:
         for check in wrong:
             lines.append(
                 f"* {MARKS[check.outcome]}"
-                f" {markdown(check.title)}<br>{markdown(message(check, lesson, tr))}"
+                f" {escape_markdown(check.title)}<br>{escape_markdown(message(check, lesson, tr))}"
             )
     return "\n".join(lines) + "\n"
 
@@ -157,7 +160,7 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
     )
 
 
-def markdown(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Escape every character that has a meaning in Markdown or HTML."""
     shown = (f"&#{ord(c)};" if c in "\\`*_{}[]<>()#+-!|&~:@$\"'" else c for c in clean(text))
     return "".join(shown).replace("\n", "<br>")

@@ -22,7 +22,7 @@ from grader.core.paths import templates
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
 from grader.core.scoring import add_up, lesson_score
-from grader.core.value_text import pair, text
+from grader.core.value_text import text, values_text
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT
@@ -49,7 +49,7 @@ from grader.render.outline import (
     sections,
     to_do,
 )
-from grader.render.readme import markdown
+from grader.render.readme import markdown_parser
 from grader.render.repairs import repair_message, repaired_line
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def environment() -> jinja2.Environment:
         "own_fault": OWN_FAULT,
         "held_back": HELD_BACK,
     }
-    env.globals |= {"status_marks": STATUS_MARKS, "pair": pair, "anchor": anchor}
+    env.globals |= {"status_marks": STATUS_MARKS, "pair": values_text, "anchor": anchor}
     env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
     env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
     env.globals |= {"counted_checks": counted_checks, "scored": scored}
@@ -188,7 +188,7 @@ def warm_up() -> None:
         environment().get_template(name)
     style()
     coloured("pass")
-    markdown()
+    markdown_parser()
 
 
 def render_page(

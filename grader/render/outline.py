@@ -16,7 +16,7 @@ NOT_TO_FIX = (*QUIET, Outcome.GRADER_ERROR)
 
 
 @dataclass(slots=True)
-class Failure:
+class ShownFailure:
     """A failed check, the earlier check with the same cause, and the checks that wait for it."""
 
     check: CheckResult
@@ -30,7 +30,7 @@ class FunctionGroup:
 
     function: str
     checks: list[CheckResult] = field(default_factory=list)
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[ShownFailure] = field(default_factory=list)
     waiting: list[CheckResult] = field(default_factory=list)
     blank: list[CheckResult] = field(default_factory=list)
     right: list[CheckResult] = field(default_factory=list)
@@ -109,12 +109,12 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
     first, those without problems last.
     """
     groups: dict[str, FunctionGroup] = {}
-    failures: dict[str, Failure] = {}
+    failures: dict[str, ShownFailure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
     for check in lesson.checks:
         if check.outcome not in QUIET:
             known = cause(check)
-            failures[check.id] = Failure(check, causes.get(known) if known else None)
+            failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
             if known:
                 causes.setdefault(known, check)
     for check in lesson.checks:

@@ -27,7 +27,7 @@ FOLDED = re.compile(
 """The answers at the end of a section, under their heading."""
 LEVELS_DOWN = 2
 """How many levels a README's headings move down: the lesson's own heading has level three."""
-MAX_CHARACTERS, MAX_PICTURE = 100_000, 200_000
+MAX_README, MAX_PICTURE = 100_000, 200_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Readme:
 
     def html(self) -> str:
         """Return the HTML without the README's title, because the page shows the lesson's."""
-        text = clean(self.text, MAX_CHARACTERS)
+        text = clean(self.text, MAX_README)
         parts, end = [], 0
         for found in FOLDED.finditer(text):
             head, answers = escape(found["head"]), self._rendered(found["answers"])
@@ -50,7 +50,7 @@ class Readme:
         return "".join([*parts, self._rendered(text[end:])])
 
     def _rendered(self, text: str) -> str:
-        parser = markdown()
+        parser = markdown_parser()
         tokens = parser.parse(text)
         titles = [k for k, token in enumerate(tokens) if token.tag == "h1"]
         for k in reversed(titles[::2]):
@@ -63,7 +63,7 @@ class Readme:
 
 
 @functools.cache
-def markdown() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
     """Return the parser: CommonMark with tables. HTML in the source is shown as text."""
     from markdown_it import MarkdownIt
 

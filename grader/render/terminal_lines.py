@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
-from grader.core.value_text import pair, text
+from grader.core.value_text import text, values_text
 from grader.render.figures import figure_lines
 from grader.render.labels import MARKS
 from grader.render.locations import place, place_of
@@ -151,7 +151,7 @@ class Lines:
         if check.expected is None and check.actual is not None:
             yield Text.assemble((tr("got") + "  ", "dim"), clean(text(check.actual)))
         elif check.expected is not None:
-            expected, actual = pair(check.expected, check.actual)
+            expected, actual = values_text(check.expected, check.actual)
             width = max(cell_len(tr("expected")), cell_len(tr("got"))) + 2
             yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
             yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))

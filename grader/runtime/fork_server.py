@@ -241,7 +241,7 @@ class WorkerBroker:
         # unbuffered, because poll does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
-                events = dict(ready.poll(monitor.SECONDS * 1000))
+                events = dict(ready.poll(monitor.MONITOR_SECONDS * 1000))
                 if self.jobs.fileno() in events:
                     return False
                 if not events:
@@ -256,7 +256,7 @@ class WorkerBroker:
                 if request.do == "start":
                     if request.lazy_imports and not lazy_imports.loaded():
                         self.workers.drop_spare()
-                        lazy_imports.load()
+                        lazy_imports.import_early()
                     self.start_worker()
                 else:
                     self.stop_worker(request.pid, died=request.died)

@@ -10,7 +10,7 @@ from functools import partial
 from grader import __version__
 from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
-from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load
+from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue
 from grader.core.limits import Limits
 from grader.core.protocol import FileProblem, JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.records import Record
@@ -115,9 +115,9 @@ def grade_lesson(
 
     A grader fault becomes a ``grader_error``, never a score of zero.
     """
-    tr = load(settings.lang, lesson.texts(settings.lang))
+    tr = load_catalogue(settings.lang, lesson.texts(settings.lang))
     if file is None or file.ignored:
-        return missing(lesson, file, tr)
+        return not_handed_in(lesson, file, tr)
     began = time.monotonic()
     try:
         judged = judge(client, lesson, file, settings)
@@ -162,7 +162,7 @@ def judge(
         return client.judge(*job)
 
 
-def missing(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
+def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
     """Return the outcome of a lesson that was not handed in, or only under another name."""
     message = tr("there is no {file}", file=lesson.filename)
     judged = JudgeResult(())

@@ -47,7 +47,7 @@ def loaded() -> bool:
     return _tried.issuperset(LATE_IMPORTS)
 
 
-def load() -> None:
+def import_early() -> None:
     """Import these modules and exclude them from garbage collection. No operation runs and no
     thread starts.
     """

@@ -26,7 +26,7 @@ from grader.worker.wire.frames import BrokenFrame, Frame, read_frame, write_fram
 if sys.platform != "win32":
     import resource
 
-SECONDS = 5
+TEXT_SECONDS = 5
 """Processor time for one text. A long lesson takes a few milliseconds."""
 MEMORY_BYTES = 512 * MIB
 """Address space beyond what the process has before it reads anything."""
@@ -55,10 +55,10 @@ def main() -> None:
 
 
 def limit_time() -> None:
-    """Let the next request take ``SECONDS`` of processor time."""
+    """Let the next request take ``TEXT_SECONDS`` of processor time."""
     if sys.platform != "win32":
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-        end = int(time.process_time()) + 1 + SECONDS
+        end = int(time.process_time()) + 1 + TEXT_SECONDS
         most = end if hard == resource.RLIM_INFINITY else min(end, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (most, hard))
 

@@ -16,7 +16,7 @@ from grader.core.subprocesses import isolated_command, scrubbed_environment
 from grader.course.lesson_file import LessonFile
 from grader.course.text_encoding import writable
 from grader.runtime import TEXT_PROCESS
-from grader.runtime.text_process import MEMORY_BYTES, SECONDS
+from grader.runtime.text_process import MEMORY_BYTES, TEXT_SECONDS
 from grader.worker.wire.frames import BrokenFrame, read_frame, write_frame
 
 WALL_SECONDS = 10.0 if sys.platform == "win32" else 60.0
@@ -58,7 +58,7 @@ class TextReader:
         try:
             answer = self._ask({"do": "read", **asked, "notebook": notebook}, data or b"")
         except OverBudget:
-            facts = {"seconds": str(SECONDS), "megabytes": str(MEMORY_BYTES // MIB)}
+            facts = {"seconds": str(TEXT_SECONDS), "megabytes": str(MEMORY_BYTES // MIB)}
             return LessonFile.wrong(lesson, writable(path), OVER_BUDGET, facts)
         return LessonFile.from_json(answer)
 

@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.contract import Promise, plain, read_contract, stub_sentences, task_sentences
+from grader.course.contract import (
+    Promise,
+    compared_form,
+    read_contract,
+    stub_sentences,
+    task_sentences,
+)
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK
 from grader.verify.case_result import Case, CaseResult
@@ -71,9 +77,11 @@ def _sentence_problems(lesson: Lesson, promises: Sequence[Promise]) -> Iterator[
     names = (*lesson.names, *lesson.bonus)
     readme = (lesson.folder / "README.md").read_text("utf-8")
     stub_text = lesson.stub.read_text("utf-8")
-    stub = [(name, plain(text)) for name, text in stub_sentences(stub_text, names)]
-    tasks = [plain(text) for text in task_sentences(readme)]
-    promised = {(promise.about, plain(text)) for promise in promises for text in promise.terms.says}
+    stub = [(name, compared_form(text)) for name, text in stub_sentences(stub_text, names)]
+    tasks = [compared_form(text) for text in task_sentences(readme)]
+    promised = {
+        (promise.about, compared_form(text)) for promise in promises for text in promise.terms.says
+    }
     anywhere = {text for _, text in promised}
     for name, text in dict.fromkeys(stub):
         if (name, text) not in promised:
@@ -100,7 +108,7 @@ def held_promises(
         held.append(
             HeldPromise(
                 promise.name,
-                plain(promise.terms.says[0]) if promise.terms.says else "",
+                compared_form(promise.terms.says[0]) if promise.terms.says else "",
                 round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2),
                 checks,
                 tuple(

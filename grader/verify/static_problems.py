@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 from pathlib import Path
 
-from grader.core.i18n import ENGLISH, load
+from grader.core.i18n import ENGLISH, load_catalogue
 from grader.course.analysis.source import Source
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK, placeholders_in
@@ -79,7 +79,7 @@ def catalogue_problems(lesson: Lesson, lang: str) -> list[str]:
     """Return what a language lacks: titles, hints, README, placeholders."""
     if lang == ENGLISH:
         return []
-    tr = load(lang, lesson.texts(lang))
+    tr = load_catalogue(lang, lesson.texts(lang))
     for text in (
         lesson.title,
         lesson.summary,

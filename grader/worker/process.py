@@ -35,7 +35,7 @@ from grader.worker.objects import Objects
 from grader.worker.returned_lines import ReturnedLine
 from grader.worker.snapshots import Before
 from grader.worker.wire.exceptions import explain
-from grader.worker.wire.frames import MAX_NODES, BrokenFrame, Frame, pack, read_frame
+from grader.worker.wire.frames import MAX_VALUES, BrokenFrame, Frame, pack, read_frame
 from grader.worker.wire.placeholders import ObjectRef, fill
 from grader.worker.wire.values import Decoder, Encoder, encode_tensors
 
@@ -77,7 +77,7 @@ class Worker:
         else:
             reply, blob = to_reply(request)
         try:
-            return pack({"id": body["id"], **reply}, blob, most=MAX_NODES)
+            return pack({"id": body["id"], **reply}, blob, most=MAX_VALUES)
         except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
             return pack(
                 {

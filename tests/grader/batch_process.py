@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import grader
-from grader.classroom.gradebook.store import FILE
+from grader.classroom.gradebook.store import DATABASE
 
 
 def batch_process(place: Path, out: Path, *words: str) -> subprocess.Popen[bytes]:
@@ -44,7 +44,7 @@ def stable_files(out: Path) -> list[bytes]:
 
 def attempt_counts(out: Path) -> dict[str, int]:
     """Return how often each submission was graded; the file must be intact."""
-    with contextlib.closing(sqlite3.connect(out / FILE)) as db:
+    with contextlib.closing(sqlite3.connect(out / DATABASE)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         return dict(
             db.execute("SELECT submission, count(*) FROM attempts GROUP BY submission").fetchall()

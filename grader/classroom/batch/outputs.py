@@ -68,7 +68,7 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with output(out / "results.json") as file:
         write_results(file, book.entries())
     with output(out / "grades.csv") as file:
-        for piece in csv_table.export(book.entries(), columns, ExportRequest()):
+        for piece in csv_table.export_csv(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
     with output(out / "class.html") as file, RowsOnDisk(out) as rows, TextReader() as reader:
         page = render_class(

@@ -15,7 +15,14 @@ from dataclasses import dataclass
 
 from grader.classroom.exports.csv_template import Sheet
 from grader.classroom.exports.matching import Roll, SheetPerson, match
-from grader.classroom.exports.records import ExportNote, ExportRequest, Mark, Piece, mark_of, number
+from grader.classroom.exports.records import (
+    ExportNote,
+    ExportRequest,
+    LmsMark,
+    Piece,
+    decimal,
+    mark_of,
+)
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
@@ -81,7 +88,7 @@ def export(
                 else None
             )
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
-                sheet.put(person.row, target.column, number(points, comma=comma))
+                sheet.put(person.row, target.column, decimal(points, comma=comma))
         if mark:
             yield from (ExportNote(remark, person.label) for remark in mark.remarks)
     yield from matched.notes
@@ -98,7 +105,7 @@ def marks_in(
     columns: Sequence[LessonColumn],
     request: ExportRequest,
     targets: Sequence[Target],
-) -> Iterator[Mark]:
+) -> Iterator[LmsMark]:
     """Yield the marks. Raise UsageError if an entry has points that no column can hold."""
     lessons_only = all(target.lesson for target in targets)
     for entry in entries:
@@ -113,7 +120,7 @@ def marks_in(
         yield mark_of(entry, columns, request)
 
 
-def points_of(mark: Mark, target: Target) -> float | None:
+def points_of(mark: LmsMark, target: Target) -> float | None:
     return mark.total if target.lesson is None else mark.lessons.get(target.lesson)
 
 
@@ -166,11 +173,11 @@ def notes_on_points(
             remedy = (
                 ""
                 if target.lesson
-                else f"; to convert the total, add --scale {number(float(text))}"
+                else f"; to convert the total, add --scale {decimal(float(text))}"
             )
             yield ExportNote(
                 f"{sheet.header[target.column]} has {text} points in Canvas and"
-                f" {number(target.most)} in this export{remedy}"
+                f" {decimal(target.most)} in this export{remedy}"
             )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
-from grader.core.value_text import pair, text
+from grader.core.value_text import text, values_text
 from grader.render.labels import WORDS
 from grader.render.locations import place
 from grader.render.outline import points_waiting
@@ -38,7 +38,7 @@ def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
     if check.message:
         yield check.message
     if check.expected is not None or check.actual is not None:
-        expected, actual = pair(check.expected, check.actual)
+        expected, actual = values_text(check.expected, check.actual)
         yield f"expected {expected}" if check.expected is not None else ""
         yield f"got      {actual}"
     if check.inputs:

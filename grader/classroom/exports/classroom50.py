@@ -19,7 +19,7 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.sanitize import clean
 from grader.core.scoring import add_up
-from grader.render.github import markdown, summary
+from grader.render.github import escape_markdown, step_summary
 from grader.render.labels import QUIET, host_limitations
 from grader.render.locations import place
 
@@ -157,7 +157,7 @@ def release_body(
         scored = not parts
         shown = withheld(entry.report, tr)
         judged = tuple(one for one in shown.lessons if one not in [*not_graded(entry)])
-        text = summary(replace(shown, lessons=judged), tr)
+        text = step_summary(replace(shown, lessons=judged), tr)
         if not scored:  # the heading contains points, which do not count
             text = text.partition("\n")[2]
         parts += [cut(text.strip("\n"), tr, page)] if judged else []
@@ -168,27 +168,27 @@ def release_body(
 
 def why_no_score(entry: GradebookEntry, tr: Catalogue) -> Iterator[str]:
     if total_points(entry) is None:
-        yield f"**{markdown(reason(entry, tr))}**"
+        yield f"**{escape_markdown(reason(entry, tr))}**"
         reasons = [one.message or "" for one in not_graded(entry)]
-        yield "\n".join(f"* {markdown(one)}" for one in (*reasons, entry.problem) if one)
+        yield "\n".join(f"* {escape_markdown(one)}" for one in (*reasons, entry.problem) if one)
 
 
 def to_do_next(report: Report, tr: Catalogue, page: str, *, scored: bool) -> Iterator[str]:
-    yield f"### {markdown(tr('What to do next'))}"
+    yield f"### {escape_markdown(tr('What to do next'))}"
     found = first_wrong(report.lessons)
     if report.full_marks:
-        yield markdown(tr(ALL_RIGHT))
+        yield escape_markdown(tr(ALL_RIGHT))
     elif report.right_so_far:
-        yield markdown(tr(RIGHT_HERE))
+        yield escape_markdown(tr(RIGHT_HERE))
     elif found:
         lesson, check = found
         where = place(lesson, check, tr) if check.source_line else lesson.id
-        yield markdown(tr(NEXT, check=check.title, place=where))
+        yield escape_markdown(tr(NEXT, check=check.title, place=where))
         if check.hint:
-            yield markdown(f"{tr('A nudge')}: {check.hint}")
+            yield escape_markdown(f"{tr('A nudge')}: {check.hint}")
     if scored and not report.full_marks and not report.right_so_far:
-        yield markdown(tr(SUBMIT_AGAIN))
-    yield markdown(tr(ATTACHED, file=page))
+        yield escape_markdown(tr(SUBMIT_AGAIN))
+    yield escape_markdown(tr(ATTACHED, file=page))
 
 
 def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckResult] | None:
@@ -211,14 +211,16 @@ def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckRes
 def notes(report: Report, data: Mapping[str, Any], tr: Catalogue) -> Iterator[str]:
     if data["max-score"]:
         numbers = {"score": str(data["score"]), "max_score": str(data["max-score"])}
-        yield markdown(tr(SCALED, scale=str(SCALE), **numbers, **points_in(data)))
+        yield escape_markdown(tr(SCALED, scale=str(SCALE), **numbers, **points_in(data)))
     if report.bonus:
-        yield markdown(tr(BONUS, points=f"{report.bonus:g}"))
+        yield escape_markdown(tr(BONUS, points=f"{report.bonus:g}"))
     sandbox = report.sandbox
     if sandbox.guarantees:
         names = ", ".join(map(tr, sandbox.guarantees))
-        yield markdown(f"{tr('Your code ran in a sandbox, which limits its use of')}: {names}.")
-    yield from map(markdown, host_limitations(sandbox, tr))
+        yield escape_markdown(
+            f"{tr('Your code ran in a sandbox, which limits its use of')}: {names}."
+        )
+    yield from map(escape_markdown, host_limitations(sandbox, tr))
 
 
 def cut(text: str, tr: Catalogue, page: str) -> str:
@@ -226,4 +228,4 @@ def cut(text: str, tr: Catalogue, page: str) -> str:
     if len(text) <= MAX_BODY:
         return text
     kept = text[:MAX_BODY].rpartition("\n")[0]
-    return f"{kept}\n\n{markdown(tr(CUT, file=page))}"
+    return f"{kept}\n\n{escape_markdown(tr(CUT, file=page))}"

@@ -37,7 +37,7 @@ FIXED = (
 )
 
 
-def export(
+def export_csv(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     """Yield the table. A score that is not known is an empty cell; ``state`` says why."""

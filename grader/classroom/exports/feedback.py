@@ -88,7 +88,7 @@ def files_for_canvas(
         if suffix == ".py":
             yield Piece(annotated(entry, text_of).encode("utf-8", "replace"), entry.came_as)
         elif suffix == ".ipynb":
-            yield Piece(as_notebook("\n".join(summary(entry))), entry.came_as)
+            yield Piece(as_notebook("\n".join(feedback_lines(entry))), entry.came_as)
         elif suffix == ".zip":
             yield Piece(zipped([Piece(page_of(entry), PAGE)]), entry.came_as)
         else:
@@ -114,10 +114,10 @@ def comments_table(
             f"{kind}={value}" for one in entry.students for kind, value in one.ids.items()
         )
         points = mark_of(entry, columns, ExportRequest()).total
-        yield row([entry.name, entry.label, ids, points, " ".join(summary(entry))])
+        yield row([entry.name, entry.label, ids, points, " ".join(feedback_lines(entry))])
 
 
-def summary(entry: GradebookEntry) -> Iterator[str]:
+def feedback_lines(entry: GradebookEntry) -> Iterator[str]:
     """Yield lines: the points, remarks, and for each lesson what to look at first.
 
     Without a verdict on everything there are only remarks.
@@ -145,7 +145,7 @@ def wrong_checks(lesson: LessonResult) -> list[CheckResult]:
 def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
     """Return the student's code with remarks as comments: general ones first, then by line."""
     assert entry.report is not None
-    parts = [*summary(entry)]
+    parts = [*feedback_lines(entry)]
     made = [f"# {line}" for part in parts for line in part.splitlines()]
     for lesson in withheld(entry.report).lessons:
         text = text_of(entry.name, lesson.id)

@@ -21,10 +21,10 @@ class Format:
 
 
 FORMATS = {
-    "csv": Format(csv_table.export, "grades.csv"),
+    "csv": Format(csv_table.export_csv, "grades.csv"),
     "canvas": Format(canvas.export, "canvas.csv"),
     "moodle": Format(moodle.export, "moodle.csv"),
     "gradescope": Format(gradescope.export, "gradescope", files=True),
-    "junit": Format(junit.export, "junit.xml"),
-    "json": Format(json_list.export, "export.json"),
+    "junit": Format(junit.export_junit, "junit.xml"),
+    "json": Format(json_list.export_json, "export.json"),
 }

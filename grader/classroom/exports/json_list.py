@@ -18,7 +18,7 @@ from grader.classroom.exports.records import (
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 
 
-def export(
+def export_json(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     yield Piece(b"[")

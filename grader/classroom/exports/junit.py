@@ -15,7 +15,7 @@ from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.sanitize import clean
 from grader.render.labels import WORDS
 
-KINDS = {
+JUNIT_KINDS = {
     Outcome.FAILED: "failure",
     Outcome.ERROR: "error",
     Outcome.TIMEOUT: "error",
@@ -26,7 +26,7 @@ KINDS = {
 }
 
 
-def export(
+def export_junit(
     entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
@@ -81,7 +81,7 @@ def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None
     case = ET.SubElement(
         suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}"
     )
-    if kind := KINDS.get(check.outcome):
+    if kind := JUNIT_KINDS.get(check.outcome):
         detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
         detail.set("type", check.diagnosis or check.outcome.value)
         detail.text = explanation(check, lesson)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from grader.classroom.exports.records import ExportNote, Mark
-from grader.classroom.imports.names import forms_of, listed
+from grader.classroom.exports.records import ExportNote, LmsMark
+from grader.classroom.imports.names import forms_of, name_list
 from grader.classroom.imports.records import StudentIdentity
 
 
@@ -90,14 +90,14 @@ class MatchedMarks:
     ``unmatched`` says whether a submission's student fits no row, or several.
     """
 
-    by_row: dict[int, Mark]
+    by_row: dict[int, LmsMark]
     notes: tuple[ExportNote, ...]
     unmatched: bool
 
 
-def match(roll: Roll, marks: Iterable[Mark]) -> MatchedMarks:
+def match(roll: Roll, marks: Iterable[LmsMark]) -> MatchedMarks:
     """Match marks to rows; a team's mark goes to every member's row."""
-    found: dict[int, list[Mark]] = {}
+    found: dict[int, list[LmsMark]] = {}
     notes: list[ExportNote] = []
     unmatched = False
     for mark in marks:
@@ -108,7 +108,7 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedMarks:
             elif not mark.missing:
                 unmatched = True
                 why = (
-                    f"fits {len(people)} rows of the sheet: {listed(p.label for p in people)}"
+                    f"fits {len(people)} rows of the sheet: {name_list(p.label for p in people)}"
                     if people
                     else "not in the sheet"
                 )
@@ -122,7 +122,7 @@ def match(roll: Roll, marks: Iterable[Mark]) -> MatchedMarks:
         else:
             text = (
                 f"no mark was written, because {len(several)} submissions fit this row:"
-                f" {listed(m.name for m in several)}"
+                f" {name_list(m.name for m in several)}"
             )
             notes.append(ExportNote(text, labels[row], important=True))
     notes += [

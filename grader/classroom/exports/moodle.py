@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from grader.classroom.exports.csv_escape import guarded
 from grader.classroom.exports.csv_template import Sheet
 from grader.classroom.exports.matching import Roll, SheetPerson, match
-from grader.classroom.exports.records import ExportNote, ExportRequest, Mark, Piece, mark_of, number
+from grader.classroom.exports.records import (
+    ExportNote,
+    ExportRequest,
+    LmsMark,
+    Piece,
+    decimal,
+    mark_of,
+)
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
@@ -60,13 +67,13 @@ def export(
     most = request.scale or sum(column.max_score for column in columns)
     if where.most is not None and most > where.most:
         raise UsageError(
-            f"{sheet.path}: full marks are {number(where.most)} in Moodle and {number(most)} in"
-            f" this export. Add --scale {number(where.most)}"
+            f"{sheet.path}: full marks are {decimal(where.most)} in Moodle and {decimal(most)} in"
+            f" this export. Add --scale {decimal(where.most)}"
         )
     if where.most is not None and most < where.most:
         yield ExportNote(
-            f"full marks are {number(where.most)} in Moodle and {number(most)} in this export;"
-            f" to convert the marks, add --scale {number(where.most)}"
+            f"full marks are {decimal(where.most)} in Moodle and {decimal(most)} in this export;"
+            f" to convert the marks, add --scale {decimal(where.most)}"
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
@@ -76,10 +83,10 @@ def export(
             continue
         if mark.total is not None:
             points = min(mark.total, where.most or mark.total)
-            sheet.put(person.row, where.grade, number(points, comma=where.comma))
+            sheet.put(person.row, where.grade, decimal(points, comma=where.comma))
             if points < mark.total:
                 text = (
-                    f"{number(mark.total)} is more than the worksheet allows, so {number(points)}"
+                    f"{decimal(mark.total)} is more than the worksheet allows, so {decimal(points)}"
                     " was filled in. Raise the maximum grade in Moodle, or give a smaller --scale"
                 )
                 yield ExportNote(text, person.label, important=True)
@@ -100,10 +107,10 @@ def export(
     yield Piece(sheet.as_bytes())
 
 
-def feedback(mark: Mark, columns: Sequence[LessonColumn]) -> str:
+def feedback(mark: LmsMark, columns: Sequence[LessonColumn]) -> str:
     """Return one line: the points of each lesson and the remarks."""
     points = [
-        f"{column.id}: {number(mark.lessons[column.id] or 0.0)} / {number(column.max_score)}"
+        f"{column.id}: {decimal(mark.lessons[column.id] or 0.0)} / {decimal(column.max_score)}"
         for column in columns
         if mark.lessons[column.id] is not None
     ]

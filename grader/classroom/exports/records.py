@@ -62,7 +62,7 @@ Export = Callable[
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LmsMark:
     """An entry as numbers for another gradebook; None means that nothing may be written."""
 
     name: str
@@ -74,14 +74,16 @@ class Mark:
     missing: bool = False
 
 
-def mark_of(entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest) -> Mark:
+def mark_of(
+    entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
+) -> LmsMark:
     most = sum(column.max_score for column in columns)
     worth = request.scale / most if request.scale and most else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:
         total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
-    return Mark(
+    return LmsMark(
         entry.name,
         entry.label,
         entry.students,
@@ -145,7 +147,7 @@ def remarks(entry: GradebookEntry) -> Iterator[str]:
             yield f"{lesson.id} could not be loaded: {load_error(lesson)}"
     yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
     if entry.lateness:
-        yield f"{entry.lateness}" + (f" (-{number(entry.penalty)})" if entry.penalty else "")
+        yield f"{entry.lateness}" + (f" (-{decimal(entry.penalty)})" if entry.penalty else "")
     elif entry.late:
         yield "handed in late"
     if entry.grader_faults:
@@ -192,7 +194,7 @@ def comment_text(comment: Comment) -> str:
     return f"comment{f' on {where}' if where else ''}: {text} [{comment.author}]"
 
 
-def number(value: float, *, comma: bool = False) -> str:
+def decimal(value: float, *, comma: bool = False) -> str:
     """Return ``7.5``: no exponent, no trailing zeros, a decimal comma if the sheet uses one."""
     text = f"{value:.4f}".rstrip("0").rstrip(".")
     return text.replace(".", ",") if comma else text

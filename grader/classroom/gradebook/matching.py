@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.classroom.imports.names import forms_of, listed
+from grader.classroom.imports.names import forms_of, name_list
 from grader.classroom.imports.records import StudentIdentity
 
 FAMILIES = {
@@ -108,7 +108,7 @@ def match(
     strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
     if strangers:
         more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        notes.append(f"not found on the roster: {listed(strangers[:10])}{more}")
+        notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
     rows = _lines_for(absent, doubts, {*groups, *taken})
     return MatchedStudents(students, tuple(rows), tuple(notes))
 

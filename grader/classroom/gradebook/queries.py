@@ -21,8 +21,8 @@ from grader.classroom.gradebook.records import (
     LessonColumn,
     PersonalPart,
     ScoreChange,
-    label_of,
     students_from_json,
+    students_label,
 )
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import StudentIdentity
@@ -160,7 +160,7 @@ class GradebookReader:
     ) -> PersonalPart:
         """Return what a submission's page shows beside its report."""
         return PersonalPart(
-            label_of(students, name),
+            students_label(students, name),
             self.adjustments(name),
             self.comments(name),
             self.lateness(students, handed_in),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.classroom.gradebook.lateness import Lateness
-from grader.classroom.imports.names import listed
+from grader.classroom.imports.names import name_list
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.records import Record
 from grader.core.report import CheckResult, LessonResult, Report
@@ -56,9 +56,9 @@ class PersonalPart(Record):
     lateness: Lateness | None = None
 
 
-def label_of(students: Sequence[StudentIdentity], name: str) -> str:
+def students_label(students: Sequence[StudentIdentity], name: str) -> str:
     """Return the names of a submission's students; its own name if no student is known."""
-    return listed(student.name for student in students) or name
+    return name_list(student.name for student in students) or name
 
 
 def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
@@ -108,7 +108,7 @@ class GradebookEntry:
 
     @property
     def label(self) -> str:
-        return label_of(self.students, self.name)
+        return students_label(self.students, self.name)
 
     @property
     def sections(self) -> tuple[str, ...]:

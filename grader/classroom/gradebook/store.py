@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.classroom.gradebook.manual_changes import ManualChanges
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.records import label_of, students_as_json
+from grader.classroom.gradebook.records import students_as_json, students_label
 from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
 from grader.core.engine_identity import engine_hash
@@ -22,7 +22,7 @@ from grader.core.sqlite import connect, transaction
 from grader.course.lesson_file import LessonFile
 from grader.course.text_encoding import writable
 
-FILE = "grades.sqlite"
+DATABASE = "grades.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class SubmissionRow:
 
     @property
     def label(self) -> str:
-        return label_of(self.students, self.name)
+        return students_label(self.students, self.name)
 
 
 refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with --out")
@@ -71,14 +71,14 @@ class Gradebook(ManualChanges):
     @classmethod
     def open(cls, folder: Path, *, create: bool = False) -> Gradebook:
         """Open a batch folder's gradebook; raise UsageError if there is no usable one."""
-        path = folder / FILE
+        path = folder / DATABASE
         try:
             if create:
                 folder.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 raise UsageError(
-                    f"{folder} has no gradebook: {FILE} is missing. Make one: grade batch DIR --out"
-                    f" {folder}"
+                    f"{folder} has no gradebook: {DATABASE} is missing."
+                    f" Make one: grade batch DIR --out {folder}"
                 )
             db = connect(path)
             try:

@@ -19,7 +19,7 @@ from grader.classroom.imports.layout import (
     SortedEntries,
     why_not,
 )
-from grader.classroom.imports.names import listed, readable
+from grader.classroom.imports.names import name_list, readable
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import SubmissionError
 from grader.core.iso_time import as_utc
@@ -72,7 +72,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             )
         )
     for name, students in submitters.items():
-        who = listed(student.name for student in students)
+        who = name_list(student.name for student in students)
         sorting.passed_over.append(
             (
                 name,

@@ -38,7 +38,7 @@ def _shown(letter: str) -> str:
             return letter
 
 
-def listed(names: Iterable[str]) -> str:
+def name_list(names: Iterable[str]) -> str:
     """Return names as a list, separated by semicolons if one of them contains a comma."""
     names = list(names)
     return ("; " if any("," in name for name in names) else ", ").join(names)

@@ -11,7 +11,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
 
 SETTINGS = "autograder.json"
-SECONDS = 570
+AUTOGRADER_SECONDS = 570
 """How long one submission may take. Gradescope ends a container after ten minutes by default;
 stopping a little earlier leaves time for a message. Classroom 50 leaves as much time, besides
 installing.

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from grader.classroom.publish import CLASSROOM50_MAIN
 from grader.classroom.publish.autograder_files import (
-    SECONDS,
+    AUTOGRADER_SECONDS,
     SETTINGS,
     as_json,
     autograder_files,
@@ -34,7 +34,7 @@ from grader.classroom.publish.autograder_files import (
 )
 from grader.classroom.publish.classroom50_start import PAGE
 from grader.classroom.publish.engine_files import CPU_INDEX, torch_requirement
-from grader.classroom.publish.release import release, released_points
+from grader.classroom.publish.release import released_points, write_release
 from grader.core.errors import UsageError
 from grader.core.paths import PACKAGE
 from grader.course.course import BUNDLED, Course, Lesson
@@ -75,7 +75,7 @@ def make_folder(
         "lang": lang,
         "accept_near_names": accept_near_names,
         "main": CLASSROOM50_MAIN,
-        "seconds": SECONDS,
+        "seconds": AUTOGRADER_SECONDS,
         "pip": [[torch_requirement(), "--index-url", CPU_INDEX], ["-r", "engine/requirements.txt"]],
     }
     refuse_others(folder)
@@ -88,7 +88,7 @@ def make_folder(
                 (made / path).parent.mkdir(parents=True, exist_ok=True)
                 (made / path).write_bytes(data)
             if not whole_course:
-                _, held = released_points(release(course, lessons, Path(place) / "released"))
+                _, held = released_points(write_release(course, lessons, Path(place) / "released"))
                 shutil.rmtree(made / BUNDLED)
                 shutil.move(Path(place) / "released" / BUNDLED, made / BUNDLED)
             replace(folder, made)

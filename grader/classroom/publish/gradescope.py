@@ -15,7 +15,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.classroom.publish import GRADESCOPE_MAIN
-from grader.classroom.publish.autograder_files import SECONDS, autograder_files, refuse_bundle
+from grader.classroom.publish.autograder_files import (
+    AUTOGRADER_SECONDS,
+    autograder_files,
+    refuse_bundle,
+)
 from grader.classroom.publish.engine_files import install_torch
 from grader.core.errors import UsageError
 from grader.core.templates import render_text
@@ -73,6 +77,8 @@ def zip_files(
         "setup.sh",
         render_text("gradescope/setup.sh", torch=install_torch("--no-cache-dir")).encode(),
     )
-    script = render_text("gradescope/run_autograder", seconds=SECONDS, main=GRADESCOPE_MAIN)
+    script = render_text(
+        "gradescope/run_autograder", seconds=AUTOGRADER_SECONDS, main=GRADESCOPE_MAIN
+    )
     yield "run_autograder", script.encode()
     yield from autograder_files(course, lessons, settings)

@@ -61,7 +61,7 @@ class Released:
     held: HeldBack
 
 
-def release(
+def write_release(
     course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
 ) -> list[Released]:
     """Make the bundle and prove it; create ``folder`` only if the proof succeeds.

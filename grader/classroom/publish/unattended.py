@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.classroom.gradebook.records import GradebookEntry
-from grader.classroom.publish.autograder_files import SECONDS, SETTINGS
+from grader.classroom.publish.autograder_files import AUTOGRADER_SECONDS, SETTINGS
 from grader.core.errors import SubmissionError
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import Limits
@@ -79,7 +79,7 @@ def grade_folder(
 
 def limits_for(course: Course, lessons: int, memory_bytes: int | None = None) -> Limits:
     """Return the course's limits, reduced to what the machine has."""
-    share = (SECONDS - START_SECONDS) / max(lessons, 1)
+    share = (AUTOGRADER_SECONDS - START_SECONDS) / max(lessons, 1)
     limits = course.limits
     return replace(
         limits,

@@ -125,7 +125,7 @@ def render_class(
             status_text=status_text,
             mini_bars=mini_bars,
             short=text,
-            numbers=numbers,
+            numbers=data_numbers,
             seconds=seconds,
             repair_message=repair_message,
             english=Catalogue(),
@@ -181,7 +181,7 @@ def report_link(person: StudentSummary) -> str | None:
     return f"reports/{urllib.parse.quote(person.name, safe='')}.html" if person.has_report else None
 
 
-def numbers(values: Iterable[int]) -> str:
+def data_numbers(values: Iterable[int]) -> str:
     """Return numbers for a data attribute, with blanks around
     each so that a search can find one.
     """

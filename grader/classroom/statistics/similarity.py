@@ -32,7 +32,7 @@ COMMON_SHARE, COMMON_FEWEST = 0.05, 5
 this number.
 """
 KEPT_AT_ONCE = 256
-LAYOUT = frozenset(
+LAYOUT_TOKENS = frozenset(
     {tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENCODING}
 )
 """Tokens with which no statement begins."""
@@ -122,7 +122,7 @@ def masked(text: str) -> str:
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             begin = starts[token.start[0] - 1] + token.start[1]
             end = starts[token.end[0] - 1] + token.end[1]
-            if begins and token.type not in LAYOUT:
+            if begins and token.type not in LAYOUT_TOKENS:
                 blank_until_newline = token.string in ("import", "from")
                 begins = False
             if token.type == tokenize.NEWLINE:

@@ -26,13 +26,13 @@ from grader.classroom.gradebook.matching import MatchedStudents, match
 from grader.classroom.gradebook.roster import Roster, read_roster
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.names import listed
+from grader.classroom.imports.names import name_list
 from grader.classroom.imports.records import ClassImport
 from grader.cli.commands.batch_summary import Summary, listing
 from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import grading_progress
 from grader.core.errors import ExitCode, UsageError
-from grader.core.i18n import load, wanted_language
+from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.sanitize import clean
 from grader.core.value_text import counted
 from grader.course.course import Course
@@ -161,7 +161,7 @@ def renamed(found: ClassImport, new_names: Mapping[str, str]) -> ClassImport:
     if not new:
         return found
     handed = [replace(one, name=new.get(one.name, one.name)) for one in found.handed]
-    note = f"renamed by hand: {listed(f'{old} to {name}' for old, name in new.items())}"
+    note = f"renamed by hand: {name_list(f'{old} to {name}' for old, name in new.items())}"
     return replace(
         found, handed=tuple(sorted(handed, key=lambda one: one.name)), notes=(*found.notes, note)
     )
@@ -172,7 +172,9 @@ def without_forgotten(found: ClassImport, is_forgotten: Callable[[str], bool]) -
     gone = [one.name for one in found.handed if is_forgotten(one.name)]
     if not gone:
         return found
-    note = f"forgotten, so not graded: {listed(gone)}. To undo that: grade forget OUT NAME --undo"
+    note = (
+        f"forgotten, so not graded: {name_list(gone)}. To undo that: grade forget OUT NAME --undo"
+    )
     kept = tuple(one for one in found.handed if one.name not in gone)
     return replace(found, handed=kept, notes=(*found.notes, note))
 
@@ -244,7 +246,9 @@ def register(
 ) -> MatchedStudents:
     """Store what is known of the class before grading; match it to the new or stored roster."""
     lang = plan.settings.lang
-    titles = [[one.id, load(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons]
+    titles = [
+        [one.id, load_catalogue(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons
+    ]
     identity = {
         "course_id": plan.course.id,
         "course_version": plan.course.version,

@@ -13,7 +13,7 @@ from grader.classroom.batch.regrade import lesson_of
 from grader.classroom.exports.records import total_points
 from grader.classroom.gradebook.records import GradebookEntry, ScoreChange
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.names import listed
+from grader.classroom.imports.names import name_list
 from grader.cli.commands.plain_table import plain_table
 from grader.core.report import LessonStatus
 from grader.core.sanitize import clean
@@ -118,7 +118,7 @@ class Summary:
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
             more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-            self.line(f"{what}: {listed(labels[:LISTED])}{more}")
+            self.line(f"{what}: {name_list(labels[:LISTED])}{more}")
 
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
         table = plain_table("submission", "old", "new", "checks that changed")

@@ -181,7 +181,7 @@ def show_on_github(
     report: Report, place: Path, *, html: str | None, tr: Catalogue, places: Mapping[str, Path]
 ) -> None:
     """Print the report for GitHub Actions, with annotations and the step's summary."""
-    from grader.render.github import error_lines, place_in_repository, silenced, summary
+    from grader.render.github import error_lines, place_in_repository, silenced, step_summary
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):
@@ -196,7 +196,7 @@ def show_on_github(
             with open(
                 file, "a", encoding="utf-8", errors="backslashreplace", newline="\n"
             ) as stream:
-                stream.write(summary(report, tr))
+                stream.write(step_summary(report, tr))
         except OSError as error:
             message = "{path} can't be written: {reason}. GITHUB_STEP_SUMMARY names this file"
             raise UsageError(message, path=file, reason=str(error.strerror)) from None

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 
 from grader.classroom.exports.records import ExportNote
-from grader.classroom.imports.names import listed
+from grader.classroom.imports.names import name_list
 from grader.core.sanitize import clean
 
 NAMED = 8
@@ -21,5 +21,5 @@ def print_notes(notes: Iterable[ExportNote]) -> None:
     for (important, text), people in sorted(groups.items(), key=lambda group: not group[0][0]):
         named = [who for who in people if who]
         more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-        who = f"{listed(named[:NAMED])}{more}: " if named else ""
+        who = f"{name_list(named[:NAMED])}{more}: " if named else ""
         print(f"{'look at this' if important else 'note'}: {clean(who + text)}", file=sys.stderr)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from grader.classroom.publish.release import hints_that_answer, release, released_points
+from grader.classroom.publish.release import hints_that_answer, released_points, write_release
 from grader.course.course import Course
 
 STEPS_SAID = {
@@ -19,7 +19,7 @@ STEPS_SAID = {
 def make_release(course: Course, names: tuple[str, ...], folder: Path, hints: str) -> None:
     """Make a bundle of those lessons, or of all; print what it holds back."""
     lessons = [course.lesson(name) for name in names] or list(course.lessons)
-    released = release(course, lessons, folder, hints=hints)
+    released = write_release(course, lessons, folder, hints=hints)
     width = max(len(one.lesson) for one in released)
     for one in released:
         held = f"{one.held.checks} hidden checks, {one.held.points:g} points"

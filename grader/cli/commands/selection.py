@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
-from grader.course.progress_file import FILE, find_workspace
+from grader.course.progress_file import PROGRESS_FILE, find_workspace
 from grader.course.submission import read_submission
 
 MISSING = (
@@ -105,7 +105,9 @@ def wrong_folder(place: Path) -> UsageError | None:
         return None
     courses = courses_at(place)
     above = [place, *courses]
-    found = {path.parent.relative_to(place) for one in above for path in one.glob(f"*/{FILE}")}
+    found = {
+        path.parent.relative_to(place) for one in above for path in one.glob(f"*/{PROGRESS_FILE}")
+    }
     below = sorted(folder.as_posix() for folder in found)
     if len(below) == 1:
         return UsageError(ABOVE, folder=shlex.quote(below[0]))

@@ -17,14 +17,19 @@ from rich.text import Text
 
 from grader.cli.commands.vscode import write_tasks
 from grader.core.errors import UsageError
-from grader.core.i18n import Catalogue, engine_catalogue, load, wanted_language
+from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.notebook.reader import SUFFIX
 from grader.course.notebook.writer import lesson_notebook
 from grader.course.progress import Progress
-from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
+from grader.course.progress_file import (
+    PROGRESS_FILE,
+    find_workspace,
+    read_progress,
+    update_progress,
+)
 from grader.course.roadmap import course_summary, next_lesson, opened_by
 from grader.course.stubs import runnable
 from grader.course.submission import read_submission
@@ -64,7 +69,7 @@ class Learner:
                 update_progress(self.folder, change)
 
     def words(self, lesson: Lesson) -> Catalogue:
-        return load(self.tr.lang, lesson.texts(self.tr.lang))
+        return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
 
     def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
         return read_submission(
@@ -146,7 +151,7 @@ def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
     commands = "\n".join(f"    {command:{width}}{what}" for command, what in steps)
     lessons = "\n".join(
         f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
-        f" {load(tr.lang, lesson.texts(tr.lang))(lesson.title)}"
+        f" {load_catalogue(tr.lang, lesson.texts(tr.lang))(lesson.title)}"
         for number, lesson in enumerate(course.lessons, 1)
     )
     lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
@@ -206,7 +211,7 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
     except OSError as error:
         message = learner.tr(
             "{file} can't be written: {reason}. Your score stands; progress was not kept",
-            file=FILE,
+            file=PROGRESS_FILE,
             reason=error.strerror,
         )
         console.print(Text(message, "yellow"))

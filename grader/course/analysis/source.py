@@ -12,7 +12,7 @@ from grader.course.analysis.definitions import Definition, defined_names, is_doc
 from grader.course.analysis.references import References
 from grader.course.analysis.scopes import DEFINING, FUNCTIONS, bound_names, imported
 
-MAX_NODES = 20_000
+MAX_SYNTAX_NODES = 20_000
 """How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
 MAX_LINE = 400
 """How many characters of a line a report shows."""
@@ -44,7 +44,7 @@ class Source:
 
     @property
     def too_long(self) -> bool:
-        """Whether the text is Python, but over ``MAX_NODES``."""
+        """Whether the text is Python, but over ``MAX_SYNTAX_NODES``."""
         return self._parsed[1]
 
     @functools.cached_property
@@ -62,7 +62,7 @@ class Source:
                     found += [item for item in value if isinstance(item, ast.AST)]
                 elif isinstance(value, ast.AST):
                     found.append(value)
-            if len(found) > MAX_NODES:
+            if len(found) > MAX_SYNTAX_NODES:
                 return nothing, True
         return found, False
 
@@ -86,7 +86,7 @@ class Source:
     @property
     def unreadable(self) -> bool:
         """Whether the text can't be parsed: not Python, too
-        deeply nested, or over ``MAX_NODES``.
+        deeply nested, or over ``MAX_SYNTAX_NODES``.
         """
         return bool(self.text.strip()) and not self.tree.body
 

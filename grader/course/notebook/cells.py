@@ -15,7 +15,7 @@ FEATURE = re.compile(r"from __future__ import (?P<names>[\w, ]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     """A code cell: its number in the notebook, and its text."""
 
     number: int
@@ -26,7 +26,7 @@ class Cell:
 class Cells:
     """A notebook's code: ``features`` from ``__future__``, ``shows`` if it calls ``display``."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[NotebookCell, ...]
     features: tuple[str, ...]
     shows: bool
 
@@ -37,7 +37,7 @@ def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
     ends = [*(first for _, first in starts[1:]), len(lines)]
     bounds = zip(starts, ends, strict=True)
     cells = [
-        Cell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
+        NotebookCell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
         for (number, first), end in bounds
     ]
     kept = tuple(

@@ -23,12 +23,14 @@ SECTION = re.compile(r"\n(?=## )")
 
 def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
     """Return a notebook that teaches a lesson: README, stub cell by cell, scratch cells, grade."""
-    cells = [markdown(part) for part in SECTION.split(as_magics(readme, lesson)) if part.strip()]
+    cells = [
+        markdown_cell(part) for part in SECTION.split(as_magics(readme, lesson)) if part.strip()
+    ]
     for number, (text, is_definition) in enumerate(pieces(stub)):
         cells.append(code(text if number else f"{text}\n\n%load_ext grader".lstrip()))
         if is_definition:
             cells.append(code(scratch_text(tr), tags=[SCRATCH_TAG]))
-    cells.append(markdown(tr("Save the notebook (Ctrl+S), then run this cell to grade it:")))
+    cells.append(markdown_cell(tr("Save the notebook (Ctrl+S), then run this cell to grade it:")))
     cells.append(code(f"%grade {lesson}"))
     return as_json(cells)
 
@@ -74,7 +76,7 @@ def pieces(stub: str) -> Iterator[tuple[str, bool]]:
         yield text, isinstance(node, DEFINING)
 
 
-def markdown(text: str) -> dict[str, object]:
+def markdown_cell(text: str) -> dict[str, object]:
     return {"cell_type": "markdown", "metadata": {}, "source": text.strip("\n")}
 
 

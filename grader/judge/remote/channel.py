@@ -19,7 +19,7 @@ from typing import BinaryIO
 
 from grader.core.errors import WorkerGone, WorkerLost
 from grader.judge.remote.deadline import Deadline
-from grader.worker.wire.frames import HEADER, MAX_NODES, BrokenFrame, Frame, sizes, unpack
+from grader.worker.wire.frames import HEADER, MAX_VALUES, BrokenFrame, Frame, sizes, unpack
 
 CHUNK = 1 << 16
 MAX_CHUNKS = 64
@@ -90,7 +90,7 @@ class _Inbox:
                 return None
             middle = HEADER.size + text_bytes
             text, blob = self._data[HEADER.size : middle], self._data[middle:end]
-            frame = unpack(text, blob, most=MAX_NODES)
+            frame = unpack(text, blob, most=MAX_VALUES)
         except BrokenFrame as error:
             raise crashed(str(error)) from None
         if len(self._data) > end:

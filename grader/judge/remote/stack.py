@@ -15,7 +15,7 @@ STACK = re.compile(
     r"(?:Stack|Current thread 0x[^\n]*) \(most recent call first\):\n(?:  [^\n]*\n)+"
 )
 """What faulthandler writes for one thread (``Worker`` registers it for SIGUSR1)."""
-SECONDS = 1.0
+STACK_SECONDS = 1.0
 """How long a worker may take to write its stack. On a busy machine it may wait for a processor."""
 LONGEST = 1 << 16
 """How many characters of the first and of the last output are kept meanwhile."""
@@ -34,7 +34,7 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
     channel = worker.channel
     kept, channel.output = channel.output, Output(CHUNK * MAX_CHUNKS)  # for one turn
     first, last, found = "", "", None
-    deadline = time.monotonic() + SECONDS
+    deadline = time.monotonic() + STACK_SECONDS
     while time.monotonic() < deadline:
         channel.settle()
         new = channel.output.take()

@@ -44,7 +44,15 @@ LARGE = 8
 """The most nodes that may replace a constant: an answer for one special case is not a slip."""
 SMALL = 12
 """How many nodes one place may have even if the definition is small."""
-COMPOUND = (ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.UnaryOp)
+COMPOUND_EXPRESSIONS = (
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Lambda,
+    ast.NamedExpr,
+    ast.UnaryOp,
+)
 
 
 def donors_of(spec: LessonSpec) -> tuple[Source, ...]:
@@ -178,7 +186,9 @@ class _Writer:
         (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
         if isinstance(mine[0], ast.expr):
             text = ast.unparse(theirs[0])
-            return Change(start, end, f"({text})" if isinstance(theirs[0], COMPOUND) else text)
+            return Change(
+                start, end, f"({text})" if isinstance(theirs[0], COMPOUND_EXPRESSIONS) else text
+            )
         return Change(start, end, self._block(theirs, start) if theirs else "pass")
 
     def _is_saved(self, node: ast.AST) -> bool:

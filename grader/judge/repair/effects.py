@@ -17,7 +17,7 @@ FRESH = re.compile(
 """Functions and methods whose result shares no memory with what they are given."""
 FILLS = frozenset("append appendleft extend insert add update setdefault".split())
 """Methods that change only the object itself; so do tensor methods that end in an underscore."""
-COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try)
+COMPOUND_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 NOTHING = (ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, *FUNCTIONS)
 """Statements that have no effect themselves; a break decides about the other statements of its
@@ -145,7 +145,7 @@ class _Found:
                     continue
             if id(node) in self.links:
                 found |= self.links[id(node)].targets
-            elif isinstance(node, COMPOUND):
+            elif isinstance(node, COMPOUND_STATEMENTS):
                 for one in _blocks(node):
                     targets = self.targets(one, of_inner=of_inner)
                     if targets is None:
@@ -160,7 +160,7 @@ class _Found:
     def compound(self, block: Iterable[ast.stmt]) -> Iterator[tuple[ast.stmt, set[str]]]:
         """Yield the outermost compound statements that only set variables, and which."""
         for node in block:
-            if isinstance(node, COMPOUND):
+            if isinstance(node, COMPOUND_STATEMENTS):
                 targets = self.targets([node])
                 if targets is not None:
                     yield node, targets

@@ -17,7 +17,7 @@ from grader.course.analysis.source import Source
 from grader.course.mistake_texts import RepairPattern
 from grader.judge.repair import replacements
 from grader.judge.repair.alignment import size
-from grader.judge.repair.donors import COMPOUND, donated_edits, makes_sense
+from grader.judge.repair.donors import COMPOUND_EXPRESSIONS, donated_edits, makes_sense
 from grader.judge.repair.edits import Change, Edit, parsed
 from grader.judge.repair.patterns import rewritten
 from grader.judge.repair.replacements import LESSONS_OWN, POSSIBLE, Replacement
@@ -126,7 +126,9 @@ def _of_expression(
         if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
             continue
         text = ast.unparse(new)
-        yield Edit.of(start, end, f"({text})" if isinstance(new, COMPOUND) else text, rank)
+        yield Edit.of(
+            start, end, f"({text})" if isinstance(new, COMPOUND_EXPRESSIONS) else text, rank
+        )
 
 
 def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Sequence[str]]]:

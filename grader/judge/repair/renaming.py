@@ -15,28 +15,28 @@ same.
 """
 SAME_NAME = 0.3
 """How much an equal name adds to the similarity."""
-NAMED = (*FUNCTIONS, ast.ExceptHandler)
+NAMING_NODES = (*FUNCTIONS, ast.ExceptHandler)
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def renamed(theirs: ast.stmt, mine: ast.stmt) -> ast.stmt:
     """Return a copy of ``theirs`` with the variable names of ``mine``; in a class, per method."""
     theirs = copy.deepcopy(theirs)
-    for other, own in _functions(theirs, mine):
+    for other, own in _function_pairs(theirs, mine):
         names = _names_for(other, own)
         for node in ast.walk(other):
             if isinstance(node, ast.Name):
                 node.id = names.get(node.id, node.id)
             elif isinstance(node, ast.arg):
                 node.arg = names.get(node.arg, node.arg)
-            elif isinstance(node, NAMED) and node is not other and node.name:
+            elif isinstance(node, NAMING_NODES) and node is not other and node.name:
                 node.name = names.get(node.name, node.name)
             elif isinstance(node, ast.Global | ast.Nonlocal):
                 node.names = [names.get(name, name) for name in node.names]
     return theirs
 
 
-def _functions(theirs: ast.stmt, mine: ast.stmt) -> Iterator[tuple[Function, Function]]:
+def _function_pairs(theirs: ast.stmt, mine: ast.stmt) -> Iterator[tuple[Function, Function]]:
     if isinstance(theirs, FUNCTIONS) and isinstance(mine, FUNCTIONS):
         yield theirs, mine
     elif isinstance(theirs, ast.ClassDef) and isinstance(mine, ast.ClassDef):
@@ -77,7 +77,7 @@ def uses_of(function: Function) -> dict[str, Counter[object]]:
             bound.add(node.id)
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
-        elif isinstance(node, NAMED) and node is not function and node.name:
+        elif isinstance(node, NAMING_NODES) and node is not function and node.name:
             bound.add(node.name)
     uses: dict[str, Counter[object]] = {name: Counter() for name in bound}
     for parent in ast.walk(function):

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from grader.judge.repair.edits import Edit
 
-SECONDS = 5.0
+SEARCH_SECONDS = 5.0
 """How long a search may take, because a student waits for it; then it reports nothing."""
 
 
@@ -27,7 +27,7 @@ def search(
     edits: Iterable[Edit],
     repairs: Callable[[Edit], bool],
     *,
-    seconds: float = SECONDS,
+    seconds: float = SEARCH_SECONDS,
     clock: Callable[[], float] = time.monotonic,
 ) -> Search:
     """Try edits rank by rank and return the repair of the first rank that has one.

@@ -30,7 +30,7 @@ from grader.judge.repair.edits import Edit
 from grader.judge.repair.hurried_session import HurriedSession
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.patterns import patterns_of
-from grader.judge.repair.search import SECONDS, Search, search
+from grader.judge.repair.search import SEARCH_SECONDS, Search, search
 from grader.judge.repair.statements import without_case
 from grader.judge.repair.text_ranges import TextRanges
 from grader.judge.seeds import Seeds
@@ -56,7 +56,7 @@ class Trials:
 
     def repairs(self) -> Iterator[Repair]:
         """Search for repairs of the functions in ``unlocated``, while there is time."""
-        seconds = SECONDS
+        seconds = SEARCH_SECONDS
         for function in self.task.unlocated:
             if seconds <= 0:
                 return
@@ -178,7 +178,7 @@ class Trials:
         return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
 
 
-def plain(code: str) -> str:
+def plain_text(code: str) -> str:
     """Return an edit's text without parentheses that only separate it from its surroundings."""
     try:
         return ast.unparse(ast.parse(code))
@@ -188,7 +188,7 @@ def plain(code: str) -> str:
 
 def shown_edit(edit: Edit, source: Source) -> str:
     """Return what to write instead; if there are several places, each with its line."""
-    codes = [plain(change.new.strip()) for change in edit.changes]
+    codes = [plain_text(change.new.strip()) for change in edit.changes]
     if len(codes) > 1:
         lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
         codes = [

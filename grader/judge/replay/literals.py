@@ -40,14 +40,16 @@ def literal(tensor: Tensor, held: Tensor | None = None) -> str:
         return f"torch.tensor([], dtype={dtype}).reshape({shape}){after}"
     if tensor.is_contiguous() or not tensor.numel():
         wants = ", requires_grad=True" if tensor.requires_grad else ""
-        return f"torch.tensor({numbers(held)}, dtype={dtype}{wants})"
+        return f"torch.tensor({all_digits(held)}, dtype={dtype}{wants})"
     reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
     storage = torch.zeros(reach, dtype=held.dtype)
     if 0 in strides:  # expanded: elements that share memory are written once
         storage[_places(tensor)] = held.flatten()
     else:
         storage.as_strided(shape, strides).copy_(held)
-    return f"torch.tensor({numbers(storage)}, dtype={dtype}).as_strided({shape}, {strides}){after}"
+    return (
+        f"torch.tensor({all_digits(storage)}, dtype={dtype}).as_strided({shape}, {strides}){after}"
+    )
 
 
 def _places(tensor: Tensor) -> Tensor:
@@ -58,7 +60,7 @@ def _places(tensor: Tensor) -> Tensor:
     return places.flatten()
 
 
-def numbers(held: Tensor) -> str:
+def all_digits(held: Tensor) -> str:
     """Return the numbers in a tensor, with all their digits."""
     text = repr(held.tolist())
     return text.replace("nan", 'float("nan")').replace("inf", 'float("inf")')

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
-from grader.core.value_text import number
+from grader.core.value_text import number_text
 from grader.render.graph.svg import SHAPES, SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0
@@ -164,7 +164,7 @@ def _cell(
     share = abs(value) / largest if largest and math.isfinite(value) else 0.0
     kind = "none" if not share else "more" if value > 0 else "less"
     strength = f' fill-opacity="{WEAKEST + (STRONGEST - WEAKEST) * share:.2f}"' if share else ""
-    shown = number(value, 3)
+    shown = number_text(value, 3)
     text = (
         f'<text class="small" x="{x + width / 2:.1f}" y="{y + 17:.1f}">{shown}</text>'
         if numbers
@@ -174,7 +174,7 @@ def _cell(
         f'<rect class="cell {kind}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}"'
         f' height="{CELL_HEIGHT}"{strength}/>'
     )
-    return f"<g><title>{escape(f'{name} = {number(value, 6)}')}</title>{box}{text}</g>"
+    return f"<g><title>{escape(f'{name} = {number_text(value, 6)}')}</title>{box}{text}</g>"
 
 
 def _frame(x: float, y: float, width: float) -> str:

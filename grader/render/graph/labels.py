@@ -8,7 +8,7 @@ from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture, Saved
 from grader.core.i18n import Catalogue
 
 
-def label_of(node: GraphNode, tr: Catalogue) -> str:
+def node_label(node: GraphNode, tr: Catalogue) -> str:
     if node.label:
         return node.label
     return tr("leaf") if node.kind == "leaf" else tr("constant")

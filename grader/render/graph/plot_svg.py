@@ -13,9 +13,9 @@ from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
 from grader.core.plot_data import PlotPanel, Series
-from grader.core.value_text import number
+from grader.core.value_text import number_text
 from grader.render.graph.plot_scale import scales, tick_text
-from grader.render.graph.plot_words import described, label_of, outside
+from grader.render.graph.plot_words import described, outside, series_label
 from grader.render.graph.svg import SHAPES, SMALL_CELL, SMALL_LINE, STYLE, short
 
 WIDTH, HEIGHT = 360.0, 190.0
@@ -47,7 +47,7 @@ stroke:var(--right,currentColor);fill-opacity:.35}
 """Styles in addition to ``svg.SHAPES``."""
 
 
-class Frame:
+class Axes:
     """The mapping from values to positions on the drawing."""
 
     def __init__(self, panel: PlotPanel, top: float) -> None:
@@ -76,7 +76,7 @@ def draw_plot(
     """
     tr = tr or Catalogue()
     legend, rows = _legend(panel, tr)
-    frame = Frame(panel, TOP + rows * ROW)
+    frame = Axes(panel, TOP + rows * ROW)
     below = [line for note in [outside(panel, frame.y, tr), *notes] for line in wrapped(note)]
     height = frame.bottom + BOTTOM + len(below) * SMALL_LINE
     title = panel.caption or tr("Plot")
@@ -116,7 +116,7 @@ def wrapped(text: str) -> list[str]:
 def _legend(panel: PlotPanel, tr: Catalogue) -> tuple[list[str], int]:
     """Return the legend's samples with their names, and the number of rows they take."""
     parts, x, row = [], LEFT, 0
-    entries = [(one, short(label_of(one, tr), 40)) for one in panel.series]
+    entries = [(one, short(series_label(one, tr), 40)) for one in panel.series]
     for one, label in entries:
         wide = SAMPLE + cell_len(label) * SMALL_CELL + 12
         if x > LEFT and x + wide > WIDTH:
@@ -135,7 +135,7 @@ def _legend(panel: PlotPanel, tr: Catalogue) -> tuple[list[str], int]:
     return parts, row + 1
 
 
-def _axes(panel: PlotPanel, frame: Frame) -> list[str]:
+def _axes(panel: PlotPanel, frame: Axes) -> list[str]:
     parts = []
     for value in frame.y.ticks(5):
         y = frame.down(value)
@@ -161,7 +161,7 @@ def _axes(panel: PlotPanel, frame: Frame) -> list[str]:
     return [*parts, _text(label, middle, frame.bottom + 28, "small") if label else ""]
 
 
-def _bars(panel: PlotPanel, frame: Frame, tr: Catalogue) -> list[str]:
+def _bars(panel: PlotPanel, frame: Axes, tr: Catalogue) -> list[str]:
     """Return the bars, side by side at each place, starting at zero."""
     sets = [one for one in panel.series if one.form == "bars"]
     parts = []
@@ -173,7 +173,7 @@ def _bars(panel: PlotPanel, frame: Frame, tr: Catalogue) -> list[str]:
             left = frame.across(x) + (which - len(sets) / 2) * wide
             zero, end = frame.down(0.0), frame.down(y)
             box = f'x="{left + 1:.1f}" y="{min(zero, end):.1f}" width="{max(wide - 2, 1):.1f}"'
-            tooltip = escape(f"{label_of(one, tr)} = {number(y, 6)}")
+            tooltip = escape(f"{series_label(one, tr)} = {number_text(y, 6)}")
             parts.append(
                 f'<rect class="bar {one.role}" {box} height="{max(abs(end - zero), 0.5):.1f}">'
                 f"<title>{tooltip}</title></rect>"
@@ -181,7 +181,7 @@ def _bars(panel: PlotPanel, frame: Frame, tr: Catalogue) -> list[str]:
     return parts
 
 
-def _series(one: Series, frame: Frame) -> list[str]:
+def _series(one: Series, frame: Axes) -> list[str]:
     points = [
         (frame.across(x), frame.down(y)) if y is not None and frame.y.holds(y) else None
         for x, y in zip(one.x, one.y, strict=True)
@@ -199,13 +199,13 @@ def _series(one: Series, frame: Frame) -> list[str]:
     return [f'<path class="curve {one.role}" d="{path}"/>'] if path else []
 
 
-def _marks(panel: PlotPanel, frame: Frame) -> list[str]:
+def _marks(panel: PlotPanel, frame: Axes) -> list[str]:
     parts = []
     for mark in panel.marks:
         x = frame.across(mark.x)
         parts.append(f'<path class="mark" d="M{x:.1f} {frame.top:.1f}V{frame.bottom:.1f}"/>')
         if mark.y is not None:
-            tooltip = escape(f"{number(mark.x, 4)}, {number(mark.y, 6)}")
+            tooltip = escape(f"{number_text(mark.x, 4)}, {number_text(mark.y, 6)}")
             parts.append(
                 f'<circle class="mark" cx="{x:.1f}" cy="{frame.down(mark.y):.1f}" r="6">'
                 f"<title>{tooltip}</title></circle>"

@@ -11,9 +11,9 @@ from rich.text import Text
 
 from grader.core.i18n import Catalogue
 from grader.core.plot_data import PlotPanel
-from grader.core.value_text import number
+from grader.core.value_text import number_text
 from grader.render.graph.plot_scale import Scale, scales, tick_text
-from grader.render.graph.plot_words import label_of, outside
+from grader.render.graph.plot_words import outside, series_label
 
 ROWS, WIDEST = 6, 64
 """Two drawings fit on a screen of 24 lines, with their heads and the lines of ``grade watch``."""
@@ -29,7 +29,7 @@ FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class Glyph:
     """A character of the drawing, and the role of its series."""
 
     sign: str
@@ -59,13 +59,13 @@ def _curve_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     name = cell_len(panel.x.label) + 2
     columns = max(10, min(WIDEST, width - margin - 2 - name))
     grid = _drawn(panel, across, up, columns)
-    lines = [_legend(panel, tr)]
+    lines = [_legend_lines(panel, tr)]
     for row in range(ROWS):
         line = Text(f"{ticks.get(row, ''):>{margin}} ", "dim").append(
             "┤" if row in ticks else "│", "dim"
         )
         for column in range(columns):
-            cell = grid.get((column, row), Cell(" ", ""))
+            cell = grid.get((column, row), Glyph(" ", ""))
             line.append(cell.sign, STYLES.get(cell.role, ""))
         line.rstrip()
         lines.append(line)
@@ -75,19 +75,21 @@ def _curve_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     return [*lines, Text(note, "dim")] if note else lines
 
 
-def _legend(panel: PlotPanel, tr: Catalogue) -> Text:
+def _legend_lines(panel: PlotPanel, tr: Catalogue) -> Text:
     parts = []
     for one in panel.series:
         sign = "⠒⠒" if one.form == "line" and one.role == "truth" else SIGNS[one.role]
-        parts.append(Text.assemble((sign, STYLES[one.role]), (f" {label_of(one, tr)}", "dim")))
+        parts.append(Text.assemble((sign, STYLES[one.role]), (f" {series_label(one, tr)}", "dim")))
     if any(mark.y is not None for mark in panel.marks):
         parts.append(Text.assemble((MARK, "bold red"), (" " + tr("the failing point"), "dim")))
     return Text("   ").join(parts)
 
 
-def _drawn(panel: PlotPanel, across: Scale, up: Scale, columns: int) -> dict[tuple[int, int], Cell]:
+def _drawn(
+    panel: PlotPanel, across: Scale, up: Scale, columns: int
+) -> dict[tuple[int, int], Glyph]:
     """Return the characters by column and row: braille for the true lines, signs for the others."""
-    cells: dict[tuple[int, int], Cell] = {}
+    cells: dict[tuple[int, int], Glyph] = {}
     bits: dict[tuple[int, int], int] = {}
     for one in sorted(panel.series, key=lambda one: RANKS.index(one.role)):
         last: tuple[float, float] | None = None
@@ -102,13 +104,13 @@ def _drawn(panel: PlotPanel, across: Scale, up: Scale, columns: int) -> dict[tup
                 if one.role == "truth" and one.form == "line":
                     bits[place] = bits.get(place, 0) | DOTS[column % 2][row % 4]
                     sign = chr(BRAILLE + bits[place])
-                cells[place] = Cell(sign, one.role)
+                cells[place] = Glyph(sign, one.role)
             last = here if one.form == "line" else None
     for mark in panel.marks:
         if mark.y is not None:
             height = min(max(up.place(mark.y), 0.0), 1.0)
             column = round(across.place(mark.x) * (2 * columns - 1)) // 2
-            cells[column, round((1 - height) * (4 * ROWS - 1)) // 4] = Cell(MARK, "yours")
+            cells[column, round((1 - height) * (4 * ROWS - 1)) // 4] = Glyph(MARK, "yours")
     return cells
 
 
@@ -143,11 +145,11 @@ def _bar_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
         for which, one in enumerate(bars):
             y = dict(zip(one.x, one.y, strict=True)).get(float(place))
             if y is not None:
-                rows.append((name if not which else "", label_of(one, tr), y, one.role))
+                rows.append((name if not which else "", series_label(one, tr), y, one.role))
     for one in panel.series:
         level = next((y for y in one.y if y is not None), None)
         if one.form != "bars" and level is not None:
-            rows.append(("", label_of(one, tr), level, one.role))
+            rows.append(("", series_label(one, tr), level, one.role))
     names = max((cell_len(row[0]) for row in rows), default=0)
     labels = max((cell_len(row[1]) for row in rows), default=0)
     largest = max((abs(row[2]) for row in rows), default=0.0) or 1.0
@@ -156,7 +158,7 @@ def _bar_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     for name, label, y, role in rows:
         head = f"{set_cell_size(name, names)}  {set_cell_size(label, labels)}  "
         line = Text(head, "dim").append(_bar(abs(y) / largest * room), STYLES[role])
-        lines.append(line.append(f" {number(y, 4)}"))
+        lines.append(line.append(f" {number_text(y, 4)}"))
     return lines
 
 

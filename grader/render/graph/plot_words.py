@@ -8,13 +8,13 @@ from rich.cells import cell_len, set_cell_size
 
 from grader.core.i18n import Catalogue
 from grader.core.plot_data import PlotPanel, Series
-from grader.core.value_text import number
+from grader.core.value_text import number_text
 from grader.render.graph.plot_scale import Scale
 
 MOST_ROWS = 14
 
 
-def label_of(series: Series, tr: Catalogue) -> str:
+def series_label(series: Series, tr: Catalogue) -> str:
     """Return the name of a series in a legend."""
     if series.label:
         return series.label
@@ -23,14 +23,16 @@ def label_of(series: Series, tr: Catalogue) -> str:
 
 def described(panel: PlotPanel, tr: Catalogue) -> str:
     """Return a sentence for people who can't see the drawing."""
-    names = ", ".join(dict.fromkeys(label_of(one, tr) for one in panel.series))
+    names = ", ".join(dict.fromkeys(series_label(one, tr) for one in panel.series))
     sentence = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
     for mark in panel.marks:
-        at = number(mark.x, 4)
+        at = number_text(mark.x, 4)
         if mark.y is None:
             sentence += " " + tr("The failing point is at {x}.", x=at)
         else:
-            sentence += " " + tr("The failing point is at {x}, {y}.", x=at, y=number(mark.y, 4))
+            sentence += " " + tr(
+                "The failing point is at {x}, {y}.", x=at, y=number_text(mark.y, 4)
+            )
     return sentence
 
 
@@ -47,7 +49,7 @@ def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
 
 def table(panel: PlotPanel, tr: Catalogue) -> str:
     """Return the values as columns of text: x, and each series' value there."""
-    heads = [panel.x.label or "x", *(label_of(one, tr) for one in panel.series)]
+    heads = [panel.x.label or "x", *(series_label(one, tr) for one in panel.series)]
     rows = [heads, *_rows(panel)]
     widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]
     return "\n".join(
@@ -65,7 +67,7 @@ def _rows(panel: PlotPanel) -> Iterator[list[str]]:
     every = max(1, -(-len(places) // MOST_ROWS))
     kept = set(places[::every]) | {mark.x for mark in panel.marks}
     for x in sorted(kept):
-        name = number(x, 4)
+        name = number_text(x, 4)
         if panel.names and x == int(x) and 0 <= x < len(panel.names):
             name = panel.names[int(x)]
-        yield [name, *("" if (y := one.get(x)) is None else number(y, 6) for one in known)]
+        yield [name, *("" if (y := one.get(x)) is None else number_text(y, 6) for one in known)]

@@ -15,7 +15,7 @@ from rich.cells import cell_len, set_cell_size
 from grader.core.graph_data import GraphNode, GraphPicture
 from grader.core.i18n import Catalogue
 from grader.core.sanitize import clean
-from grader.render.graph.labels import badges, label_of, output_of, saved_words
+from grader.render.graph.labels import badges, node_label, output_of, saved_words
 from grader.render.graph.layers import Box
 from grader.render.graph.layout import Point, Route, lay_out
 
@@ -77,7 +77,7 @@ class TextLine:
 
 def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
     """Return a box's lines: label, shape, saved tensors, hooks, a check's note."""
-    found = [TextLine(short(label_of(node, tr)), "title")]
+    found = [TextLine(short(node_label(node, tr)), "title")]
     if node.kind == "leaf" and node.name:
         found.append(TextLine(short(node.type or tr("leaf")), "small"))
     if node.shape:
@@ -120,7 +120,7 @@ def draw_svg(
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
     nodes = picture.by_id()
     title = clean(title, MAX_TITLE) or tr(
-        "The graph behind {name}", name=label_of(picture.nodes[0], tr)
+        "The graph behind {name}", name=node_label(picture.nodes[0], tr)
     )
     parts = [
         (
@@ -167,7 +167,7 @@ def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> 
 
 
 def _ghost(node: GraphNode, box: Box, tr: Catalogue) -> str:
-    label = short("↗ " + label_of(node, tr), int((box.width - 8) / SMALL_CELL))
+    label = short("↗ " + node_label(node, tr), int((box.width - 8) / SMALL_CELL))
     title = f"<title>{escape(node.label or node.kind)}</title>"
     text = _text(label, box.x, box.y + 4, "small")
     return f'<g class="ghost">{title}{_rect(box)}{text}</g>'

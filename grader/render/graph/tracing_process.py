@@ -56,7 +56,7 @@ def main() -> None:
 def drawn(request: TraceRequest) -> Traced:
     """Call the function and trace the graph behind its result; raise GraphRequestError."""
     name = request.function
-    function = lookup(load(Path(request.file)), name)
+    function = lookup(load_file(Path(request.file)), name)
     names = parameters(function)
     values = request.inputs or [DEFAULT_INPUT] * max(1, len(names))
     insist_on_call(function, name, len(values))
@@ -90,7 +90,7 @@ def drawn(request: TraceRequest) -> Traced:
     return Traced(trace(root, {**inside, **inputs}), f"{name}({shown})")
 
 
-def load(path: Path) -> types.ModuleType:
+def load_file(path: Path) -> types.ModuleType:
     """Return the file as a module; raise GraphRequestError if it can't be loaded."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 
 from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture
 from grader.core.i18n import Catalogue
-from grader.render.graph.labels import badges, label_of, output_of, saved_words
+from grader.render.graph.labels import badges, node_label, output_of, saved_words
 
 WIDTH = 80
 DEEPEST = 12
@@ -99,7 +99,7 @@ def _line(
     marked: bool,
     again: bool,
 ) -> TreeLine:
-    label = label_of(node, tr)
+    label = node_label(node, tr)
     room = width - cell_len(branch) - (3 if marked else 0)
     if cell_len(label) > room:
         label = set_cell_size(label, room - 1) + "…"

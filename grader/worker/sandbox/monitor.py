@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.core.limits import MIB, Limits
 
-SECONDS = 0.02
+MONITOR_SECONDS = 0.02
 """How many seconds pass between two checks."""
 
 

@@ -15,7 +15,7 @@ MAGIC = b"GRL1"
 HEADER = struct.Struct("!4sIQ")
 MAX_JSON_BYTES = 8 << 20
 MAX_BLOB_BYTES = 64 << 20
-MAX_NODES = 50_000
+MAX_VALUES = 50_000
 """How many values a worker's message may have. The answers
 to a whole gradcheck have about 10,000.
 """

@@ -16,13 +16,13 @@ from torch import Tensor
 
 from grader.worker.wire import compat
 
-MAX_NODES = 200
+MAX_TRACED_NODES = 200
 MAX_COUNTED = 20_000
 """How many further nodes are counted before the count stops."""
 
 
 def trace(
-    tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_NODES
+    tensor: Tensor, names: Mapping[str, Any] | None = None, *, limit: int = MAX_TRACED_NODES
 ) -> dict[str, Any]:
     """Return the graph behind ``tensor``, up to its nearest ``limit`` nodes. ``names`` maps names
     to tensors; other values in it are ignored.

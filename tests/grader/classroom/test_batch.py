@@ -27,7 +27,7 @@ import grader
 from grader.classroom.batch import outputs
 from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.store import FILE, Gradebook
+from grader.classroom.gradebook.store import DATABASE, Gradebook
 from grader.cli.commands.adjust import adjust, list_adjustments
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.engine_identity import engine_hash
@@ -160,7 +160,7 @@ def test_results_count_as_done_only_after_their_commit(
     @contextlib.contextmanager
     def looking(*_: object) -> Iterator[Callable[[int], None]]:
         def told(done: int) -> None:
-            with contextlib.closing(sqlite3.connect(tmp_path / "out" / FILE)) as other:
+            with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
                 (kept,) = other.execute("SELECT count(*) FROM submissions").fetchone()
             counts.append((done, kept))
 
@@ -189,7 +189,7 @@ def test_a_result_does_not_wait_long_for_others(
         deadline = time.monotonic() + 30
         wanted = len(counting_host.graded)
         while time.monotonic() < deadline:
-            with contextlib.closing(sqlite3.connect(tmp_path / "out" / FILE)) as other:
+            with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
                 (kept,) = other.execute("SELECT count(*) FROM attempts").fetchone()
             if kept >= wanted:
                 break
@@ -293,7 +293,7 @@ def test_the_gradebook_can_be_asked_for_results_by_check(
     tmp_path: Path, batch: Callable[..., ExitCode]
 ) -> None:
     batch()
-    with sqlite3.connect(tmp_path / "out" / FILE) as db:
+    with sqlite3.connect(tmp_path / "out" / DATABASE) as db:
         query = (
             "SELECT a.submission, r.outcome, r.diagnosis FROM results r JOIN attempts a ON a.id ="
             " r.attempt WHERE r.check_id = ?"
@@ -410,7 +410,7 @@ def test_an_old_gradebook_keeps_the_seeds_of_what_it_graded(
     with Gradebook.open(tmp_path / "out") as book:
         query = "UPDATE attempts SET seed = id, report = json_set(report, '$.seed', id)"
         book.db.execute(query)
-    as_of_format(3, tmp_path / "out" / FILE, engine_known=True)
+    as_of_format(3, tmp_path / "out" / DATABASE, engine_known=True)
     batch(seed=None)
     assert counting_host.graded == []
     assert sorted(seeds_in(tmp_path / "out").values()) == [1, 2, 3]
@@ -536,7 +536,7 @@ def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
     tmp_path: Path, batch: Callable[..., ExitCode], counting_host: CountingHost
 ) -> None:
     batch()
-    as_of_format(1, tmp_path / "out" / FILE)
+    as_of_format(1, tmp_path / "out" / DATABASE)
     adjust(tmp_path / "out", "bob", lesson="tiny", points=1.5, reason="why", author="kim")
     with Gradebook.open(tmp_path / "out") as book:
         before = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()

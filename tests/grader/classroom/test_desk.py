@@ -24,7 +24,7 @@ from factories.downloads import (
 )
 from factories.gradebook import ALICE, FAULTY, make_check, make_lesson, make_report
 
-from grader.classroom.exports.feedback import summary
+from grader.classroom.exports.feedback import feedback_lines
 from grader.classroom.gradebook.records import CheckColumn, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
@@ -348,10 +348,10 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
 
 def test_who_has_no_verdict_is_told_no_score() -> None:
     """After a grader fault, or for a misnamed file, the page gives the reason and no number."""
-    said = " ".join(summary(FAULTY))
+    said = " ".join(feedback_lines(FAULTY))
     assert "no score yet" in said
     assert "of 20 points" not in said
-    assert "points" in " ".join(summary(ALICE))
+    assert "points" in " ".join(feedback_lines(ALICE))
 
 
 def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:

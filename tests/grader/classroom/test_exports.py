@@ -18,7 +18,7 @@ from factories.gradebook import ALICE, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, 
 import grader
 from grader.classroom.exports.csv_escape import guarded, row
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import ExportRequest, Piece, number
+from grader.classroom.exports.records import ExportRequest, Piece, decimal
 from grader.classroom.gradebook.records import Adjustment, GradebookEntry
 from grader.cli.commands.export import write_export
 from grader.core.errors import UsageError
@@ -66,13 +66,13 @@ def test_numbers_are_never_guarded_and_nothing_is_an_empty_cell() -> None:
 
 
 def test_a_number_has_no_exponent_and_no_trailing_zeros() -> None:
-    assert [number(8.0), number(7.25), number(1e6), number(0.1 + 0.2), number(7.5, comma=True)] == [
-        "8",
-        "7.25",
-        "1000000",
-        "0.3",
-        "7,5",
-    ]
+    assert [
+        decimal(8.0),
+        decimal(7.25),
+        decimal(1e6),
+        decimal(0.1 + 0.2),
+        decimal(7.5, comma=True),
+    ] == ["8", "7.25", "1000000", "0.3", "7,5"]
 
 
 # ---------------------------------------------------------------------------------------------- csv

@@ -13,7 +13,7 @@ import pytest
 
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.records import Adjustment, CommonMistake
-from grader.classroom.gradebook.store import FILE, AttemptKey, Gradebook, SubmissionRow
+from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook, SubmissionRow
 from grader.classroom.imports.records import StudentIdentity
 from grader.cli.commands.adjust import adjust
 from grader.core.errors import UsageError
@@ -127,7 +127,7 @@ def test_entries_are_read_one_at_a_time(tmp_path: Path) -> None:
 
 def test_a_gradebook_of_a_newer_version_is_refused_with_a_remedy(tmp_path: Path) -> None:
     new_gradebook(tmp_path).db.close()
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / DATABASE) as db:
         db.execute(f"PRAGMA user_version = {len(STEPS) + 1}")
     db.close()
     with pytest.raises(UsageError, match=r"newer gradlings.*Upgrade"):
@@ -164,7 +164,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(tmp_path: Path) -> None:
 
 
 def test_another_database_is_left_alone(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / FILE) as db:
+    with sqlite3.connect(tmp_path / DATABASE) as db:
         db.execute("CREATE TABLE photos (x)")
     db.close()
     with pytest.raises(UsageError, match="not a gradebook"):
@@ -180,7 +180,7 @@ def test_another_database_is_left_alone(tmp_path: Path) -> None:
 )
 def test_what_is_no_gradebook_is_said(tmp_path: Path, make: bytes | None, said: str) -> None:
     if make is not None:
-        (tmp_path / FILE).write_bytes(make)
+        (tmp_path / DATABASE).write_bytes(make)
     with pytest.raises(UsageError, match=said):
         Gradebook.open(tmp_path)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.publish.autograder_files import SECONDS
+from grader.classroom.publish.autograder_files import AUTOGRADER_SECONDS
 from grader.classroom.publish.gradescope import make_zip
 from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade
 from grader.classroom.publish.unattended import limits_for
@@ -262,7 +262,7 @@ def test_a_grader_that_breaks_says_so_and_gives_no_score(how: str, container: Pa
 
 def test_lessons_share_the_containers_time_and_memory(small_course: Course) -> None:
     course = replace(small_course, limits=Limits())
-    assert limits_for(course, 14).lesson_seconds * 14 < SECONDS
+    assert limits_for(course, 14).lesson_seconds * 14 < AUTOGRADER_SECONDS
     assert limits_for(course, 1).lesson_seconds == Limits().lesson_seconds
     assert limits_for(course, 14, MEMORY_BYTES).memory_bytes == MEMORY_BYTES
     tight = replace(small_course, limits=replace(Limits(), memory_bytes=64 * MIB, call_seconds=1.0))

@@ -37,7 +37,7 @@ from grader.classroom.publish.release import (
     checks_to_hand_out,
     lesson_files,
     refuse_leaks,
-    release,
+    write_release,
 )
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course, HeldBack
@@ -101,7 +101,7 @@ def released_bundle(
 ) -> tuple[Path, list[Released]]:
     """Return a bundle and the command's output."""
     folder = tmp_path_factory.mktemp("released") / "handout"
-    return folder, release(course, course.lessons, folder)
+    return folder, write_release(course, course.lessons, folder)
 
 
 def files_of(folder: Path) -> dict[str, str]:
@@ -427,7 +427,7 @@ def test_a_release_toml_that_was_changed_is_refused_with_its_name(
 def test_a_folder_that_holds_anything_is_left_alone(course: Course, tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match="not empty"):
-        release(course, course.lessons, tmp_path)
+        write_release(course, course.lessons, tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
@@ -436,7 +436,7 @@ def test_a_bundle_is_not_released_again(
 ) -> None:
     bundled = load_course(released_bundle[0] / "course")
     with pytest.raises(UsageError, match="folder that grade release made"):
-        release(bundled, bundled.lessons, tmp_path / "again")
+        write_release(bundled, bundled.lessons, tmp_path / "again")
 
 
 def test_a_reference_that_does_not_pass_stops_a_release(
@@ -447,7 +447,7 @@ def test_a_reference_that_does_not_pass_stops_a_release(
     solution = course.lesson("tiny").solution
     solution.write_text(solution.read_text("utf-8").replace("2 * x", "5 * x"), "utf-8")
     with pytest.raises(CourseError, match=r"tiny\.double does not pass.*grade verify tiny"):
-        release(course, course.lessons, tmp_path / "out" / "handout")
+        write_release(course, course.lessons, tmp_path / "out" / "handout")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -463,7 +463,7 @@ def test_a_course_that_gives_itself_away_is_not_released(
         CourseError,
         match=r"tiny/README.md would contain a part of the solution of tiny: 'return 3 \* x'",
     ):
-        release(course, course.lessons, tmp_path / "out" / "handout")
+        write_release(course, course.lessons, tmp_path / "out" / "handout")
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -591,7 +591,7 @@ def test_the_course_is_released_without_a_leak(tmp_path: Path) -> None:
     region; only hidden checks are held back.
     """
     course = load_course(find_course())
-    released = release(course, course.lessons, tmp_path / "handout")
+    released = write_release(course, course.lessons, tmp_path / "handout")
     for one, lesson in zip(released, course.lessons, strict=True):
         hidden = [
             len(re.findall(r"^def test_", path.read_text("utf-8"), re.MULTILINE))

@@ -19,7 +19,7 @@ from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.limits import Limits
 from grader.course.course import Course
 from grader.course.manifest import find_course, load_course
-from grader.course.progress_file import FILE
+from grader.course.progress_file import PROGRESS_FILE
 from grader.course.stubs import without_markers
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
@@ -135,7 +135,7 @@ def screen(
 @pytest.fixture
 def work(tmp_path: Path) -> Path:
     (tmp_path / "work").mkdir()
-    (tmp_path / "work" / FILE).write_text('{"version": 1, "lessons": {}, "latest": []}')
+    (tmp_path / "work" / PROGRESS_FILE).write_text('{"version": 1, "lessons": {}, "latest": []}')
     return tmp_path / "work"
 
 

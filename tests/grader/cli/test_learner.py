@@ -29,7 +29,7 @@ from grader.core.errors import ExitCode
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import LessonProgress, Progress
-from grader.course.progress_file import FILE, read_progress, update_progress
+from grader.course.progress_file import PROGRESS_FILE, read_progress, update_progress
 from grader.course.stubs import runnable, without_markers
 from grader.course.submission import read_submission
 from grader.render.diff import compare
@@ -224,7 +224,7 @@ def test_full_marks_name_the_solution_where_there_is_one(
 def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
     workspace_folder: Path, host: ForkServerClient, small_course: Course
 ) -> None:
-    before = (workspace_folder / FILE).read_text()
+    before = (workspace_folder / PROGRESS_FILE).read_text()
     assert (
         keep(
             small_course,
@@ -236,7 +236,7 @@ def test_what_is_graded_by_in_may_be_somebody_elses_and_is_not_recorded(
         ).finish
         == []
     )
-    assert (workspace_folder / FILE).read_text() == before
+    assert (workspace_folder / PROGRESS_FILE).read_text() == before
 
 
 def test_no_file_appears_where_init_made_no_folder(
@@ -707,6 +707,6 @@ def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
 
 def test_the_file_of_progress_is_plain_json_for_people(workspace_folder: Path) -> None:
     set_progress(workspace_folder, FULL)
-    data = json.loads((workspace_folder / FILE).read_text())
+    data = json.loads((workspace_folder / PROGRESS_FILE).read_text())
     assert data["version"] == 1
     assert data["lessons"]["tiny"]["hints"] == {"double": 2}

@@ -15,7 +15,7 @@ from grader.cli.commands.selection import Selection, select
 from grader.cli.commands.workspace import make_workspace
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.course.progress_file import FILE
+from grader.course.progress_file import PROGRESS_FILE
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
@@ -147,7 +147,7 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
     word: str, kept: bool, workspace_folder: Path, host: ForkServerClient, small_course: Course
 ) -> None:
     (workspace_folder / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
-    before = (workspace_folder / FILE).read_text()
+    before = (workspace_folder / PROGRESS_FILE).read_text()
     found = chosen(small_course, word)
     report = grade_submission(
         host,
@@ -158,4 +158,4 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
         name=found.name,
     )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
-    assert ((workspace_folder / FILE).read_text() != before) is kept
+    assert ((workspace_folder / PROGRESS_FILE).read_text() != before) is kept

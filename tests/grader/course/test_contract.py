@@ -8,7 +8,7 @@ import pytest
 
 from grader.core.errors import CourseError
 from grader.course.contract import (
-    plain,
+    compared_form,
     read_contract,
     sentences_in,
     stub_sentences,
@@ -68,7 +68,7 @@ def test_sentences_of_docstrings_and_of_the_comment_above_a_constant() -> None:
 
 
 def test_sentences_of_the_tasks_alone() -> None:
-    assert [plain(text) for text in task_sentences(README)] == [
+    assert [compared_form(text) for text in task_sentences(README)] == [
         "f(x): returns x.",
         "It is also when it raised.",
         "One item (of 64.",

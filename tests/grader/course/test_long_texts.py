@@ -18,7 +18,7 @@ import pytest
 from factories.long_texts import notebook, repeated
 
 import grader.course
-from grader.course.analysis.source import MAX_NODES, Source
+from grader.course.analysis.source import MAX_SYNTAX_NODES, Source
 from grader.course.analysis.syntax_errors import MAX_LINE, RULES, explain
 from grader.course.notebook.cells import cells_of
 from grader.course.text_encoding import MAX_FILE_BYTES, decode
@@ -105,8 +105,8 @@ def test_lines_of_blanks_in_a_cell_are_read_in_linear_time() -> None:
 def test_a_file_has_limits_on_its_bytes_and_on_its_tree() -> None:
     assert decode("tiny", "tiny.py", b"#" * MAX_FILE_BYTES).problem is None
     assert decode("tiny", "tiny.py", b"#" * (MAX_FILE_BYTES + 1)).problem
-    assert not Source("a\n" * (MAX_NODES // 3 - 1), "tiny.py").unreadable
-    assert Source("a\n" * MAX_NODES, "tiny.py").unreadable
+    assert not Source("a\n" * (MAX_SYNTAX_NODES // 3 - 1), "tiny.py").unreadable
+    assert Source("a\n" * MAX_SYNTAX_NODES, "tiny.py").unreadable
 
 
 def patterns() -> Iterator[tuple[str, str]]:

@@ -10,7 +10,12 @@ import pytest
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.progress import HISTORY_LENGTH, LessonProgress, Progress
-from grader.course.progress_file import FILE, find_workspace, read_progress, update_progress
+from grader.course.progress_file import (
+    PROGRESS_FILE,
+    find_workspace,
+    read_progress,
+    update_progress,
+)
 
 MONDAY, TUESDAY, FRIDAY = (f"2026-03-0{day}T10:00:00+00:00" for day in (2, 3, 6))
 
@@ -142,7 +147,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     )
     update_progress(tmp_path, lambda progress: progress.having("tiny", mine))
     assert read_progress(tmp_path).of("tiny") == mine
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+    assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
 
 
 def test_a_file_of_a_newer_version_is_read_and_left_as_it_is(tmp_path: Path) -> None:
@@ -151,19 +156,19 @@ def test_a_file_of_a_newer_version_is_read_and_left_as_it_is(tmp_path: Path) -> 
         "theme": "dark",
         "lessons": {"tiny": {"attempts": 3, "mood": "good"}, "gone": {"best": 4}},
     }
-    (tmp_path / FILE).write_text(json.dumps(newer))
+    (tmp_path / PROGRESS_FILE).write_text(json.dumps(newer))
     assert read_progress(tmp_path).of("tiny").attempts == 3
     update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress()))
-    assert json.loads((tmp_path / FILE).read_text()) == newer
+    assert json.loads((tmp_path / PROGRESS_FILE).read_text()) == newer
 
 
 @pytest.mark.parametrize("lessons", [[], {"tiny": {"attempts": {"count": 3}}}])
 def test_a_newer_file_of_another_shape_is_left_as_it_is(lessons: object, tmp_path: Path) -> None:
     newer = json.dumps({"version": 7, "lessons": lessons})
-    (tmp_path / FILE).write_text(newer)
+    (tmp_path / PROGRESS_FILE).write_text(newer)
     update_progress(tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1)))
-    assert [path.name for path in tmp_path.iterdir()] == [FILE]
-    assert (tmp_path / FILE).read_text() == newer
+    assert [path.name for path in tmp_path.iterdir()] == [PROGRESS_FILE]
+    assert (tmp_path / PROGRESS_FILE).read_text() == newer
 
 
 @pytest.mark.parametrize(
@@ -184,18 +189,18 @@ def test_a_newer_file_of_another_shape_is_left_as_it_is(lessons: object, tmp_pat
     ids=lambda text: text[:5],
 )
 def test_a_damaged_file_counts_as_none_and_is_set_aside(text: str, tmp_path: Path) -> None:
-    (tmp_path / FILE).write_bytes(text.encode("latin-1"))
+    (tmp_path / PROGRESS_FILE).write_bytes(text.encode("latin-1"))
     assert read_progress(tmp_path) == Progress()
     update_progress(tmp_path, unchanged)
-    assert (tmp_path / f"{FILE}.damaged").read_bytes() == text.encode("latin-1")
-    assert json.loads((tmp_path / FILE).read_text())["lessons"] == {}
+    assert (tmp_path / f"{PROGRESS_FILE}.damaged").read_bytes() == text.encode("latin-1")
+    assert json.loads((tmp_path / PROGRESS_FILE).read_text())["lessons"] == {}
 
 
 def test_a_write_that_fails_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update_progress(tmp_path, unchanged)
-    before = (tmp_path / FILE).read_text()
+    before = (tmp_path / PROGRESS_FILE).read_text()
 
     def full(*_: object) -> None:
         raise OSError("no space left")
@@ -205,7 +210,9 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(
         update_progress(
             tmp_path, lambda progress: progress.having("tiny", LessonProgress(attempts=1))
         )
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(FILE, before)]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [
+        (PROGRESS_FILE, before)
+    ]
 
 
 def test_a_workspace_is_found_from_a_folder_inside_it_and_nowhere_else(tmp_path: Path) -> None:

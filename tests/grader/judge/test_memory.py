@@ -10,7 +10,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import load_course
-from grader.judge.memory import JUDGE_BYTES, JudgeMemory, release
+from grader.judge.memory import JUDGE_BYTES, JudgeMemory, free_frames
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 
@@ -117,5 +117,5 @@ def test_an_exception_lets_go_of_what_its_frames_hold() -> None:
         fail()
     except ValueError as error:
         assert not Held.dropped
-        release(error)
+        free_frames(error)
         assert Held.dropped

@@ -14,7 +14,7 @@ from grader.course.mistake_texts import RepairPattern, read_repairs
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import search
-from grader.judge.repair.trials import plain, wrong_expression
+from grader.judge.repair.trials import plain_text, wrong_expression
 
 GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n"
 
@@ -122,8 +122,8 @@ def test_in_a_notebook_lines_count_in_the_cell() -> None:
 
 
 def test_a_hint_shows_no_needless_parentheses() -> None:
-    assert plain("(x + 1)") == "x + 1"
-    assert plain("b()\n    a()") == "b()\n    a()"
+    assert plain_text("(x + 1)") == "x + 1"
+    assert plain_text("b()\n    a()") == "b()\n    a()"
 
 
 ONE, INSIDE, ELSEWHERE, LATER = (

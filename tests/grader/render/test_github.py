@@ -26,7 +26,7 @@ from grader.render.github import (
     error_lines,
     place_in_repository,
     silenced,
-    summary,
+    step_summary,
 )
 
 HOSTILE = "::set-env name=PATH::x\r\n::error::%0A | <b> `x` [a](b) @all\x1b[31m"
@@ -110,7 +110,9 @@ def test_a_fault_of_ours_is_said_to_be_ours() -> None:
 
 
 def test_the_summary_has_points_and_what_is_wrong() -> None:
-    text = summary(detailed_report("alice", detailed_lesson(SLOPES, PASSED, FAILED)), Catalogue())
+    text = step_summary(
+        detailed_report("alice", detailed_lesson(SLOPES, PASSED, FAILED)), Catalogue()
+    )
     assert text.startswith("## alice: 6 / 10\n")
     assert "| slopes | 6 / 10 | 1 right · 1 wrong |" in text
     assert "* ✘ it holds at zero<br>" in text
@@ -118,13 +120,13 @@ def test_the_summary_has_points_and_what_is_wrong() -> None:
 
 def test_the_summary_says_what_is_held_back() -> None:
     held: LessonResult = replace(detailed_lesson(SLOPES, PASSED), held_checks=3, held_points=4.0)
-    text = summary(detailed_report("alice", held), Catalogue())
+    text = step_summary(detailed_report("alice", held), Catalogue())
     assert "3 checks, worth 4 points, don't run in this bundle" in text
     assert "1 right · 3 held back" in text
 
 
 def test_the_summary_takes_nothing_for_markup() -> None:
-    text = summary(with_check(message=HOSTILE, title=HOSTILE, evidence=HOSTILE), Catalogue())
+    text = step_summary(with_check(message=HOSTILE, title=HOSTILE, evidence=HOSTILE), Catalogue())
     body = text.partition("###")[2]
     assert not set("`[]@\x1b").intersection(body)
     assert "<b>" not in body
@@ -143,7 +145,7 @@ def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
         file="s/slopes.py",
         checks=checks,
     )
-    text = summary(detailed_report("alice", lesson), Catalogue())
+    text = step_summary(detailed_report("alice", lesson), Catalogue())
     assert text.count("SyntaxError") == 1
     assert "s/slopes.py&#58;3 SyntaxError&#58; no" in text
 
@@ -151,7 +153,7 @@ def test_a_file_that_is_no_python_is_one_line_of_the_summary() -> None:
 def test_a_summary_in_korean_has_no_english_left() -> None:
     tr = engine_catalogue("ko")
     found = replace(detailed_lesson(SLOPES, FAILED, GRADER_ERROR), held_checks=3, held_points=4.0)
-    summary(detailed_report("alice", found), tr)
+    step_summary(detailed_report("alice", found), tr)
     list(error_lines(detailed_report("alice", found), PurePosixPath(), tr))
     assert tr.missing == set()
 

@@ -23,7 +23,7 @@ import grader
 from grader.cli import cli
 from grader.cli.commands.graph import GraphRequest, numbers, run_function
 from grader.core.errors import UsageError
-from grader.core.graph_data import MAX_NODES, GraphPicture, first_difference
+from grader.core.graph_data import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.protocol import TraceRequest
 from grader.render.graph import tracing_process
@@ -165,10 +165,10 @@ def test_a_tensor_without_a_node_is_a_picture_of_itself(tensor: torch.Tensor, ki
 def test_a_large_graph_is_cut_and_says_by_how_much() -> None:
     """The nearest nodes are kept; the others are counted."""
     y = x = leaf(1)
-    for _ in range(MAX_NODES + 49):
+    for _ in range(MAX_GRAPH_NODES + 49):
         y = y.exp()
     picture = picture_of(y, x=x)
-    assert len(picture.nodes) == MAX_NODES
+    assert len(picture.nodes) == MAX_GRAPH_NODES
     assert picture.left_out == 50
     assert picture.nodes[-1].cut == 1
     assert "50 more nodes are not drawn" in tree_text(picture)
@@ -188,7 +188,9 @@ BROKEN: dict[str, Any] = {
     "nothing": None,
     "no list": {"nodes": 3, "edges": []},
     "no nodes": plain([], []),
-    "too many nodes": plain([{}] * (MAX_NODES + 1), [(0, k) for k in range(1, MAX_NODES + 1)]),
+    "too many nodes": plain(
+        [{}] * (MAX_GRAPH_NODES + 1), [(0, k) for k in range(1, MAX_GRAPH_NODES + 1)]
+    ),
     "too many edges": plain([{}, {}], [(0, 1)] * 1001),
     "a circle": plain([{}, {}, {}], [(0, 1), (1, 2), (2, 1)]),
     "two roots": plain([{}, {}], []),

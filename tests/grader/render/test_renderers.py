@@ -33,10 +33,10 @@ from grader.core.report import (
 )
 from grader.core.sanitize import MAX_CHARACTERS, clean
 from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
-from grader.core.value_text import pair, text
+from grader.core.value_text import text, values_text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
-from grader.render.github import summary
+from grader.render.github import step_summary
 from grader.render.html import inlined, render_page, style
 from grader.render.labels import MARKS, STATUS_WORDS, WORDS
 from grader.render.learner_page import LearnerExtras, LessonHistory
@@ -303,14 +303,14 @@ def test_a_pair_has_as_many_digits_as_it_takes_to_see_a_difference(
     left: object, right: object, shown: tuple[str, str]
 ) -> None:
     """There are no more digits than needed; values that differ only by rounding look the same."""
-    assert pair(describe(left), describe(right)) == shown
+    assert values_text(describe(left), describe(right)) == shown
 
 
 def test_a_difference_in_what_was_cut_is_seen() -> None:
     wanted = torch.zeros(100, dtype=torch.float64)
     got = wanted.clone()
     got[60] = 1.0
-    left, right = pair(*describe_pair(wanted, got))
+    left, right = values_text(*describe_pair(wanted, got))
     assert left != right
     assert right.startswith("[58 before, … 0.0, 0.0, 1.0")
     assert right.endswith("… 18 more]")
@@ -324,7 +324,7 @@ def test_a_difference_that_is_seen_is_one_that_counts(harmless: float) -> None:
     wanted[30] = harmless if math.isnan(harmless) else 1.0
     got[30] = harmless
     got[90] = 2.0
-    left, right = pair(*describe_pair(wanted, got))
+    left, right = values_text(*describe_pair(wanted, got))
     assert left != right
 
 
@@ -746,7 +746,7 @@ def test_a_failure_says_how_many_points_wait_for_it(shown: Shown) -> None:
     found = lesson(NAMED, raised, *CHAIN, bonus, later)
     one = "1 point waits for this check: it can come back with one fix"
     english = Catalogue()
-    on_github = html.unescape(summary(report(found), english))
+    on_github = html.unescape(step_summary(report(found), english))
     for said in (shown(report(found)), render_page(report(found)), on_github):
         assert [said.count(text) for text in (WORTH.format("5.25 points"), one)] == [1, 1]
     korean = points_waiting(NAMED, found, engine_catalogue("ko"))

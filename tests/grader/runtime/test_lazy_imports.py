@@ -142,6 +142,6 @@ def test_late_imports_stay_loaded_after_the_first_use(small_course: Course) -> N
 def test_what_another_torch_does_not_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lazy_imports, "LATE_IMPORTS", ("torch.no_such_module",))
     assert not lazy_imports.loaded()
-    lazy_imports.load()
+    lazy_imports.import_early()
     gc.unfreeze()
     assert lazy_imports.loaded()

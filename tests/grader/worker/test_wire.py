@@ -22,7 +22,7 @@ from grader.worker.wire.frames import (
     HEADER,
     MAGIC,
     MAX_BLOB_BYTES,
-    MAX_NODES,
+    MAX_VALUES,
     BrokenFrame,
     Frame,
     pack,
@@ -373,10 +373,10 @@ def test_a_message_of_many_values_is_refused_before_it_is_parsed() -> None:
     text = b"[" + b"[]," * 1_000_000 + b"[]]"
     tracemalloc.start()
     with pytest.raises(BrokenFrame, match="values"):
-        unpack(text, b"", most=MAX_NODES)
+        unpack(text, b"", most=MAX_VALUES)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 1 << 20
     with pytest.raises(BrokenFrame, match="values"):
-        pack([[]] * MAX_NODES, most=MAX_NODES)
-    assert unpack(pack([1.5] * 40_000, most=MAX_NODES)[HEADER.size :], b"", most=MAX_NODES).body
+        pack([[]] * MAX_VALUES, most=MAX_VALUES)
+    assert unpack(pack([1.5] * 40_000, most=MAX_VALUES)[HEADER.size :], b"", most=MAX_VALUES).body

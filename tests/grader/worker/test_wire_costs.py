@@ -15,7 +15,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from grader.worker.wire.frames import HEADER, MAX_NODES, BrokenFrame, pack, unpack
+from grader.worker.wire.frames import HEADER, MAX_VALUES, BrokenFrame, pack, unpack
 from grader.worker.wire.tensors import DTYPES
 from grader.worker.wire.values import Decoder
 
@@ -58,7 +58,7 @@ def cost_of(text: bytes, blob: bytes) -> tuple[int, int]:
     sys.setprofile(count)
     try:
         decoder = Decoder(blob, strided=False)
-        decoder.decode(unpack(text, blob, most=MAX_NODES).body)
+        decoder.decode(unpack(text, blob, most=MAX_VALUES).body)
         decoder.finish()
     except BrokenFrame:
         pass
