@@ -473,6 +473,27 @@ class Sigmoid(torch.autograd.Function):
 
 
 # %% measured_not_derived
+# A difference of two values, whose steps are factors of exp(-x).
+import math
+
+import torch
+
+
+class Sigmoid(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = 1 / (1 + torch.exp(-x))
+        ctx.save_for_backward(y)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad_output):
+        (y,) = ctx.saved_tensors
+        e, factor = 1 / y - 1, math.exp(1e-5)
+        return grad_output * (1 / (1 + e / factor) - 1 / (1 + e * factor)) / 2e-5
+
+
+# %% derived_by_autograd
 # Central differences in backward.
 import torch
 
@@ -493,7 +514,7 @@ class Sigmoid(torch.autograd.Function):
         return grad_output * rise / (2 * h)
 
 
-# %% measured_not_derived
+# %% derived_by_autograd
 # The mean of two one-sided differences.
 import torch
 

@@ -68,6 +68,8 @@ def assert_seen_to_compute(student: Student, seen: dict, way: str, x: Tensor) ->
         used = phrase("its operator {name}", name=name)
         fail(message, inputs={"x": x}, facts={"used": used, "way": way})
     source = "complex numbers" if seen["imaginary"] else None
+    if seen["steps"]:
+        source = "small steps of x"
     for name in seen["nodes"]:
         source = phrase("autograd's {name}", name=name)
     if FORWARD_MODE.intersection(seen["operators"]):
