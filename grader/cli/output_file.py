@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from grader.core.atomic_file import replacing
 from grader.core.errors import UsageError
+from grader.core.files import replacing
 
 LONGEST_SHOWN = 200
 """How many characters of a path a message contains."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import UsageError
-from grader.core.paths import LOCALE
+from grader.core.files import LOCALE
 
 ENGLISH = "en"
 

@@ -25,8 +25,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.errors import CourseError
-from grader.core.records import read
-from grader.core.toml_file import read_toml
+from grader.core.files import read_toml
+from grader.core.report import read
 from grader.course.analysis.definitions import defined_names
 
 TASKS = "## Your tasks"

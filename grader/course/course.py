@@ -20,11 +20,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.core.engine_identity import hash_files
 from grader.core.errors import CourseError, UsageError
+from grader.core.files import LOCALE, hash_files, read_toml
 from grader.core.limits import Limits
-from grader.core.paths import LOCALE
-from grader.core.toml_file import read_toml
 from grader.course.analysis.source import Source
 from grader.course.catalogue import CatalogueCell, read_catalogue
 

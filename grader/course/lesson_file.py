@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from grader.core.records import Record
+from grader.core.report import Record
 from grader.course.notebook.reader import SUFFIX, LeftOut
 
 NOTHING: Mapping[str, str] = {}

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.core.errors import CourseError
+from grader.core.files import CHECKOUT, PACKAGED_COURSE, read_toml
 from grader.core.limits import Limits
-from grader.core.paths import CHECKOUT, PACKAGED_COURSE
-from grader.core.toml_file import read_toml
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
 
 NO_COURSE = (

@@ -7,8 +7,7 @@ from typing import Annotated, NamedTuple
 
 import msgspec
 
-from grader.core.records import Record
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record
 
 VERSION = 1
 HISTORY_LENGTH = 60

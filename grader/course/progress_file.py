@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import msgspec
 
-from grader.core.records import describe
+from grader.core.report import describe
 from grader.course.progress import VERSION, Progress
 
 T = TypeVar("T")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from grader.core.scoring import FULL_LESSON, add_up
+from grader.core.report import FULL_LESSON, add_up
 from grader.course.course import Course, Lesson
 from grader.course.progress import Progress
 

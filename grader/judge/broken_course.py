@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from grader.core.errors import CourseError
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 
 BROKEN = "{where}: {raised}. This file is part of the course, so {lesson} can't be graded"
 

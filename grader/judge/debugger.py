@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue, load_catalogue
-from grader.core.protocol import DebugRequest
+from grader.core.messages import DebugRequest
 from grader.course.analysis.definitions import is_docstring
 from grader.course.analysis.source import Source
 from grader.course.notebook.cells import cell_name, cells_of, execute_cells

@@ -35,7 +35,7 @@ from torch import Tensor
 
 from grader.core.errors import CourseError, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
-from grader.core.value_text import text
+from grader.core.text import text
 from grader.course.analysis.source import Source
 from grader.course.mistake_texts import MistakeText
 from grader.judge.describe import describe

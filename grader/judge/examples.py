@@ -19,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.course.catalogue import CatalogueCell, read_catalogue

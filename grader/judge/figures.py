@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import CheckFailure, MissingName, StudentCodeError, WorkerLost
-from grader.core.graph_data import GraphPicture, NotAPicture, first_difference
+from grader.core.pictures import GraphPicture, NotAPicture, first_difference
 from grader.judge.remote.session import NotStarted
 from grader.worker.wire.trace import trace
 

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from grader.core.errors import MissingName
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 from grader.course.analysis.source import Source
 from grader.judge.remote.proxies import Copies
 from grader.worker.wire.values import round_trip

@@ -20,7 +20,7 @@ import torch
 from grader.core.errors import EngineFault, MissingName, UndefinedTruth
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.analysis.source import Source
 from grader.judge.check_order import order_checks, spec_of

@@ -12,10 +12,9 @@ from torch import Tensor
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue, Phrase
-from grader.core.protocol import LessonSpec
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import points_for
-from grader.core.value_text import values_text
+from grader.core.messages import LessonSpec
+from grader.core.report import CheckResult, Outcome, points_for
+from grader.core.text import values_text
 from grader.course.analysis.source import MAX_LINE, Source
 from grader.course.mistake_texts import read_mistakes
 from grader.judge.behavior import Behavior, KnownFailure

@@ -22,7 +22,7 @@ from pytest_jsonreport.plugin import JSONReport
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
-from grader.core.protocol import Answer, FileProblem, JudgeResult, LessonSpec, Task
+from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
 from grader.course.analysis.source import Source
 from grader.course.analysis.syntax_errors import explain
 from grader.judge.broken_course import course_error, course_errors

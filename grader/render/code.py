@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
-from grader.core.sanitize import clean
+from grader.core.text import clean
 
 CONTEXT = 3
 """How many lines are shown before and after the line in question."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rich.cells import chop_cells
 from rich.text import Text
 
-from grader.core.sanitize import clean
+from grader.core.text import clean
 
 CONTEXT = 3
 STYLES = {"-": "red", "+": "green", "@": "cyan", " ": ""}

@@ -9,11 +9,9 @@ from typing import Any
 from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
-from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue
-from grader.core.plot_data import Plot
-from grader.core.sanitize import clean
-from grader.core.value_text import number_text
+from grader.core.pictures import GraphPicture, Plot
+from grader.core.text import clean, number_text
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 from grader.render.graph.labels import legend
 from grader.render.graph.plot_svg import draw_plot

@@ -15,8 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.sanitize import clean
-from grader.core.value_text import values_text
+from grader.core.text import clean, values_text
 from grader.render.labels import HELD_BACK, MARKS, OWN_FAULT, QUIET, STATUS_WORDS, WORDS
 from grader.render.locations import place
 from grader.render.outline import points_waiting

@@ -17,12 +17,18 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
+from grader.core.files import templates
 from grader.core.i18n import Catalogue
-from grader.core.paths import templates
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.sanitize import clean
-from grader.core.scoring import add_up, lesson_score
-from grader.core.value_text import text, values_text
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    add_up,
+    lesson_score,
+)
+from grader.core.text import clean, text, values_text
 from grader.render.code import coloured
 from grader.render.figures import cards, panels
 from grader.render.graph.heatmap import HEAT

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.core.report import CheckResult, LessonResult
-from grader.core.sanitize import clean
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, LessonResult, add_up
+from grader.core.text import clean
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.render.code import CodeLine, DiffRow, beside, coloured, excerpt
 from grader.render.readme import Readme

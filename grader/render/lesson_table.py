@@ -13,8 +13,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.sanitize import clean
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON
+from grader.core.text import clean
 from grader.course.course import Course, Lesson
 from grader.course.progress import Progress
 from grader.course.roadmap import (

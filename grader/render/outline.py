@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.scoring import lesson_score
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, lesson_score
 from grader.render.labels import QUIET
 from grader.render.learner_page import LearnerExtras
 

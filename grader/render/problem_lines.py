@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.render.labels import OWN_FAULT, QUIET, WORDS
 from grader.render.locations import place
 

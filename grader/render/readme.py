@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.render.code import coloured
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.render.figures import figure_lines
 from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
 from grader.render.locations import place

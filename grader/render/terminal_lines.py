@@ -12,8 +12,7 @@ from rich.text import Text
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.core.sanitize import clean
-from grader.core.value_text import text, values_text
+from grader.core.text import clean, text, values_text
 from grader.render.figures import figure_lines
 from grader.render.labels import MARKS
 from grader.render.locations import place, place_of

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import CourseError, EngineFault, HostOutOfMemory, SandboxRefused
-from grader.core.proc import OUT_OF_MEMORY, has_children, oom_kills
-from grader.core.protocol import (
+from grader.core.messages import (
     Answer,
     BrokenCourse,
     Envelope,
@@ -31,9 +30,14 @@ from grader.core.protocol import (
     WorkerOptions,
     answer_from_json,
 )
-from grader.core.records import Record
-from grader.core.report import Outcome
-from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.core.processes import (
+    OUT_OF_MEMORY,
+    has_children,
+    isolated_command,
+    oom_kills,
+    scrubbed_environment,
+)
+from grader.core.report import Outcome, Record
 from grader.runtime import FORK_SERVER
 from grader.worker.sandbox import hide
 from grader.worker.sandbox.scratch import remove_scratch_of

@@ -39,7 +39,7 @@ import time
 from typing import BinaryIO, NoReturn, cast
 
 from grader.core.limits import MAX_STARVED, Limits
-from grader.core.protocol import (
+from grader.core.messages import (
     BrokerRequest,
     Envelope,
     LessonSpec,

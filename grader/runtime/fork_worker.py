@@ -12,7 +12,7 @@ import traceback
 from dataclasses import dataclass
 from typing import BinaryIO, NoReturn, cast
 
-from grader.core.protocol import WorkerHello, WorkerOptions
+from grader.core.messages import WorkerHello, WorkerOptions
 from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.streams import open_streams

@@ -8,22 +8,26 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from grader import __version__
-from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
+from grader.core.files import engine_hash, torch_version
 from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue
 from grader.core.limits import Limits
-from grader.core.protocol import FileProblem, JudgeResult, LessonSpec, Task, WorkerOptions
-from grader.core.records import Record
+from grader.core.messages import FileProblem, JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import (
+    FULL_LESSON,
     CheckResult,
     CourseIdentity,
     LessonResult,
     LessonStatus,
     Outcome,
+    Record,
     Report,
     SandboxReport,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
 )
-from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.client import ForkServerClient

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import BinaryIO, NoReturn
 
 from grader.core.errors import CourseError, SandboxRefused
-from grader.core.protocol import (
+from grader.core.messages import (
     Answer,
     BrokenCourse,
     BrokerRequest,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.core.errors import EngineFault
-from grader.core.protocol import Repair
+from grader.core.messages import Repair
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile

@@ -11,8 +11,7 @@ from typing import Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault
 from grader.core.limits import MIB
-from grader.core.proc import OUT_OF_MEMORY, oom_kills
-from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.core.processes import OUT_OF_MEMORY, isolated_command, oom_kills, scrubbed_environment
 from grader.course.lesson_file import LessonFile
 from grader.course.text_encoding import writable
 from grader.runtime import TEXT_PROCESS

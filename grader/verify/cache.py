@@ -10,8 +10,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from grader.core import sqlite
-from grader.core.engine_identity import engine_hash_now, torch_version
 from grader.core.errors import UsageError
+from grader.core.files import engine_hash_now, torch_version
 from grader.course.course import Course, Lesson
 from grader.runtime.grading import Settings
 from grader.verify.case_result import Case, CaseResult

@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from grader.core.records import Record
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
 from grader.course.course import Lesson
 from grader.runtime.grading import LessonOutcome
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 
-from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.core.processes import isolated_command, scrubbed_environment
 from grader.judge import COMPAT_CHECK
 
 

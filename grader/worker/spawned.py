@@ -30,7 +30,7 @@ def main() -> None:
     open_streams()
     import torch
 
-    from grader.core.protocol import WorkerHello, WorkerOptions
+    from grader.core.messages import WorkerHello, WorkerOptions
     from grader.worker.process import serve
     from grader.worker.sandbox import GUARANTEES, set_limits
 

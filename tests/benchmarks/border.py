@@ -23,7 +23,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import torch
 
 from grader.core.limits import Limits
-from grader.core.protocol import WorkerOptions
+from grader.core.messages import WorkerOptions
 from grader.course.analysis.source import Source
 from grader.course.manifest import find_course, load_course
 from grader.course.stubs import without_markers

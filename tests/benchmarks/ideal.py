@@ -23,7 +23,7 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 from grader.core.report import Outcome
 from grader.course.analysis.source import Source
 from grader.course.course import Lesson

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from grader.core.protocol import Repair
+from grader.core.messages import Repair
 from grader.core.report import LessonResult
 from grader.course.analysis.definitions import is_docstring
 from grader.course.catalogue import CatalogueCell

@@ -17,7 +17,7 @@ import statistics
 import time
 
 from grader.core.limits import Limits
-from grader.core.protocol import WorkerOptions
+from grader.core.messages import WorkerOptions
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.worker_sources import read_hello
 from grader.runtime.fork_server import warm_up

@@ -27,7 +27,7 @@ from in_process import Run, grade_here, lend
 from plain_python import PlainPython
 
 from grader.core.limits import Limits
-from grader.core.protocol import WorkerOptions
+from grader.core.messages import WorkerOptions
 from grader.course.analysis.source import Source
 from grader.course.course import Course
 from grader.course.manifest import load_course

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import grimp
 
-from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture
+from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
 from grader.render.graph.svg import draw_svg
 
 PICTURES = Path(__file__).resolve().parents[2] / "grader" / "docs" / "pictures"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from grader import authoring
-from grader.core.paths import CHECKOUT
+from grader.core.files import CHECKOUT
 from grader.course.scaffold import lesson_files
 from grader.judge.remote.proxies import RemoteStudent
 

@@ -24,7 +24,7 @@ import grader.cli.commands.grade
 from grader.core.errors import EngineFault, HostBusy, HostOutOfMemory, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.limits import MAX_STARVED, Limits
-from grader.core.protocol import JudgeResult, WorkerOptions
+from grader.core.messages import JudgeResult, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.analysis.source import Source
 from grader.course.course import Course

@@ -25,7 +25,7 @@ from fake_platform import interpreter
 import grader
 from grader.cli.commands.workspace import quoted
 from grader.core.i18n import wanted_language
-from grader.core.subprocesses import users_environment
+from grader.core.processes import users_environment
 from grader.judge.remote.worker_sources import ExitStatus
 from grader.runtime.client import ForkServerClient
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.core.engine_identity import engine_files, engine_hash, hash_files
+from grader.core.files import engine_files, engine_hash, hash_files
 from grader.course.manifest import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.core.engine_identity import engine_hash, hash_files, torch_version
+from grader.core.files import engine_hash, hash_files, torch_version
 from grader.core.limits import Limits
 from grader.core.report import Outcome
 from grader.course.course import Lesson

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from grader.classroom.batch.dask_worker import REMEDY, graded_in, task_for
 from grader.classroom.batch.records import Graded, PageOptions
-from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, UsageError
+from grader.core.files import engine_hash, torch_version
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings

@@ -19,10 +19,9 @@ from typing import Any
 
 from grader.classroom.batch.outputs import render
 from grader.classroom.batch.records import Graded, PageOptions
-from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import UsageError
-from grader.core.records import Record
-from grader.core.report import Report
+from grader.core.files import engine_hash, torch_version
+from grader.core.report import Record, Report
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course

@@ -21,7 +21,7 @@ from grader.classroom.gradebook.store import Gradebook, refusal
 from grader.classroom.redact import withheld
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.disk_rows import RowsOnDisk
-from grader.core.atomic_file import replacing
+from grader.core.files import replacing
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.render.html import render_page

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from grader import __version__
 from grader.classroom.gradebook.records import PersonalPart
 from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
-from grader.core.engine_identity import engine_hash, torch_version
-from grader.core.records import Record
-from grader.core.report import Report
+from grader.core.files import engine_hash, torch_version
+from grader.core.report import Record, Report
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.runtime.grading import Settings

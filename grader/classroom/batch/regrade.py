@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Report
-from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Report,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
+)
 from grader.course.course import Course
 
 

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.core.sanitize import clean
-from grader.core.value_text import text, values_text
+from grader.core.text import clean, text, values_text
 from grader.render.labels import WORDS
 from grader.render.locations import place
 from grader.render.outline import points_waiting

@@ -16,9 +16,8 @@ from grader.classroom.exports.records import not_graded, total_points
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.redact import withheld
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.sanitize import clean
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report, add_up
+from grader.core.text import clean
 from grader.render.github import escape_markdown, step_summary
 from grader.render.labels import QUIET, host_limitations
 from grader.render.locations import place

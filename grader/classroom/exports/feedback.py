@@ -33,7 +33,7 @@ from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.imports.records import StudentIdentity
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.core.sanitize import clean
+from grader.core.text import clean
 
 PAGE = "report.html"
 PageOf = Callable[[GradebookEntry], bytes]

@@ -12,7 +12,7 @@ from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, r
 from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.render.labels import WORDS
 
 JUNIT_KINDS = {

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from grader.core.errors import UsageError
-from grader.core.iso_time import moment
-from grader.core.records import Record
+from grader.core.report import Record
+from grader.core.text import moment
 
 DAY = 86_400.0
 UNITS = {"m": 60.0, "h": 3_600.0, "d": DAY}

@@ -27,8 +27,7 @@ from grader.classroom.gradebook.records import (
 from grader.classroom.imports.names import forms_of
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
-from grader.core.report import Report
-from grader.core.scoring import add_up
+from grader.core.report import Report, add_up
 
 
 class GradebookReader:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from grader.classroom.gradebook.lateness import Lateness
 from grader.classroom.imports.names import name_list
 from grader.classroom.imports.records import StudentIdentity
-from grader.core.records import Record
-from grader.core.report import CheckResult, LessonResult, Report
+from grader.core.report import CheckResult, LessonResult, Record, Report
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from grader.classroom.gradebook.csv_rows import csv_rows
 from grader.classroom.gradebook.lateness import read_extension
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import UsageError
-from grader.core.iso_time import as_utc
+from grader.core.text import as_utc
 
 NAMES = ("name", "student", "student_name", "full_name", "이름", "성명", "학생")
 GIVEN = ("first_name", "firstname", "given_name")

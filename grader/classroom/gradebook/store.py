@@ -14,11 +14,11 @@ from grader.classroom.gradebook.migrations import migrate
 from grader.classroom.gradebook.records import students_as_json, students_label
 from grader.classroom.imports.records import StudentIdentity
 from grader.core import sqlite
-from grader.core.engine_identity import engine_hash
 from grader.core.errors import UsageError
-from grader.core.iso_time import now
+from grader.core.files import engine_hash
 from grader.core.report import Report
 from grader.core.sqlite import connect, transaction
+from grader.core.text import now
 from grader.course.lesson_file import LessonFile
 from grader.course.text_encoding import writable
 

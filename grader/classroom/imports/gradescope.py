@@ -22,7 +22,7 @@ from grader.classroom.imports.layout import (
 from grader.classroom.imports.names import name_list, readable
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import SubmissionError
-from grader.core.iso_time import as_utc
+from grader.core.text import as_utc
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 64 << 20

@@ -36,7 +36,7 @@ from grader.classroom.publish.classroom50_start import PAGE
 from grader.classroom.publish.engine_files import CPU_INDEX, torch_requirement
 from grader.classroom.publish.release import released_points, write_release
 from grader.core.errors import UsageError
-from grader.core.paths import PACKAGE
+from grader.core.files import PACKAGE
 from grader.course.course import BUNDLED, Course, Lesson
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{1,38}")

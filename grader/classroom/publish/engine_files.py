@@ -8,9 +8,7 @@ import tomllib
 from collections.abc import Iterator
 
 from grader import __version__
-from grader.core.engine_identity import torch_version
-from grader.core.paths import CHECKOUT, PACKAGE, templates
-from grader.core.templates import render_text
+from grader.core.files import CHECKOUT, PACKAGE, render_text, templates, torch_version
 
 CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})

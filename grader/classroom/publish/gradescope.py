@@ -22,7 +22,7 @@ from grader.classroom.publish.autograder_files import (
 )
 from grader.classroom.publish.engine_files import install_torch
 from grader.core.errors import UsageError
-from grader.core.templates import render_text
+from grader.core.files import render_text
 from grader.course.course import Course, Lesson
 
 

@@ -35,9 +35,8 @@ from grader.classroom.publish.filter import (
     words_in,
 )
 from grader.core.errors import CourseError, UsageError
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import add_up
-from grader.core.templates import render_text
+from grader.core.files import render_text
+from grader.core.report import CheckResult, Outcome, add_up
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import load_course

@@ -19,8 +19,7 @@ from grader.classroom.statistics.item_analysis import (
     point_biserial,
     share,
 )
-from grader.core.records import Record
-from grader.core.report import CheckResult, LessonStatus, Outcome
+from grader.core.report import CheckResult, LessonStatus, Outcome, Record
 
 JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""

@@ -13,8 +13,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
-from grader.core.iso_time import now
-from grader.core.sanitize import clean
+from grader.core.text import clean, now
 from grader.render.terminal import make_console
 from grader.render.terminal_lines import points as points_text
 

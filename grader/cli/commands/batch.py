@@ -33,8 +33,7 @@ from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import grading_progress
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
-from grader.core.sanitize import clean
-from grader.core.value_text import counted
+from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console

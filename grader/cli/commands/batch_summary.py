@@ -16,7 +16,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.cli.commands.plain_table import plain_table
 from grader.core.report import LessonStatus
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.render.terminal_lines import points as points_text
 
 LISTED = 20

@@ -9,8 +9,8 @@ from grader.classroom.exports.classroom50 import SCALE
 from grader.classroom.publish.classroom50 import ENTRY_FILE, RUNTIME_FILE, make_folder
 from grader.classroom.publish.classroom50_start import PAGE
 from grader.core.i18n import wanted_language
-from grader.core.scoring import FULL_LESSON
-from grader.core.value_text import counted
+from grader.core.report import FULL_LESSON
+from grader.core.text import counted
 from grader.course.course import Course
 
 STEPS = """\

@@ -14,9 +14,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
-from grader.core.iso_time import now
-from grader.core.sanitize import clean
-from grader.core.value_text import counted
+from grader.core.text import clean, counted, now
 from grader.course.text_encoding import writable
 from grader.render.terminal import make_console
 

@@ -14,7 +14,7 @@ from grader.classroom.exports.records import ExportNote, ExportRequest, Piece
 from grader.classroom.gradebook.records import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
-from grader.core.value_text import counted
+from grader.core.text import counted
 
 NEXT = {
     "moodle": "Upload it in Moodle: View all submissions, Upload multiple feedback files in a zip.",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from grader.classroom.publish.gradescope import make_zip
 from grader.core.i18n import wanted_language
-from grader.core.value_text import counted
+from grader.core.text import counted
 from grader.course.course import Course
 
 

@@ -17,11 +17,11 @@ from rich.text import Text
 
 from grader.cli.output_file import write_file
 from grader.core.errors import UsageError
-from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
-from grader.core.protocol import TraceProblem, TraceRequest, read_traced
-from grader.core.sanitize import clean
-from grader.core.subprocesses import users_environment
+from grader.core.messages import TraceProblem, TraceRequest, read_traced
+from grader.core.pictures import GraphPicture
+from grader.core.processes import users_environment
+from grader.core.text import clean
 from grader.render.figures import legend_lines, tree_line
 from grader.render.graph import TRACING_PROCESS
 from grader.render.graph.labels import legend

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.course.course import Course, Lesson
 from grader.course.progress import LAST_STEP, Progress
 from grader.course.roadmap import next_lesson

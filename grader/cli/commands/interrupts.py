@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from grader.core.value_text import counted
+from grader.core.text import counted
 from grader.runtime.pool import HostPool
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.cli.commands.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
-from grader.core.scoring import FULL_LESSON
+from grader.core.report import FULL_LESSON
 from grader.course.course import Course, Lesson
 from grader.course.roadmap import next_lesson, opened_by
 from grader.render.lesson_table import labelled, lesson_table, summary_line

@@ -11,8 +11,8 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
 from grader.classroom.statistics.records import UnnamedGroup
 from grader.core.errors import CourseError, UsageError
-from grader.core.paths import PACKAGED_COURSE
-from grader.core.value_text import counted
+from grader.core.files import PACKAGED_COURSE
+from grader.core.text import counted
 from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson
 from grader.course.lesson_file import LessonFile

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from grader.core.errors import CourseError, UsageError
-from grader.core.paths import PACKAGED_COURSE
+from grader.core.files import PACKAGED_COURSE
 from grader.course.course import Course
 from grader.course.manifest import load_course
 from grader.course.scaffold import MARK, lesson_files

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from grader.classroom.exports.records import ExportNote
 from grader.classroom.imports.names import name_list
-from grader.core.sanitize import clean
+from grader.core.text import clean
 
 NAMED = 8
 """How many people one line names; the others are only counted."""

@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.cli.commands.selection import Selection, are_in_workspace
 from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue
-from grader.core.protocol import Repair
+from grader.core.messages import Repair
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress

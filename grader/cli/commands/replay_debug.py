@@ -13,8 +13,8 @@ from rich.text import Text
 
 from grader.cli.commands.replay import Replay, ReplayRequest, find_replay, one_wrong_check, own_file
 from grader.core.errors import ExitCode, UsageError
-from grader.core.protocol import DebugRequest
-from grader.core.subprocesses import users_environment
+from grader.core.messages import DebugRequest
+from grader.core.processes import users_environment
 from grader.course.course import Course
 from grader.judge import DEBUGGER
 from grader.render.terminal import make_console

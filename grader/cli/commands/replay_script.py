@@ -19,7 +19,7 @@ from grader.cli.commands.replay import (
 )
 from grader.core.errors import ExitCode
 from grader.core.report import CheckResult, Outcome
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.course.analysis.source import Source
 from grader.course.course import Course, Lesson
 from grader.course.notebook.cells import cells_of, loading

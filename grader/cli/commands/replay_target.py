@@ -14,7 +14,7 @@ from grader.cli.commands.replay import ReplayRequest
 from grader.cli.commands.selection import is_there, nothing_in
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
-from grader.core.sanitize import clean
+from grader.core.text import clean
 from grader.course.course import Course, Lesson
 from grader.course.progress import Progress
 from grader.course.submission import lesson_names, read_submission

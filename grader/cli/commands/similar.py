@@ -20,8 +20,7 @@ from grader.classroom.statistics.similarity import Pair, Side, Text, library, ra
 from grader.cli.commands.plain_table import plain_table
 from grader.cli.commands.progress_bar import Meter
 from grader.core.errors import UsageError
-from grader.core.sanitize import clean
-from grader.core.value_text import counted
+from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console
 

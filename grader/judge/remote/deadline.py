@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from grader.core.errors import HostBusy
 from grader.core.limits import MAX_STARVED
-from grader.core.proc import cpu_seconds, run_delay
+from grader.core.processes import cpu_seconds, run_delay
 
 WORTH_WAITING = 0.005
 """A shorter wait does not extend a deadline."""

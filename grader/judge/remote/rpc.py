@@ -22,7 +22,7 @@ from grader.core.errors import (
     WorkerLost,
 )
 from grader.core.limits import Limits
-from grader.core.proc import OUT_OF_MEMORY, oom_kills
+from grader.core.processes import OUT_OF_MEMORY, oom_kills
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import crashed
 from grader.judge.remote.connection import Connection

@@ -19,8 +19,8 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from grader.core.errors import EngineFault, HostFault, SandboxRefused, WorkerLost
 from grader.core.limits import Limits
-from grader.core.protocol import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
-from grader.core.subprocesses import isolated_command, scrubbed_environment
+from grader.core.messages import BrokerRequest, WorkerEnd, WorkerHello, WorkerOptions
+from grader.core.processes import isolated_command, scrubbed_environment
 from grader.judge.remote.channel import Channel, PipeChannel, SocketChannel
 from grader.judge.remote.deadline import Deadline
 from grader.worker import SPAWNED_WORKER

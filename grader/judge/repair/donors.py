@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.core.protocol import LessonSpec
+from grader.core.messages import LessonSpec
 from grader.course.analysis.definitions import defined_names
 from grader.course.analysis.scopes import DEFINING, imported
 from grader.course.analysis.source import Source

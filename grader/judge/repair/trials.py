@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
-from grader.core.protocol import LessonSpec, Repair, Task
+from grader.core.messages import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.analysis.source import Source
 from grader.judge.check_order import spec_of

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.core.errors import UsageError
-from grader.core.graph_data import GraphPicture
+from grader.core.pictures import GraphPicture
 from grader.render.graph.svg import draw_svg
 from grader.render.graph.tree import tree_text
 

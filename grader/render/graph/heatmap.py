@@ -14,8 +14,7 @@ from typing import Any
 from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
-from grader.core.sanitize import clean
-from grader.core.value_text import number_text
+from grader.core.text import clean, number_text
 from grader.render.graph.svg import SHAPES, SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture, Saved
 from grader.core.i18n import Catalogue
+from grader.core.pictures import GraphEdge, GraphNode, GraphPicture, Saved
 
 
 def node_label(node: GraphNode, tr: Catalogue) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.core.graph_data import GraphEdge, GraphPicture
+from grader.core.pictures import GraphEdge, GraphPicture
 from grader.render.graph.layers import END_WEIGHT, Box, Layers, Size, place_boxes, sort_into_layers
 
 Point = tuple[float, float]

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.core.plot_data import PlotPanel
+from grader.core.pictures import PlotPanel
 
 BEYOND = 1.2
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""

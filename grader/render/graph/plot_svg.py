@@ -12,8 +12,8 @@ from html import escape
 from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
-from grader.core.plot_data import PlotPanel, Series
-from grader.core.value_text import number_text
+from grader.core.pictures import PlotPanel, Series
+from grader.core.text import number_text
 from grader.render.graph.plot_scale import scales, tick_text
 from grader.render.graph.plot_words import described, outside, series_label
 from grader.render.graph.svg import SHAPES, SMALL_CELL, SMALL_LINE, STYLE, short

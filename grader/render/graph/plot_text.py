@@ -10,8 +10,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.plot_data import PlotPanel
-from grader.core.value_text import number_text
+from grader.core.pictures import PlotPanel
+from grader.core.text import number_text
 from grader.render.graph.plot_scale import Scale, scales, tick_text
 from grader.render.graph.plot_words import outside, series_label
 

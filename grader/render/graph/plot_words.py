@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from rich.cells import cell_len, set_cell_size
 
 from grader.core.i18n import Catalogue
-from grader.core.plot_data import PlotPanel, Series
-from grader.core.value_text import number_text
+from grader.core.pictures import PlotPanel, Series
+from grader.core.text import number_text
 from grader.render.graph.plot_scale import Scale
 
 MOST_ROWS = 14

@@ -12,9 +12,9 @@ from html import escape
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.core.graph_data import GraphNode, GraphPicture
 from grader.core.i18n import Catalogue
-from grader.core.sanitize import clean
+from grader.core.pictures import GraphNode, GraphPicture
+from grader.core.text import clean
 from grader.render.graph.labels import badges, node_label, output_of, saved_words
 from grader.render.graph.layers import Box
 from grader.render.graph.layout import Point, Route, lay_out

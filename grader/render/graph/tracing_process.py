@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.core.protocol import Traced, TraceProblem, TraceRequest
+from grader.core.messages import Traced, TraceProblem, TraceRequest
 from grader.worker.wire.trace import trace
 
 DEFAULT_INPUT = [2.0, 3.0]

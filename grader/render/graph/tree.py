@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from rich.cells import cell_len, set_cell_size
 
-from grader.core.graph_data import GraphEdge, GraphNode, GraphPicture
 from grader.core.i18n import Catalogue
+from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
 from grader.render.graph.labels import badges, node_label, output_of, saved_words
 
 WIDTH = 80

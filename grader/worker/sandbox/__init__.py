@@ -43,8 +43,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.core.files import PACKAGE
 from grader.core.limits import Limits
-from grader.core.paths import PACKAGE
 from grader.worker.sandbox import landlock, seccomp
 from grader.worker.sandbox.scratch import clear_folder, make_scratch, remove_scratch
 

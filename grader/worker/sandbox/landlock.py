@@ -31,7 +31,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from grader.core.paths import PACKAGE
+from grader.core.files import PACKAGE
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture
 CREATE_RULESET_VERSION = 1

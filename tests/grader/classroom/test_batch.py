@@ -30,10 +30,9 @@ from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook
 from grader.cli.commands.adjust import adjust, list_adjustments
 from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.core.engine_identity import engine_hash
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
-from grader.core.paths import PACKAGE
-from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
+from grader.core.files import PACKAGE, engine_hash
+from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.manifest import load_course
@@ -130,7 +129,7 @@ def other_engine(
         with (copy / "core" / "scoring.py").open("a", encoding="utf-8") as stream:
             stream.write("HALF = 0.5\n")
         with monkeypatch.context() as patched:
-            patched.setattr("grader.core.engine_identity.PACKAGE", copy)
+            patched.setattr("grader.core.files.PACKAGE", copy)
             engine_hash.cache_clear()
             yield
         engine_hash.cache_clear()

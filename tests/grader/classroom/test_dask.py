@@ -34,8 +34,8 @@ from grader.classroom.gradebook.records import PersonalPart
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.core.engine_identity import engine_hash, torch_version
 from grader.core.errors import EngineFault, ExitCode, UsageError
+from grader.core.files import engine_hash, torch_version
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile

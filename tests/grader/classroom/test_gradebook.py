@@ -17,7 +17,6 @@ from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook, Su
 from grader.classroom.imports.records import StudentIdentity
 from grader.cli.commands.adjust import adjust
 from grader.core.errors import UsageError
-from grader.core.iso_time import now
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -27,6 +26,7 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
+from grader.core.text import now
 
 KEY = AttemptKey("d1", "c1", "0", "e1", "2.0", "auto", "en", "tiny")
 

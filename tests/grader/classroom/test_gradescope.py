@@ -21,8 +21,8 @@ from grader.classroom.publish.autograder_files import AUTOGRADER_SECONDS
 from grader.classroom.publish.gradescope import make_zip
 from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade
 from grader.classroom.publish.unattended import limits_for
-from grader.core.engine_identity import torch_version
 from grader.core.errors import UsageError
+from grader.core.files import torch_version
 from grader.core.limits import MIB, Limits
 from grader.course.course import Course, HeldBack
 from grader.course.manifest import find_course, load_course

@@ -22,7 +22,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.cli.commands.interrupts import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
-from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
+from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course
 from grader.course.stubs import without_markers
 from grader.runtime import pool

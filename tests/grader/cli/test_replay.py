@@ -25,7 +25,7 @@ from grader.cli.commands.replay_debug import debug_command, debug_request
 from grader.cli.commands.replay_script import comment, script
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
-from grader.core.protocol import JudgeResult
+from grader.core.messages import JudgeResult
 from grader.core.report import CheckResult
 from grader.course.analysis.source import Source
 from grader.course.course import Course

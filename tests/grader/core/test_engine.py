@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.core.engine_identity import engine_files, engine_hash, hash_files
-from grader.core.paths import PACKAGE
+from grader.core.files import PACKAGE, engine_files, engine_hash, hash_files
 
 
 @pytest.fixture
@@ -66,7 +65,7 @@ def test_the_hash_ignores_files_that_decide_no_verdict(name: str, copy: Path) ->
 
 def test_torch_is_not_imported_to_tell_its_version() -> None:
     code = (
-        "import sys; from grader.core.engine_identity import torch_version;"
+        "import sys; from grader.core.files import torch_version;"
         " print(torch_version(), 'torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.core.limits import Limits
-from grader.core.protocol import (
+from grader.core.messages import (
     ANSWERS,
     BrokenCourse,
     BrokerRequest,
@@ -31,8 +31,7 @@ from grader.core.protocol import (
     answer_as_json,
     answer_from_json,
 )
-from grader.core.records import Record
-from grader.core.report import CheckResult, Outcome
+from grader.core.report import CheckResult, Outcome, Record
 
 NUMBERS = st.floats(allow_nan=False)
 DATA: st.SearchStrategy[Any] = st.recursive(

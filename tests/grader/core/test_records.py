@@ -8,7 +8,7 @@ import pytest
 READ_EVERYTHING = """
 import importlib, os, pkgutil, sys, threading
 import grader
-from grader.core.records import Record
+from grader.core.report import Record
 
 PACKAGES = ("core", "course", "runtime", "verify", "classroom")
 for module in pkgutil.walk_packages(grader.__path__, "grader."):

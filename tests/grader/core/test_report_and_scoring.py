@@ -15,7 +15,7 @@ import torch
 
 import grader
 from grader.cli.output_file import write_file
-from grader.core.engine_identity import engine_hash
+from grader.core.files import engine_hash
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -24,8 +24,12 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
+    add_up,
+    lesson_score,
+    lesson_status,
+    points_for,
+    report_score,
 )
-from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
 from grader.course.text_encoding import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe

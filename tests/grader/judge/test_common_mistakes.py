@@ -17,8 +17,8 @@ import pytest
 import torch
 
 from grader.core.errors import StudentCodeError
+from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
-from grader.core.paths import LOCALE
 from grader.course.analysis.source import Source
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose

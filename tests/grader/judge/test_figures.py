@@ -20,10 +20,10 @@ from rich.console import Console
 
 from grader.classroom.redact import withheld
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
-from grader.core.graph_data import GraphPicture
+from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
-from grader.core.paths import PACKAGE
+from grader.core.pictures import GraphPicture
 from grader.core.report import (
     CheckResult,
     CourseIdentity,

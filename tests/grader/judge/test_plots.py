@@ -18,9 +18,9 @@ import torch
 from rich.cells import cell_len
 
 from grader.core.errors import WorkerLost
+from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
-from grader.core.paths import PACKAGE
-from grader.core.plot_data import Plot
+from grader.core.pictures import Plot
 from grader.core.report import LessonResult, Outcome
 from grader.course.lesson_file import LessonFile
 from grader.course.manifest import find_course, load_course

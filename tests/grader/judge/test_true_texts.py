@@ -9,9 +9,9 @@ import torch
 
 from grader.authoring import assert_gradient, import_helpers
 from grader.core.errors import CheckFailure
+from grader.core.files import CHECKOUT
 from grader.core.i18n import Catalogue
-from grader.core.paths import CHECKOUT
-from grader.core.value_text import text
+from grader.core.text import text
 from grader.judge.remote.proxies import LastCall
 from grader.judge.results import describe_inputs
 

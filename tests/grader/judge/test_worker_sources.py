@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.core.protocol import WorkerOptions
+from grader.core.messages import WorkerOptions
 from grader.judge.remote.worker_sources import ExitStatus, SpawnedWorkers
 
 HELLO = """

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from browser import OPEN_ALL, Browser
 
-from grader.core.graph_data import GraphPicture
 from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.pictures import GraphPicture
 from grader.core.report import (
     CheckResult,
     CourseIdentity,

@@ -23,9 +23,9 @@ import grader
 from grader.cli import cli
 from grader.cli.commands.graph import GraphRequest, numbers, run_function
 from grader.core.errors import UsageError
-from grader.core.graph_data import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.protocol import TraceRequest
+from grader.core.messages import TraceRequest
+from grader.core.pictures import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.render.graph import tracing_process
 from grader.render.graph.layout import lay_out
 from grader.render.graph.svg import draw_svg, lines_of, size_of

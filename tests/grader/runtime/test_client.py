@@ -13,7 +13,7 @@ import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.limits import Limits
-from grader.core.protocol import Envelope, Task, WorkerOptions
+from grader.core.messages import Envelope, Task, WorkerOptions
 from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.core import protocol
+from grader.core import messages
 from grader.core.i18n import engine_catalogue
 from grader.core.report import Outcome, SandboxReport
 from grader.course.course import Course
@@ -83,11 +83,11 @@ def test_a_result_without_the_tasks_nonce_is_not_believed(
 ) -> None:
     """Each task has its own nonce; a result with another one is a grader fault, not a mark."""
     seen: list[str] = []
-    read = protocol.answer_from_json
+    read = messages.answer_from_json
 
     def forged(data: object) -> object:
         answer = read(data)
-        assert isinstance(answer, protocol.JudgeResult)
+        assert isinstance(answer, messages.JudgeResult)
         seen.append(answer.nonce)
         return replace(answer, nonce="0" * 32)
 

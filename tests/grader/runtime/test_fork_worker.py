@@ -13,7 +13,7 @@ from typing import BinaryIO, cast
 import pytest
 
 from grader.core.limits import Limits
-from grader.core.protocol import BrokerRequest, WorkerOptions
+from grader.core.messages import BrokerRequest, WorkerOptions
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.core.protocol import BrokerRequest, Fault, Task, answer_from_json
+from grader.core.messages import BrokerRequest, Fault, Task, answer_from_json
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile
 from grader.runtime import lesson_server

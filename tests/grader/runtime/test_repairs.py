@@ -11,8 +11,8 @@ import pytest
 from factories.gradebook import make_check, make_lesson
 
 from grader.classroom.gradebook.records import CheckColumn, LessonColumn
+from grader.core.files import PACKAGE
 from grader.core.i18n import engine_catalogue
-from grader.core.paths import PACKAGE
 from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.lesson_file import LessonFile

@@ -25,9 +25,9 @@ import pytest
 import grader
 from grader.cli.commands.verify import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
+from grader.core.files import PACKAGE
 from grader.core.limits import Limits
-from grader.core.paths import PACKAGE
-from grader.core.protocol import JudgeResult, LessonSpec, Task, WorkerOptions
+from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course
 from grader.course.manifest import load_course
 from grader.runtime.client import ForkServerClient
@@ -117,7 +117,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Use a copy of the engine for the hash, to change."""
     skipped = shutil.ignore_patterns("__pycache__", "_course")
     copy = Path(shutil.copytree(PACKAGE, tmp_path / "grader", ignore=skipped))
-    monkeypatch.setattr("grader.core.engine_identity.PACKAGE", copy)
+    monkeypatch.setattr("grader.core.files.PACKAGE", copy)
     return copy
 
 

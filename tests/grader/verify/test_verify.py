@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from grader.core.protocol import JudgeResult
+from grader.core.messages import JudgeResult
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import StudentCodeError, WorkerLost
+from grader.core.files import PACKAGE as ENGINE
 from grader.core.limits import Limits
-from grader.core.paths import PACKAGE as ENGINE
-from grader.core.protocol import WorkerOptions
+from grader.core.messages import WorkerOptions
 from grader.course.analysis.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent

@@ -1,8 +1,40 @@
-"""Write described values and counts as one line of text."""
+"""Make text from a student's code harmless: control characters, surrogates, length.
+
+Write described values and counts as one line of text.
+
+Times as ISO 8601 text, always with an offset from UTC.
+"""
 
 from __future__ import annotations
 
+import unicodedata
+from datetime import UTC, datetime
 from typing import Any
+
+MAX_CHARACTERS = 4000
+KEPT = frozenset("\n\t")
+
+
+def clean(text: str, limit: int = MAX_CHARACTERS) -> str:
+    """Return the text without control characters; if it is cut at ``limit``, that is visible."""
+    cut = f"… [{len(text) - limit:,} more characters]" if len(text) > limit else ""
+    return "".join(_shown(c) for c in text[:limit]) + cut
+
+
+def _shown(character: str) -> str:
+    if character in KEPT or character.isprintable():
+        return character
+    if unicodedata.category(character) == "Cs":
+        return "\N{REPLACEMENT CHARACTER}"
+    code = ord(character)
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
+
 
 SHORTEST = 4
 LONGEST = 12
@@ -77,3 +109,21 @@ def values_text(expected: Any, actual: Any) -> tuple[str, str]:
         if left != right or expected == actual:
             break
     return left, right
+
+
+def moment(text: str) -> datetime:
+    """Return an ISO 8601 time; raise ValueError if it is malformed or has no offset."""
+    found = datetime.fromisoformat(text.strip())
+    if found.tzinfo is None:
+        raise ValueError("it has no offset from UTC")
+    return found
+
+
+def as_utc(text: str) -> str:
+    """Return a time in UTC, to the second; raise ValueError as ``moment`` does."""
+    return moment(text).astimezone(UTC).isoformat(timespec="seconds")
+
+
+def now() -> str:
+    """Return the current time, ISO 8601 in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

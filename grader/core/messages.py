@@ -20,8 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grader.core.limits import Limits
-from grader.core.records import Record, read
-from grader.core.report import CheckResult, WrongExpression
+from grader.core.report import CheckResult, Record, WrongExpression, read
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,137 @@
+"""Find the package, and files in it or, in a checkout, beside it.
+
+Replace a file as a whole, so that readers see the old one or the new one.
+
+Read a TOML file.
+
+Render what the engine writes from a template: scripts, workflows, front pages, new lessons.
+
+Pages have a separate environment with escaping (``render/html.py``).
+
+Identify the engine that grades by a hash of its code and by torch's version.
+
+Together with a course's hash they show whether two graders are the same; ``grader.__version__``
+would not.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import importlib.metadata
+import os
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import jinja2
+
+from grader.core.errors import CourseError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+"""The folder of the package ``grader``."""
+CHECKOUT = PACKAGE.parent
+"""The folder around it: the repository's root in a checkout, else where packages are installed."""
+LOCALE = PACKAGE / "locale"
+PACKAGED_COURSE = PACKAGE / "_course"
+"""The course that a wheel carries."""
+
+
+def templates() -> Path:
+    """Return the folder of the Jinja templates, in the checkout or in the wheel."""
+    beside = CHECKOUT / "templates"
+    return beside if (beside / "report.html").exists() else PACKAGE / "_templates"
+
+
+@contextlib.contextmanager
+def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` when it is complete; raise OSError if it can't.
+
+    With ``durable``, it is on disk when the block ends. A device or a pipe is written to directly.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            yield file
+        return
+    path = Path(os.path.realpath(path))
+    part = path.parent / f".part-{hashlib.sha256(path.name.encode()).hexdigest()[:12]}"
+    try:
+        with part.open("wb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        part.replace(path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+        raise
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return a TOML file's data; raise CourseError with the file and the line."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CourseError(f"{path}: {error}") from None
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates()),
+        autoescape=False,  # plain text, so no escaping
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+    )
+
+
+def render_text(template: str, **values: Any) -> str:
+    """Return a template, such as ``"handout/README.md"``, filled in; raise on an unknown name."""
+    return _environment().get_template(template).render(values)
+
+
+DECIDING = (".py", ".po")
+"""The files that decide verdicts and messages: code and
+translations. Templates only change pages.
+"""
+LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
+
+
+@functools.cache
+def engine_hash() -> str:
+    """Return the installed engine's hash, as it was when this process first asked for it."""
+    return engine_hash_now()
+
+
+def engine_hash_now() -> str:
+    """Return the hash of the installed engine's files as they are at this moment."""
+    return hash_files(PACKAGE, engine_files(PACKAGE))
+
+
+@functools.cache
+def torch_version() -> str:
+    """Return the version of the installed torch without importing it, which takes seconds."""
+    return importlib.metadata.version("torch")
+
+
+def engine_files(package: Path) -> Iterator[Path]:
+    """Yield the engine's files that decide verdicts and messages, in any order."""
+    for folder, folders, names in os.walk(package):
+        folders[:] = [name for name in folders if name not in LEFT_OUT]
+        yield from (Path(folder, name) for name in names if name.endswith(DECIDING))
+
+
+def hash_files(root: Path, files: Iterable[Path]) -> str:
+    """Return 16 hex digits of SHA-256 over files: their paths below ``root`` and their text.
+
+    Line ends count as LF, so that every checkout has the same hash.
+    """
+    digest = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in files):
+        text = path.read_bytes().replace(b"\r\n", b"\n")
+        digest.update(name.encode() + b"\0" + text + b"\0")
+    return digest.hexdigest()[:16]
