@@ -115,9 +115,9 @@ from grader.judge.rule_makers import (
     value_and_gradients,
     value_rule,
 )
-from grader.worker.wire.placeholders import Opaque
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
+from grader.worker.wire.values import Opaque
 
 __all__ = [  # names that a lesson may use; a test pins the list
     "Backward",

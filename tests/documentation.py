@@ -24,9 +24,8 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli import cli
-from grader.course.catalogue import read_catalogue
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.lesson_texts import read_catalogue
 from grader.course.stubs import compose, without_markers
 
 DOCS = Path(__file__).resolve().parent.parent / "grader" / "docs"

@@ -61,7 +61,7 @@ UNSTABLE = (
 
 
 def write_class(folder: Path) -> None:
-    from grader.course.manifest import find_course, load_course
+    from grader.course.course import find_course, load_course
     from grader.verify.verify import cases_of
 
     lessons = load_course(find_course()).lessons

@@ -93,7 +93,7 @@ def run(
 
 def default_page() -> Path:
     """Return report.html in the work folder around the current folder, else in the current one."""
-    from grader.course.progress_file import find_workspace
+    from grader.course.progress import find_workspace
 
     work = find_workspace(Path())
     return Path(os.path.relpath(work / "report.html") if work else "report.html")

@@ -93,7 +93,7 @@ def listed(lessons: str | None) -> tuple[str, ...]:
 
 def course(root: Path | None) -> Course:
     """Return the requested course, else the installed one, else this folder's bundle."""
-    from grader.course.manifest import find_course, load_course
+    from grader.course.course import find_course, load_course
 
     return load_course(find_course(root, here=Path()))
 

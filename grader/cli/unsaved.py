@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.i18n import Catalogue
-from grader.course.analysis.source import Source
-from grader.course.lesson_file import LessonFile
-from grader.course.notebook.magics import CELL_MAGIC, without_magics
-from grader.course.notebook.scratch import is_scratch
+from grader.course.notebook import CELL_MAGIC, is_scratch, without_magics
+from grader.course.source import Source
+from grader.course.submission import LessonFile
 
 NOT_SAVED = (
     "{file} was not saved since you ran {name} in [{count}]. Line {line} of that cell is not in the"

@@ -22,8 +22,8 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from grader.core.report import LessonResult, Report
-from grader.course.analysis.source import Source
-from grader.course.lesson_file import LessonFile
+from grader.course.source import Source
+from grader.course.submission import LessonFile
 
 HALF_WRITTEN_SECONDS = 0.15
 """How long to wait for the rest of a file that looks incomplete."""

@@ -1,13 +1,37 @@
-"""A learner's progress, which no score depends on. ``grade init`` makes its file."""
+"""A learner's progress, which no score depends on. ``grade init`` makes its file.
+
+Read and write the file with a learner's progress, as a whole or not at all.
+
+A learner's status in each lesson, the next lesson, and the totals.
+
+Nothing is locked: a lesson that builds on others can be graded at any time.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import enum
+import json
+import os
+import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple, TypeVar
 
 import msgspec
 
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record
+from grader.core.report import (
+    FULL_LESSON,
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    add_up,
+    describe,
+)
+from grader.course.course import Course, Lesson
 
 VERSION = 1
 HISTORY_LENGTH = 60
@@ -150,3 +174,155 @@ def with_sightings(
     for mistake, new in seen.items():
         found[mistake] = replace(new, seen_at=known[mistake].seen_at) if mistake in known else new
     return found
+
+
+T = TypeVar("T")
+
+PROGRESS_FILE = ".gradlings.json"
+MAX_BYTES = 1 << 20
+"""A larger file counts as damaged."""
+
+
+class Header(msgspec.Struct):
+    """The fields that every version of the file has."""
+
+    version: int = VERSION
+
+
+def find_workspace(place: Path) -> Path | None:
+    """Return ``place`` or the nearest folder above it that ``grade init`` made, or None."""
+    here = place.resolve()
+    return next(
+        (folder for folder in (here, *here.parents) if (folder / PROGRESS_FILE).is_file()), None
+    )
+
+
+def read_progress(workspace: Path) -> Progress:
+    """Return the contents of the workspace's file; nothing if it is missing or damaged."""
+    return _read(workspace / PROGRESS_FILE, Progress) or Progress()
+
+
+def update_progress(workspace: Path, change: Callable[[Progress], Progress]) -> Progress:
+    """Change the file; raise OSError. A damaged one is kept as ``.damaged``.
+
+    A file of a newer version is left as it is.
+    """
+    path = workspace / PROGRESS_FILE
+    header, progress = _read(path, Header), _read(path, Progress)
+    changed = change(progress or Progress())
+    if header is None or header.version <= VERSION:
+        if progress is None and path.exists():
+            with contextlib.suppress(OSError):
+                path.replace(path.with_name(PROGRESS_FILE + ".damaged"))
+        data = {"version": VERSION, **changed.as_json()}
+        text = json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
+        _write(path, text + "\n")
+    return changed
+
+
+def _read(path: Path, kind: type[T]) -> T | None:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return None
+        describe(kind)
+        return msgspec.json.decode(path.read_bytes(), type=kind)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _write(path: Path, text: str) -> None:
+    handle, name = tempfile.mkstemp(prefix=PROGRESS_FILE, dir=path.parent)
+    try:
+        with os.fdopen(
+            handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n"
+        ) as stream:
+            stream.write(text)
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+class LessonState(enum.Enum):
+    """A learner's status in a lesson."""
+
+    COMPLETE = "complete"
+    BEGUN = "in progress"
+    OPEN = "open"
+    WAITING = "waiting"
+    """A lesson that it builds on is not complete."""
+
+
+def needs(lesson: Lesson, progress: Progress) -> tuple[str, ...]:
+    return tuple(other for other in lesson.builds_on if not progress.of(other).complete)
+
+
+def standing(lesson: Lesson, progress: Progress) -> LessonState:
+    mine = progress.of(lesson.id)
+    if mine.complete:
+        return LessonState.COMPLETE
+    if mine.attempts:
+        return LessonState.BEGUN
+    return LessonState.WAITING if needs(lesson, progress) else LessonState.OPEN
+
+
+def next_lesson(course: Course, progress: Progress) -> Lesson | None:
+    """Return the first incomplete lesson that waits for no other; None if all are complete."""
+    unfinished = [lesson for lesson in course.lessons if not progress.of(lesson.id).complete]
+    return next(
+        (lesson for lesson in unfinished if not needs(lesson, progress)),
+        unfinished[0] if unfinished else None,
+    )
+
+
+def opened_by(course: Course, lesson: Lesson, progress: Progress) -> tuple[Lesson, ...]:
+    """Return the lessons that waited only for this one."""
+    return tuple(
+        other
+        for other in course.lessons
+        if lesson.id in other.builds_on
+        and set(needs(other, progress)) <= {lesson.id}
+        and not progress.of(other.id).complete
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Achievement:
+    """A learner's totals. Days are ISO 8601; ``hints`` counts steps."""
+
+    complete: int
+    lessons: int
+    score: float
+    max_score: float
+    bonus: float
+    attempts: int
+    mistakes: int
+    hints: int
+    solutions_seen: int
+    days: int
+    began: str
+    ended: str
+
+    @property
+    def finished(self) -> bool:
+        return self.complete == self.lessons
+
+
+def course_summary(course: Course, progress: Progress) -> Achievement:
+    all_of_it = [progress.of(lesson.id) for lesson in course.lessons]
+    times = sorted(point.at for one in all_of_it for point in one.history)
+    return Achievement(
+        complete=sum(one.complete for one in all_of_it),
+        lessons=len(all_of_it),
+        score=add_up(one.best for one in all_of_it),
+        max_score=FULL_LESSON * len(all_of_it),
+        bonus=add_up(one.bonus for one in all_of_it),
+        attempts=sum(one.attempts for one in all_of_it),
+        mistakes=sum(one.cleared for one in all_of_it),
+        hints=sum(step for one in all_of_it for step in one.hints.values()),
+        solutions_seen=sum(one.gave_up_at is not None for one in all_of_it),
+        days=len({at[:10] for at in times}),
+        began=times[0][:10] if times else "",
+        ended=max((one.completed_at for one in all_of_it if one.completed_at), default="")[:10],
+    )

@@ -12,7 +12,7 @@ from torch import Tensor
 from grader.core.errors import CheckFailure, StudentCodeError, UndefinedTruth, WorkerLost
 from grader.judge.remote.objects import fetch
 from grader.judge.remote.session import Student
-from grader.worker.wire.placeholders import Opaque, StudentRef
+from grader.worker.wire.values import Opaque, StudentRef
 
 TOLERANCES = {
     torch.float64: (1e-7, 1e-9),

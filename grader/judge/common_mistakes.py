@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from grader.core.i18n import phrase
-from grader.course.analysis.scopes import arguments_of
+from grader.course.source import arguments_of
 from grader.judge.diagnosis import Failure, Mistake, mistake
 from grader.judge.element_mistakes import ELEMENTS
 from grader.judge.exception_verdicts import WROTE
@@ -21,7 +21,7 @@ from grader.judge.precision_mistakes import PRECISION
 from grader.judge.raised_mistakes import RAISED
 from grader.judge.remote.session import Student
 from grader.judge.value_mistakes import VALUES
-from grader.worker.wire.placeholders import Opaque
+from grader.worker.wire.values import Opaque
 
 Facts = dict[str, Any]
 SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")

@@ -23,9 +23,8 @@ from typing import Any, cast
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.messages import DebugRequest
-from grader.course.analysis.definitions import is_docstring
-from grader.course.analysis.source import Source
-from grader.course.notebook.cells import cell_name, cells_of, execute_cells
+from grader.course.notebook import cell_name, cells_of, execute_cells
+from grader.course.source import Source, is_docstring
 from grader.judge.checks import CheckSpec
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, execute, reference_of

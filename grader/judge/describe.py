@@ -25,8 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.worker.wire.placeholders import Opaque, StudentRef
 from grader.worker.wire.program import Program
+from grader.worker.wire.values import Opaque, StudentRef
 
 MAX_ELEMENTS = 24
 MAX_ITEMS = 40

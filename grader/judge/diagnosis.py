@@ -36,8 +36,8 @@ from torch import Tensor
 from grader.core.errors import CourseError, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, Phrase, phrase
 from grader.core.text import text
-from grader.course.analysis.source import Source
-from grader.course.mistake_texts import MistakeText
+from grader.course.lesson_texts import MistakeText
+from grader.course.source import Source
 from grader.judge.describe import describe
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall

@@ -21,8 +21,8 @@ from pathlib import Path
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
-from grader.course.analysis.source import Source
-from grader.course.catalogue import CatalogueCell, read_catalogue
+from grader.course.lesson_texts import CatalogueCell, read_catalogue
+from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.behavior import Behavior, KnownFailure, run_check
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text

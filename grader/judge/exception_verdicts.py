@@ -22,7 +22,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import MIB, Limits
 from grader.core.report import Outcome
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.figures import FigureMaker
 from grader.judge.remote.session import NotStarted
 from grader.worker.wire.compat import CANNOT_ALLOCATE

@@ -10,8 +10,7 @@ from __future__ import annotations
 import ast
 
 from grader.core.i18n import Catalogue
-from grader.course.analysis.scopes import dotted_name
-from grader.course.analysis.source import Source
+from grader.course.source import Source, dotted_name
 
 REACHING_OUT = {
     "sys._getframe": "walks the frames of the process",

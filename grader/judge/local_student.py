@@ -14,7 +14,7 @@ from torch import Tensor
 
 from grader.core.errors import MissingName
 from grader.core.messages import LessonSpec
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.proxies import Copies
 from grader.worker.wire.values import round_trip
 

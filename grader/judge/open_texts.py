@@ -18,13 +18,12 @@ from torch import Tensor
 
 from grader.core.i18n import Phrase, phrase
 from grader.core.report import Outcome
-from grader.course.analysis.scopes import DEFINING
-from grader.course.analysis.source import Source
+from grader.course.source import DEFINING, Source
 from grader.judge.assertions import TOLERANCES, type_name
 from grader.judge.diagnosis import Diagnosis
 from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.value_mistakes import FACTORS, dtype_name
-from grader.worker.wire.placeholders import Opaque
+from grader.worker.wire.values import Opaque
 
 OPEN_FACTS = frozenset(
     "causes count digits dtype function kinds line method name printed shape total type wanted"

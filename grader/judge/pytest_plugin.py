@@ -22,7 +22,7 @@ from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.check_order import order_checks, spec_of
 from grader.judge.checks import CheckSpec
 from grader.judge.constants import Constants, namespaces_of
@@ -44,7 +44,7 @@ from grader.judge.replay.recording import Recorder
 from grader.judge.replay.script import ScriptWriter
 from grader.judge.results import DIAGNOSED, Results, title
 from grader.judge.submission_run import CheckRun, SubmissionRun
-from grader.worker.wire.exceptions import explain
+from grader.worker.wire.values import explain
 
 EXPECTS_NAN = (
     "a mistake in the course: {check} expects NaN without saying so. Correct the expected value, or"

@@ -15,8 +15,8 @@ from grader.core.i18n import Catalogue, Phrase
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
-from grader.course.analysis.source import MAX_LINE, Source
-from grader.course.mistake_texts import read_mistakes
+from grader.course.lesson_texts import read_mistakes
+from grader.course.source import MAX_LINE, Source
 from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
 from grader.judge.common_mistakes import COMMON

@@ -23,8 +23,8 @@ from pytest_jsonreport.plugin import JSONReport
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
-from grader.course.analysis.source import Source
-from grader.course.analysis.syntax_errors import explain
+from grader.course.source import Source
+from grader.course.syntax_errors import explain
 from grader.judge.broken_course import course_error, course_errors
 from grader.judge.flags import flags_in
 from grader.judge.pytest_plugin import LessonPlugin

@@ -10,8 +10,8 @@ import ast
 import functools
 
 from grader.core.errors import EngineFault
-from grader.course.analysis.definitions import defined_names
-from grader.worker.loading import WATCHED, words_in
+from grader.course.source import defined_names
+from grader.worker.process import WATCHED, words_in
 
 
 def scenario_names(scenarios: str) -> set[str]:

@@ -11,7 +11,7 @@ import pytest
 from grader.core.i18n import Catalogue
 from grader.core.limits import Limits
 from grader.core.report import Outcome
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.behavior import KnownFailure
 from grader.judge.checks import CheckSpec
 from grader.judge.remote.proxies import Traffic

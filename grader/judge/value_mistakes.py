@@ -15,7 +15,7 @@ from torch import Tensor
 from grader.core.i18n import phrase
 from grader.judge.diagnosis import Failure, Mistake, mistake, same
 from grader.judge.remote.session import Student
-from grader.worker.wire.placeholders import Opaque
+from grader.worker.wire.values import Opaque
 
 Facts = dict[str, Any]
 MOST_DIMENSIONS = 4

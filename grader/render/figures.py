@@ -12,13 +12,9 @@ from rich.text import Text
 from grader.core.i18n import Catalogue
 from grader.core.pictures import GraphPicture, Plot
 from grader.core.text import clean, number_text
+from grader.render.graph.draw import TreeLine, draw_svg, legend, tree_lines
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
-from grader.render.graph.labels import legend
-from grader.render.graph.plot_svg import draw_plot
-from grader.render.graph.plot_text import plot_lines
-from grader.render.graph.plot_words import table
-from grader.render.graph.svg import draw_svg
-from grader.render.graph.tree import TreeLine, tree_lines
+from grader.render.graph.plot import draw_plot, plot_lines, table
 
 MOST_LINES = 12
 """How many lines of a tree a terminal shows below a failed check; the page has all of it."""

@@ -1,28 +1,225 @@
 """Show a report on the terminal, laid out by Rich. Control characters from students' code are
 removed.
+
+Show checks on a terminal: titles and points, and what went wrong in each.
+
+Show a learner's lessons on the terminal: their status, the next one, the end.
 """
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from rich.console import Console
+from rich import box
+from rich.align import Align
+from rich.cells import cell_len, set_cell_size
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
+from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
-from grader.core.text import clean
+from grader.core.report import FULL_LESSON, CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.text import clean, text, values_text
+from grader.course.course import Course, Lesson
+from grader.course.progress import (
+    Achievement,
+    LessonState,
+    Progress,
+    course_summary,
+    needs,
+    next_lesson,
+    standing,
+)
+from grader.render.editors import cause
 from grader.render.figures import figure_lines
-from grader.render.labels import HELD_BACK, OWN_FAULT, QUIET, STATUS_WORDS, WORDS, host_limitations
-from grader.render.locations import place
-from grader.render.outline import points_waiting
-from grader.render.problem_lines import cause
-from grader.render.terminal_lines import INDENT, Lines, points
+from grader.render.page import (
+    HELD_BACK,
+    MARKS,
+    OWN_FAULT,
+    QUIET,
+    STATUS_WORDS,
+    WORDS,
+    host_limitations,
+    place,
+    place_of,
+    points_waiting,
+    repair_message,
+    repaired_line,
+)
+
+COLOURS = {
+    Outcome.PASSED: "green",
+    Outcome.FAILED: "red",
+    Outcome.ERROR: "red",
+    Outcome.TIMEOUT: "red",
+    Outcome.CRASHED: "red",
+    Outcome.SKIPPED: "yellow",
+    Outcome.NOT_STARTED: "dim",
+    Outcome.GRADER_ERROR: "magenta",
+}
+INDENT = 4
+GAP = " " * 4
+"""Between a place and its line of code."""
+PRINTED_LINES, PRINTED_COLUMNS = 3, 200
+
+
+def points(value: float) -> str:
+    return f"{value:g}"
+
+
+def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
+    """Return a place and its line of code, with carets below the ``marked`` columns (from 0).
+
+    If place and code do not fit side by side, the code is on a line of its own, cut to the width,
+    so that the carets stay below what they mark.
+    """
+    begin, end = marked or (0, 0)
+    code = code.rstrip().expandtabs(1)
+    if cell_len(where) + len(GAP) + cell_len(code) <= width:
+        before, start = Text(where + GAP, "dim"), where + GAP
+    else:
+        before, start = Text(where + "\n  ", "dim"), "  "
+        cut = len(code) - len(code.lstrip())
+        while cell_len(code[cut : max(end, begin + 1)]) > width - len(start) - 2 and cut < begin:
+            cut += 1
+        if code[:cut].strip():
+            cut, start = cut + 1, start + "…"
+            before.append("…")
+        code, begin, end = code[cut:], max(0, begin - cut), max(0, end - cut)
+        if cell_len(start) + cell_len(code) > width:
+            code = set_cell_size(code, width - cell_len(start) - 1) + "…"
+    shown = before.append(code, style="not dim")
+    if marked is None:
+        return shown
+    under = " " * (cell_len(start) + cell_len(code[:begin]))
+    return shown.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
+
+
+def wrong_expression_text(
+    check: CheckResult, lesson: LessonResult, tr: Catalogue, width: int
+) -> Text:
+    """Return what is wrong according to a repair, and the line with carets below the expression."""
+    assert check.wrong_expression is not None
+    before, expression, after = map(clean, repaired_line(check.wrong_expression))
+    marked = len(before), len(before) + len(expression)
+    where = clean(place_of(lesson, check.wrong_expression, tr))
+    shown = Text(clean(repair_message(check, tr)), style="bold")
+    return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
+
+
+class Lines:
+    """Checks on one console in one language; with ``whole``, their output is not folded."""
+
+    def __init__(self, console: Console, tr: Catalogue, *, whole: bool = False) -> None:
+        self.console = console
+        self.tr = tr
+        self.whole = whole
+
+    @property
+    def width(self) -> int:
+        """How many columns the text below a check may have."""
+        return self.console.width - INDENT
+
+    def why_not(self, lesson: LessonResult) -> Text:
+        """Return why a lesson is missing or could not be loaded, with the line if there is one."""
+        why = Text(clean(lesson.message or ""), style="red")
+        line = lesson.checks[0] if lesson.checks else None
+        if line is None or not line.source_line:
+            return why
+        at = line.source_column
+        marked = (at - 1, at) if at else None
+        where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
+        return Text("\n").join([why, located(where, code, self.width, marked)])
+
+    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
+        """Print that, with empty lines ``below``; a command in its last line is not wrapped."""
+        why = self.why_not(lesson)
+        *_, command = why.plain.split("\n")
+        if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
+            shown = Text(why.plain.removesuffix(f"\n{command}"), style="red")
+            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
+            self.console.print(Text(command + "\n" * below, "red"), soft_wrap=True)
+            return
+        self.console.print(Padding(why, (0, 0, below, INDENT), expand=False))
+
+    def show_check(self, check: CheckResult) -> None:
+        bonus = " " + self.tr("bonus") if check.bonus else ""
+        self.show_line(
+            check.outcome,
+            check.title,
+            f"{points(check.points)} / {points(check.max_points)}{bonus}",
+        )
+
+    def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
+        line = Table.grid(expand=True, padding=(0, 1))
+        line.add_column(width=3, justify="right")
+        line.add_column(ratio=1)
+        line.add_column(justify="right")
+        line.add_row(Text(MARKS[outcome], COLOURS[outcome]), Text(title), Text(scored, style="dim"))
+        self.console.print(line)
+
+    def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
+        """Yield the details of a failure: cause, line, expected value, figures."""
+        tr = self.tr
+        message = Text(clean(check.message or ""), style="red")
+        if check.evidence:
+            yield Text.assemble(
+                (tr("Looks like") + ": ", "bold"),
+                clean(f"{check.diagnosis_title}. {check.evidence}"),
+            )
+        elif check.message:
+            yield message
+        if check.wrong_expression:
+            yield wrong_expression_text(check, lesson, tr, self.width)
+        elif check.source_line:
+            where = clean(place(lesson, check, tr))
+            yield located(where, clean(check.source_text or ""), self.width)
+        if check.evidence and check.message:
+            yield message
+        if check.expected is None and check.actual is not None:
+            yield Text.assemble((tr("got") + "  ", "dim"), clean(text(check.actual)))
+        elif check.expected is not None:
+            expected, actual = values_text(check.expected, check.actual)
+            width = max(cell_len(tr("expected")), cell_len(tr("got"))) + 2
+            yield Text.assemble((set_cell_size(tr("expected"), width), "dim"), clean(expected))
+            yield Text.assemble((set_cell_size(tr("got"), width), "dim"), clean(actual))
+        if check.inputs:
+            given = (f"{name} = {clean(text(value))}" for name, value in check.inputs.items())
+            yield Text.assemble((tr("called with") + "  ", "dim"), "   ".join(given))
+        for figure in check.figures:
+            yield from figure_lines(figure, tr, self.width, whole=self.whole)
+        if check.output:
+            nothing = check.expected is not None and text(check.actual) == "None"
+            label = tr("It printed, which returns nothing") if nothing else tr("It printed")
+            yield Text.assemble((label + "  ", "dim"), clean(self.first_lines(check.output)))
+
+    def first_lines(self, output: str) -> str:
+        lines = output.strip().splitlines()
+        if self.whole:
+            return "\n".join(lines)
+        more = len(lines) - PRINTED_LINES
+        rest = "\n" + self.tr("… and {count} more lines", count=more) if more > 0 else ""
+        return "\n".join(line[:PRINTED_COLUMNS] for line in lines[:PRINTED_LINES]) + rest
+
+    def hint(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
+        if check.outcome not in (Outcome.PASSED, Outcome.GRADER_ERROR):
+            return [(self.tr("A nudge"), f"grade hint {lesson.id}")]
+        return []
+
+    def print_labelled(self, rows: list[tuple[str, str]]) -> None:
+        """Print rows of a label and a text; commands are not wrapped."""
+        width = max(cell_len(label) for label, _ in rows) + 2
+        for label, command in rows:
+            self.console.print(
+                Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"),
+                soft_wrap=True,
+            )
+
 
 WAITING_SHOWN = 3
 """How many waiting checks, and lessons not started, are listed one by one; more take one line, so
@@ -284,3 +481,136 @@ class Page(Lines):
             shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]),
         )
         return [*self.hint(check, lesson), again]
+
+
+STANDING_MARKS = {
+    LessonState.COMPLETE: "✔",
+    LessonState.BEGUN: "◐",
+    LessonState.OPEN: "○",
+    LessonState.WAITING: "·",
+}
+STANDING_STYLES = {
+    LessonState.COMPLETE: "green",
+    LessonState.BEGUN: "yellow",
+    LessonState.OPEN: "",
+    LessonState.WAITING: "dim",
+}
+PANEL_WIDTH = 64
+
+
+def lesson_table(
+    course: Course,
+    progress: Progress,
+    *,
+    here: set[str],
+    tr: Catalogue,
+    own: Callable[[Lesson], Callable[[str], str]],
+) -> RenderableType:
+    """Return the lessons, a line each.
+
+    ``here`` are the lessons with a file; ``own`` returns the translations of a lesson's own texts.
+    """
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", no_wrap=True)
+    table.add_column(tr("lesson"), no_wrap=True)
+    table.add_column(tr("score"), no_wrap=True, justify="right")
+    table.add_column(tr("what it is about"), overflow="fold")
+    table.add_column(tr("waits for"), no_wrap=True)
+    following = next_lesson(course, progress)
+    for lesson in course.lessons:
+        stands, mine = standing(lesson, progress), progress.of(lesson.id)
+        scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
+        first, more = needs(lesson, progress)[:1], len(needs(lesson, progress)) - 1
+        notes = Text("".join(first) + (f" +{more}" if more > 0 else ""), "dim")
+        style = STANDING_STYLES[stands]
+        state = Text(STANDING_MARKS[stands], style)
+        if lesson.id not in here:
+            state.append(f" {tr('not here')}", "yellow")
+        elif lesson is following:
+            state.append(f" {tr('next')}", "bold cyan")
+        name = Text(
+            lesson.id,
+            "bold" if lesson is following else style if stands is LessonState.WAITING else "",
+        )
+        table.add_row(
+            state,
+            name,
+            Text(scored),
+            Text(own(lesson)(lesson.title), "dim" if style else ""),
+            notes,
+        )
+    return table
+
+
+def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
+    so_far = course_summary(course, progress)
+    counted = tr(
+        "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
+    )
+    scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
+    return Text(
+        f"{counted} · {scored}"
+        + (" " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
+    )
+
+
+def labelled(rows: list[tuple[str, str]]) -> Text:
+    """Return lines of a label and a text; a text's lines are aligned below each other."""
+    width = max(cell_len(label) for label, _ in rows) + 3
+    return Text("\n").join(
+        [
+            Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown)
+            for label, shown in rows
+        ]
+    )
+
+
+def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: str) -> None:
+    graph = Text("x ──▶ ∘ ──▶ ∘ ──▶ loss\n∂ ◀── ∘ ◀── ∘ ◀── 1   ", "green")
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column()
+    rows.add_column(justify="right", style="bold")
+    for number, what in finish_rows(reached, tr):
+        rows.add_row(what, number)
+    body = Group(
+        Align.center(graph),
+        Text(),
+        Align.center(Text(tr("Every lesson complete"), "bold")),
+        Align.center(Text(clean(title), "dim")),
+        Text(),
+        Align.center(rows),
+        Text(),
+        Align.center(Text(tr("You can differentiate what you can compute."), "italic")),
+    )
+    width = min(PANEL_WIDTH, console.width)
+    console.print(
+        Panel(
+            body,
+            box=box.DOUBLE,
+            width=width,
+            padding=(1, 2),
+            border_style="green",
+            subtitle=dates(reached),
+        )
+    )
+
+
+def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
+    """Return the closing numbers, each with what it counts; zeros are left out."""
+    rows = [
+        (f"{points(reached.score)} / {points(reached.max_score)}", tr("points")),
+        (f"+ {points(reached.bonus)}", tr("bonus")),
+        (str(reached.lessons), tr("lessons")),
+        (str(reached.attempts), tr("runs of the grader")),
+        (str(reached.mistakes), tr("mistakes met and cleared")),
+        (str(reached.hints), tr("steps of hints")),
+        (str(reached.solutions_seen), tr("solutions looked at before")),
+        (str(reached.days), tr("days of work")),
+    ]
+    return [(number, what) for number, what in rows if number not in ("+ 0", "0")]
+
+
+def dates(reached: Achievement) -> str:
+    return " – ".join(
+        dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
+    )

@@ -52,11 +52,12 @@ from grader.runtime import lazy_imports
 from grader.runtime.fork_worker import WorkerStarter
 from grader.runtime.reaper import end_worker, kill_everything
 from grader.worker.sandbox import (
+    MONITOR_SECONDS,
     Prepared,
     adopt_orphans,
     clear_scratch,
     hide,
-    monitor,
+    overuse,
     prepare,
     release,
 )
@@ -241,7 +242,7 @@ class WorkerBroker:
         # unbuffered, because poll does not see data in a buffer
         with cast(BinaryIO, self.control.makefile("rb", buffering=0)) as requests:
             while time.monotonic() < deadline:
-                events = dict(ready.poll(monitor.MONITOR_SECONDS * 1000))
+                events = dict(ready.poll(MONITOR_SECONDS * 1000))
                 if self.jobs.fileno() in events:
                     return False
                 if not events:
@@ -268,7 +269,7 @@ class WorkerBroker:
         if pid is None or pid in self.overuse or self.options.sandbox == "off":
             return
         mounted = self.prepared.mounted and "mount" not in self.options.without
-        reason = monitor.overuse(pid, self.prepared.scratch, self.options.limits, mounted=mounted)
+        reason = overuse(pid, self.prepared.scratch, self.options.limits, mounted=mounted)
         if reason is not None:
             self.overuse[pid] = reason
             os.kill(pid, signal.SIGKILL)

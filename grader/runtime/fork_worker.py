@@ -14,8 +14,8 @@ from typing import BinaryIO, NoReturn, cast
 
 from grader.core.messages import WorkerHello, WorkerOptions
 from grader.runtime.reaper import end_worker
+from grader.worker.process import open_streams
 from grader.worker.sandbox import Prepared, confine
-from grader.worker.streams import open_streams
 from grader.worker.wire.frames import write_frame
 
 

@@ -29,7 +29,7 @@ from grader.core.report import (
     report_score,
 )
 from grader.course.course import Course, HeldBack, Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import HostPool, map_unordered
 

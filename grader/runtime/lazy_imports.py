@@ -11,7 +11,7 @@ import gc
 import importlib
 import re
 
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.worker.wire.compat import LATE_IMPORTS
 
 TRANSFORMS = ("grad", "grad_and_value", "vjp", "jvp", "linearize", "jacrev", "jacfwd", "hessian")

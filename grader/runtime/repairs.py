@@ -9,7 +9,7 @@ from grader.core.errors import EngineFault
 from grader.core.messages import Repair
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission, options_for, spec_for, task_for
 

@@ -16,10 +16,9 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
 from grader.core.limits import MIB
-from grader.course.analysis.source import Source
-from grader.course.excerpt import excerpt
-from grader.course.lesson_file import LessonFile
-from grader.course.text_encoding import decode
+from grader.course.source import Source
+from grader.course.stubs import excerpt
+from grader.course.submission import LessonFile, decode
 from grader.worker.sandbox import address_space_bytes, set_limit
 from grader.worker.wire.frames import BrokenFrame, Frame, read_frame, write_frame
 

@@ -12,8 +12,7 @@ from typing import Any, BinaryIO, cast
 from grader.core.errors import EngineFault
 from grader.core.limits import MIB
 from grader.core.processes import OUT_OF_MEMORY, isolated_command, oom_kills, scrubbed_environment
-from grader.course.lesson_file import LessonFile
-from grader.course.text_encoding import writable
+from grader.course.submission import LessonFile, writable
 from grader.runtime import TEXT_PROCESS
 from grader.runtime.text_process import MEMORY_BYTES, TEXT_SECONDS
 from grader.worker.wire.frames import BrokenFrame, read_frame, write_frame

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.course.contract import (
+from grader.course.course import Lesson
+from grader.course.lesson_texts import (
     Promise,
     compared_form,
     read_contract,
     stub_sentences,
     task_sentences,
 )
-from grader.course.course import Lesson
 from grader.course.scaffold import MARK
 from grader.verify.case_result import Case, CaseResult
 

@@ -6,9 +6,9 @@ import string
 from pathlib import Path
 
 from grader.core.i18n import ENGLISH, load_catalogue
-from grader.course.analysis.source import Source
 from grader.course.course import Lesson
 from grader.course.scaffold import MARK, placeholders_in
+from grader.course.source import Source
 from grader.course.stubs import stub_of
 from grader.verify.promises import contract_problems
 

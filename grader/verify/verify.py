@@ -29,9 +29,9 @@ from pathlib import Path
 
 from grader.core.errors import CourseError
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
 from grader.course.scaffold import MARK
 from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered

@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, BinaryIO, cast
 
-from grader.worker.streams import open_streams
+from grader.worker.process import open_streams
 from grader.worker.wire.compat import import_for_gradcheck
 from grader.worker.wire.frames import write_frame
 

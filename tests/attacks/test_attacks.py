@@ -16,11 +16,9 @@ from rich.console import Console
 from grader.core.errors import SubmissionError
 from grader.core.limits import Limits
 from grader.core.report import Report, SandboxReport
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import load_course
-from grader.course.submission import read_submission
-from grader.render.html import render_page
+from grader.course.course import Course, load_course
+from grader.course.submission import LessonFile, read_submission
+from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

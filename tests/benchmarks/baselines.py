@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
 from grader.course.stubs import without_markers
 
 ROOT = find_course()

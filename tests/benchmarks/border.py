@@ -24,8 +24,8 @@ import torch
 
 from grader.core.limits import Limits
 from grader.core.messages import WorkerOptions
-from grader.course.analysis.source import Source
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent

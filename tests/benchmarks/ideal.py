@@ -25,9 +25,8 @@ import torch
 from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import Outcome
-from grader.course.analysis.source import Source
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import Traffic

@@ -15,10 +15,9 @@ import statistics
 import time
 from dataclasses import replace
 
-from grader.course.course import Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson, options_for, spec_for, task_for
 

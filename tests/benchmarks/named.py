@@ -22,9 +22,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.core.report import LessonResult
-from grader.course.course import Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.verify.case_result import Case, mistake_id

@@ -19,8 +19,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from grader.classroom.statistics.similarity import Text, similar_pairs
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 
 THRESHOLD = 0.6
 """The default of ``grade similar``."""

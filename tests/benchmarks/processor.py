@@ -17,8 +17,8 @@ from pathlib import Path
 
 from lessons import COURSE, SETTINGS
 
-from grader.course.lesson_file import LessonFile
 from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
 

@@ -18,12 +18,11 @@ from statistics import median
 
 from grader.core.messages import Repair
 from grader.core.report import LessonResult
-from grader.course.analysis.definitions import is_docstring
-from grader.course.catalogue import CatalogueCell
-from grader.course.course import Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.lesson_texts import CatalogueCell
+from grader.course.source import is_docstring
 from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.repairs import find_repairs, unlocated

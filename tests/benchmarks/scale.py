@@ -30,9 +30,8 @@ from grader.classroom.batch.dask_worker import graded_in, packed
 from grader.classroom.batch.outputs import render
 from grader.classroom.batch.records import Graded, PageOptions
 from grader.classroom.gradebook.records import PersonalPart
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 
 ROOT = Path(__file__).resolve().parents[2]

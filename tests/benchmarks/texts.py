@@ -25,12 +25,11 @@ from factories.long_texts import below, in_lines, kinds, notebook, repeated
 
 from grader.classroom.statistics.similarity import masked
 from grader.core.i18n import Catalogue
-from grader.course.analysis.source import Source
-from grader.course.analysis.syntax_errors import explain
-from grader.course.excerpt import excerpt
-from grader.course.manifest import find_course, load_course
-from grader.course.stubs import without_markers
-from grader.course.text_encoding import decode
+from grader.course.course import find_course, load_course
+from grader.course.source import Source
+from grader.course.stubs import excerpt, without_markers
+from grader.course.submission import decode
+from grader.course.syntax_errors import explain
 from grader.judge.flags import flags_in
 from grader.render.code import beside, coloured
 

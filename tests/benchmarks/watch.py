@@ -19,8 +19,7 @@ from queue import SimpleQueue
 
 from grader.cli.file_events import folder_saves
 from grader.cli.watch_loop import Watcher, WatchResult
-from grader.course.course import Course, Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.runtime.client import ForkServerClient

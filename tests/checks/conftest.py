@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.analysis.source import Source
-from grader.course.manifest import find_course
+from grader.course.course import find_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs

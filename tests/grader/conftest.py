@@ -28,9 +28,8 @@ from plain_python import PlainPython
 
 from grader.core.limits import Limits
 from grader.core.messages import WorkerOptions
-from grader.course.analysis.source import Source
-from grader.course.course import Course
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
+from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
 from grader.render.graph.draw import draw
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
 

@@ -13,9 +13,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from grader.course.analysis.source import Source
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.checks import CheckSpec
 from grader.judge.local_student import LocalStudent

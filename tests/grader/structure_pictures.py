@@ -13,7 +13,7 @@ from pathlib import Path
 import grimp
 
 from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
-from grader.render.graph.svg import draw_svg
+from grader.render.graph.draw import draw_svg
 
 PICTURES = Path(__file__).resolve().parents[2] / "grader" / "docs" / "pictures"
 DESCRIPTION = re.compile(r"<desc>.*?</desc>\n", re.DOTALL)

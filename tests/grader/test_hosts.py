@@ -26,9 +26,9 @@ from grader.core.i18n import Catalogue
 from grader.core.limits import MAX_STARVED, Limits
 from grader.core.messages import JudgeResult, WorkerOptions
 from grader.core.report import Outcome, Report
-from grader.course.analysis.source import Source
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
+from grader.course.source import Source
+from grader.course.submission import LessonFile
 from grader.judge.exception_verdicts import verdict_of
 from grader.judge.remote import deadline as deadline_module
 from grader.judge.remote import rpc

@@ -21,7 +21,7 @@ import pytest
 
 import grader
 from grader.core.files import engine_files, engine_hash, hash_files
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
 
 ROOT = Path(grader.__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

@@ -28,9 +28,8 @@ from typing import Any
 from operators import edits
 from verdicts import Failed, Run, Verdicts
 
-from grader.course.analysis.definitions import defined_names
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import defined_names
 from grader.course.stubs import compose, without_markers
 from grader.verify.summary import seeds_listed
 

@@ -12,8 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -17,7 +17,7 @@ from grader.core.files import engine_hash, hash_files, torch_version
 from grader.core.limits import Limits
 from grader.core.report import Outcome
 from grader.course.course import Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered

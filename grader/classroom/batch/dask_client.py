@@ -25,7 +25,7 @@ from grader.classroom.batch.records import Graded, PageOptions
 from grader.core.errors import EngineFault, UsageError
 from grader.core.files import engine_hash, torch_version
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.grading import Settings
 from grader.runtime.pool import HostPool
 

@@ -22,9 +22,8 @@ from grader.classroom.batch.records import Graded, PageOptions
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash, torch_version
 from grader.core.report import Record, Report
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.runtime.repairs import grade_and_repair

@@ -24,7 +24,7 @@ from grader.classroom.statistics.disk_rows import RowsOnDisk
 from grader.core.files import replacing
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
-from grader.render.html import render_page
+from grader.render.page import render_page
 from grader.runtime.text_reader import TextReader
 
 REVEALED, WITHHELD = "revealed", "withheld"

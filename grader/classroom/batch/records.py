@@ -12,7 +12,7 @@ from grader.classroom.gradebook.store import AttemptKey, SubmissionRow
 from grader.core.files import engine_hash, torch_version
 from grader.core.report import Record, Report
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.grading import Settings
 
 NAMED = 4

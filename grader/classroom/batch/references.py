@@ -12,8 +12,8 @@ from grader.classroom.batch.regrade import lesson_of
 from grader.core.errors import CourseError, EngineFault
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.course.course import Lesson
-from grader.course.lesson_file import LessonFile
 from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 
 NOT_PASSED = (

@@ -31,8 +31,7 @@ from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRo
 from grader.classroom.imports.records import StudentIdentity, Submission
 from grader.core.errors import EngineFault, SubmissionError, UsageError
 from grader.core.sqlite import transaction
-from grader.course.lesson_file import LessonFile
-from grader.course.submission import digest
+from grader.course.submission import LessonFile, digest
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 
 

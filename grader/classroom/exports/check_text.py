@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean, text, values_text
-from grader.render.labels import WORDS
-from grader.render.locations import place
-from grader.render.outline import points_waiting
+from grader.render.page import WORDS, place, points_waiting
 
 OWN_FAULT = (
     "This could not be graded because of the grader's own fault. It costs no points and will be"

@@ -18,9 +18,8 @@ from grader.classroom.redact import withheld
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report, add_up
 from grader.core.text import clean
-from grader.render.github import escape_markdown, step_summary
-from grader.render.labels import QUIET, host_limitations
-from grader.render.locations import place
+from grader.render.editors import escape_markdown, step_summary
+from grader.render.page import QUIET, host_limitations, place
 
 SCHEMA = "classroom50/result/v1"
 SCALE = 100

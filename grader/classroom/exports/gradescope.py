@@ -18,7 +18,7 @@ from grader.classroom.redact import withheld
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome, Report, SandboxReport
 from grader.core.text import clean
-from grader.render.labels import host_limitations
+from grader.render.page import host_limitations
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 

@@ -13,7 +13,7 @@ from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
-from grader.render.labels import WORDS
+from grader.render.page import WORDS
 
 JUNIT_KINDS = {
     Outcome.FAILED: "failure",

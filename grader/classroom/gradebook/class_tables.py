@@ -12,7 +12,7 @@ from grader.classroom.gradebook.queries import GradebookReader
 from grader.classroom.gradebook.records import students_as_json
 from grader.classroom.imports.records import StudentIdentity
 from grader.core.sqlite import transaction
-from grader.course.text_encoding import writable
+from grader.course.submission import writable
 
 
 class ClassTables(GradebookReader):

@@ -19,8 +19,7 @@ from grader.core.files import engine_hash
 from grader.core.report import Report
 from grader.core.sqlite import connect, transaction
 from grader.core.text import now
-from grader.course.lesson_file import LessonFile
-from grader.course.text_encoding import writable
+from grader.course.submission import LessonFile, writable
 
 DATABASE = "grades.sqlite"
 

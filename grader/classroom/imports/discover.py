@@ -22,11 +22,8 @@ from grader.classroom.imports.layout import (
 from grader.classroom.imports.names import unique_names
 from grader.classroom.imports.records import ClassImport, StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
-from grader.course.files import FileEntry
-from grader.course.lesson_file import LessonFile
-from grader.course.submission import lesson_names, read_leaves
-from grader.course.text_encoding import Decode, decode, writable
-from grader.course.zips import MAX_CLASS_MEMBERS, open_zip
+from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, open_zip
+from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_leaves, writable
 
 Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)

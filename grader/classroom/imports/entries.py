@@ -11,8 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from grader.course.files import FileEntry, folder_leaves, is_skipped, member_leaf, open_inside
-from grader.course.zips import is_link, member_path
+from grader.course.files import (
+    FileEntry,
+    folder_leaves,
+    is_link,
+    is_skipped,
+    member_leaf,
+    member_path,
+    open_inside,
+)
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""

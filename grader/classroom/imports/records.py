@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ from grader.classroom.publish.unattended import grade_folder, read_settings
 from grader.classroom.redact import withheld
 from grader.core.errors import EngineFault, ExitCode, GraderError
 from grader.core.i18n import engine_catalogue
-from grader.course.manifest import load_course
-from grader.render.html import render_page
+from grader.course.course import load_course
+from grader.render.page import render_page
 
 TAKEN = {
     "classroom": ("CLASSROOM",),

@@ -37,11 +37,10 @@ from grader.classroom.publish.filter import (
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import render_text
 from grader.core.report import CheckResult, Outcome, add_up
-from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import load_course
-from grader.course.mistake_texts import translatable
+from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
+from grader.course.lesson_texts import translatable
 from grader.course.stubs import runnable
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

@@ -17,9 +17,8 @@ from grader.core.errors import SubmissionError
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import Limits
 from grader.core.report import LessonResult
-from grader.course.course import Course
+from grader.course.course import Course, load_course
 from grader.course.files import folder_leaves
-from grader.course.manifest import load_course
 from grader.course.submission import read_leaves
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

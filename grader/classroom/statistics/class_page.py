@@ -28,9 +28,7 @@ from grader.classroom.statistics.reteach import FEWEST_TO_RETEACH, topics
 from grader.core.i18n import Catalogue
 from grader.core.report import LessonStatus, Outcome
 from grader.core.text import text
-from grader.render.html import environment, inlined, style_hash
-from grader.render.labels import STATUS_WORDS, WORDS
-from grader.render.repairs import repair_message
+from grader.render.page import STATUS_WORDS, WORDS, environment, inlined, repair_message, style_hash
 
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.classroom.statistics.class_page import percent
 from grader.classroom.statistics.similarity import Pair
-from grader.render.html import environment, inlined, style_hash
+from grader.render.page import environment, inlined, style_hash
 
 SHOWN = 200
 """How many pairs the page has. More pairs would not be read, and mean that the threshold is too

@@ -15,7 +15,7 @@ from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
 from grader.core.text import clean, now
 from grader.render.terminal import make_console
-from grader.render.terminal_lines import points as points_text
+from grader.render.terminal import points as points_text
 
 
 def adjust(

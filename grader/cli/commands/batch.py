@@ -35,7 +35,7 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.text import clean, counted
 from grader.course.course import Course
-from grader.course.text_encoding import writable
+from grader.course.submission import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings

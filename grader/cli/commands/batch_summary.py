@@ -17,7 +17,7 @@ from grader.classroom.imports.names import name_list
 from grader.cli.commands.plain_table import plain_table
 from grader.core.report import LessonStatus
 from grader.core.text import clean
-from grader.render.terminal_lines import points as points_text
+from grader.render.terminal import points as points_text
 
 LISTED = 20
 """How many lines of one kind are listed; the others are only counted."""

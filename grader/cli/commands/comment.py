@@ -15,7 +15,7 @@ from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
 from grader.core.text import clean, counted, now
-from grader.course.text_encoding import writable
+from grader.course.submission import writable
 from grader.render.terminal import make_console
 
 COLUMNS = ("name", "lesson", "line", "comment")

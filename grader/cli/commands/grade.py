@@ -18,8 +18,7 @@ from grader.cli.output_file import write_file
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
@@ -64,7 +63,7 @@ def grade_here(
         # These imports run while the server imports torch.
         from grader.cli.commands.learner_page import keep
         from grader.cli.commands.spinner import waiting
-        from grader.render.html import render_page, warm_up
+        from grader.render.page import render_page, warm_up
         from grader.render.terminal import make_console
 
         course = load_course(find_course(course_root, here=Path()))
@@ -116,7 +115,7 @@ def show(
 ) -> None:
     """Print a report in a style; see ``Outputs``."""
     if style == "plain":
-        from grader.render.problem_lines import run_lines
+        from grader.render.editors import run_lines
 
         for line in run_lines([report], place if place.is_dir() else place.parent, tr):
             print(line)
@@ -181,7 +180,7 @@ def show_on_github(
     report: Report, place: Path, *, html: str | None, tr: Catalogue, places: Mapping[str, Path]
 ) -> None:
     """Print the report for GitHub Actions, with annotations and the step's summary."""
-    from grader.render.github import error_lines, place_in_repository, silenced, step_summary
+    from grader.render.editors import error_lines, place_in_repository, silenced, step_summary
     from grader.render.terminal import make_console, show_report
 
     with silenced(functools.partial(print, flush=True)):

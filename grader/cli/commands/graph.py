@@ -24,9 +24,7 @@ from grader.core.processes import users_environment
 from grader.core.text import clean
 from grader.render.figures import legend_lines, tree_line
 from grader.render.graph import TRACING_PROCESS
-from grader.render.graph.labels import legend
-from grader.render.graph.svg import draw_svg
-from grader.render.graph.tree import tree_lines
+from grader.render.graph.draw import draw_svg, legend, tree_lines
 from grader.render.terminal import make_console
 
 
@@ -154,7 +152,7 @@ def show_graph(
 
 
 def graph_page(picture: GraphPicture, tr: Catalogue, title: str) -> str:
-    from grader.render.html import environment, style, style_hash
+    from grader.render.page import environment, style, style_hash
 
     lines = "\n".join(map(str, tree_lines(picture, tr)))
     sheet = style()

@@ -13,8 +13,7 @@ from grader.cli.commands.workspace import Learner
 from grader.core.errors import UsageError
 from grader.core.text import clean
 from grader.course.course import Course, Lesson
-from grader.course.progress import LAST_STEP, Progress
-from grader.course.roadmap import next_lesson
+from grader.course.progress import LAST_STEP, Progress, next_lesson
 from grader.render.terminal import make_console
 
 

@@ -14,13 +14,12 @@ from grader.cli.commands.selection import are_in_workspace
 from grader.cli.commands.workspace import Learner, readme_path, record
 from grader.core.report import LessonResult, LessonStatus, Report
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.progress import LessonProgress, Progress
-from grader.course.roadmap import course_summary, next_lesson
+from grader.course.progress import LessonProgress, Progress, course_summary, next_lesson
 from grader.course.stubs import without_markers
-from grader.render.learner_page import LearnerExtras, LessonHistory
-from grader.render.lesson_table import finish_rows
-from grader.render.readme import Readme
+from grader.course.submission import LessonFile
+from grader.render.code import Readme
+from grader.render.page import LearnerExtras, LessonHistory
+from grader.render.terminal import finish_rows
 
 
 def keep(

@@ -14,10 +14,8 @@ from grader.cli.commands.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.commands.workspace import IN_NOTEBOOK, Learner, readme_name, show_end
 from grader.core.report import FULL_LESSON
 from grader.course.course import Course, Lesson
-from grader.course.roadmap import next_lesson, opened_by
-from grader.render.lesson_table import labelled, lesson_table, summary_line
-from grader.render.terminal import make_console
-from grader.render.terminal_lines import points
+from grader.course.progress import next_lesson, opened_by
+from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
 
 README_CHARACTERS = 200
 """After this many characters, ``grade next`` shows no further paragraph of a README."""

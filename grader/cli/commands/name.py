@@ -13,11 +13,10 @@ from grader.classroom.statistics.records import UnnamedGroup
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.text import counted
-from grader.course.catalogue import read_catalogue
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.mistake_texts import read_mistakes
+from grader.course.lesson_texts import read_catalogue, read_mistakes
 from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson

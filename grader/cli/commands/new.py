@@ -12,8 +12,7 @@ import click
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
-from grader.course.course import Course
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
 from grader.course.scaffold import MARK, lesson_files
 
 FIRST_LESSON = "first_lesson"

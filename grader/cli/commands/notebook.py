@@ -18,14 +18,9 @@ from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import CourseError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import Report
-from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
-from grader.course.submission import read_submission
-from grader.course.text_encoding import read_cell
-from grader.render.html import render_page
-from grader.render.learner_page import LearnerExtras
-from grader.render.outline import sections, to_do
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.submission import LessonFile, read_cell, read_submission
+from grader.render.page import LearnerExtras, render_page, sections, to_do
 from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

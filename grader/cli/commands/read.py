@@ -13,8 +13,8 @@ from rich.text import Text
 from grader.cli.commands.workspace import Learner, readme_path
 from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
-from grader.course.roadmap import next_lesson
-from grader.render.readme import FOLDED
+from grader.course.progress import next_lesson
+from grader.render.code import FOLDED
 from grader.render.terminal import make_console
 
 WIDTH = 80

@@ -17,7 +17,7 @@ from grader.core.messages import Repair
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress
-from grader.render.terminal_lines import INDENT, wrong_expression_text
+from grader.render.terminal import INDENT, wrong_expression_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.runtime.repairs import repaired

@@ -18,10 +18,8 @@ from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.submission import SUFFIXES, read_submission
-from grader.render.terminal import make_console, show_whole
-from grader.render.terminal_lines import Lines
+from grader.course.submission import SUFFIXES, LessonFile, read_submission
+from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

@@ -20,9 +20,9 @@ from grader.cli.commands.replay import (
 from grader.core.errors import ExitCode
 from grader.core.report import CheckResult, Outcome
 from grader.core.text import clean
-from grader.course.analysis.source import Source
 from grader.course.course import Course, Lesson
-from grader.course.notebook.cells import cells_of, loading
+from grader.course.notebook import cells_of, loading
+from grader.course.source import Source
 from grader.course.stubs import first_line
 from grader.render.terminal import make_console, show_whole
 from grader.runtime.client import ForkServerClient

@@ -10,9 +10,8 @@ from pathlib import Path
 
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.progress_file import PROGRESS_FILE, find_workspace
-from grader.course.submission import read_submission
+from grader.course.progress import PROGRESS_FILE, find_workspace
+from grader.course.submission import LessonFile, read_submission
 
 MISSING = (
     "{path} does not exist. Name a file, folder or zip that is there, or a lesson; all lessons:"

@@ -12,7 +12,7 @@ from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.course.progress import Progress
 from grader.course.stubs import without_markers
-from grader.render.diff import compare
+from grader.render.code import compare
 from grader.render.terminal import make_console
 
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grader.render.problem_lines import BEGIN, END, PATTERN
+from grader.render.editors import BEGIN, END, PATTERN
 
 FILE = ".vscode/tasks.json"
 

@@ -31,14 +31,11 @@ from grader.cli.watch_change import change_text
 from grader.cli.watch_loop import Saves, Watcher, WatchResult
 from grader.core.errors import ExitCode, UsageError
 from grader.core.report import Outcome, Report
-from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
-from grader.course.roadmap import next_lesson
-from grader.course.submission import lesson_names, read_submission
-from grader.render.html import render_page
-from grader.render.labels import MARKS, QUIET
-from grader.render.problem_lines import run_lines
+from grader.course.course import Course, Lesson, find_course, load_course
+from grader.course.progress import next_lesson
+from grader.course.submission import LessonFile, lesson_names, read_submission
+from grader.render.editors import run_lines
+from grader.render.page import MARKS, QUIET, render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

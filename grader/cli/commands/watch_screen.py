@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import GraderError
 from grader.core.report import Outcome
-from grader.render.labels import MARKS, QUIET
+from grader.render.page import MARKS, QUIET
 
 KEYS = {
     "h": ("hint", "a hint for what is wrong, one step further each time"),

@@ -20,21 +20,20 @@ from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.notebook.reader import SUFFIX
-from grader.course.notebook.writer import lesson_notebook
-from grader.course.progress import Progress
-from grader.course.progress_file import (
+from grader.course.notebook import SUFFIX, lesson_notebook
+from grader.course.progress import (
     PROGRESS_FILE,
+    Progress,
+    course_summary,
     find_workspace,
+    next_lesson,
+    opened_by,
     read_progress,
     update_progress,
 )
-from grader.course.roadmap import course_summary, next_lesson, opened_by
 from grader.course.stubs import runnable
-from grader.course.submission import read_submission
-from grader.render.lesson_table import show_finish
-from grader.render.terminal import make_console
+from grader.course.submission import LessonFile, read_submission
+from grader.render.terminal import make_console, show_finish
 
 IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 """The environment variable that says that a command was typed in a notebook."""

@@ -11,8 +11,7 @@ from grader.judge.remote.objects import RemoteObject, as_references
 from grader.judge.remote.proxies import Response
 from grader.judge.remote.responses import ResponseReader
 from grader.worker.wire.frames import BrokenFrame
-from grader.worker.wire.placeholders import PLAIN, StudentRef, fill
-from grader.worker.wire.values import Encoder
+from grader.worker.wire.values import PLAIN, Encoder, StudentRef, fill
 
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from torch.overrides import resolve_name
 
 from grader.judge.remote.connection import Connection
-from grader.worker.wire.placeholders import ObjectRef, Opaque
+from grader.worker.wire.values import ObjectRef, Opaque
 
 OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 UNARY = ("neg", "pos", "abs")

@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import MissingName
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.connection import Connection
 from grader.worker.wire.batching import Request
-from grader.worker.wire.placeholders import StudentRef
+from grader.worker.wire.values import StudentRef
 
 
 class SessionProtocol(Protocol):

@@ -11,8 +11,7 @@ from grader.judge.remote.proxies import GraphHandle, Response, SessionProtocol
 from grader.judge.remote.replies import part
 from grader.judge.remote.rpc import RpcClient
 from grader.worker.wire.frames import BrokenFrame, Frame
-from grader.worker.wire.placeholders import Opaque, TensorRef, fill
-from grader.worker.wire.values import Decoder
+from grader.worker.wire.values import Decoder, Opaque, TensorRef, fill
 
 
 class ResponseReader(RpcClient):

@@ -23,7 +23,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.channel import crashed
 from grader.judge.remote.connection import Connection
 from grader.judge.remote.deadline import Deadline, Starvation

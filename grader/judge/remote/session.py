@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from grader.core.errors import MissingName
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.connection import Connection
 from grader.judge.remote.object_session import ObjectSession
 from grader.judge.remote.objects import as_references, has_objects
@@ -36,8 +36,7 @@ from grader.judge.remote.replies import missing_name, part
 from grader.judge.scenario_source import scenario_with_definitions
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame
-from grader.worker.wire.placeholders import TensorRef, fill
-from grader.worker.wire.values import Decoder, Encoder, encode_tensors
+from grader.worker.wire.values import Decoder, Encoder, TensorRef, encode_tensors, fill
 
 
 class Student(Protocol):

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from grader.course.analysis.definitions import is_docstring
-from grader.course.analysis.scopes import FUNCTIONS
+from grader.course.source import FUNCTIONS, is_docstring
 
 IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
 Function = ast.FunctionDef | ast.AsyncFunctionDef

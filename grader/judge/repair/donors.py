@@ -17,10 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.core.messages import LessonSpec
-from grader.course.analysis.definitions import defined_names
-from grader.course.analysis.scopes import DEFINING, imported
-from grader.course.analysis.source import Source
-from grader.course.catalogue import read_catalogue
+from grader.course.lesson_texts import read_catalogue
+from grader.course.source import DEFINING, Source, defined_names, imported
 from grader.course.stubs import compose, without_markers
 from grader.judge.repair.alignment import Difference, Unit, compare, size
 from grader.judge.repair.edits import Change, Edit

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from grader.course.analysis.scopes import FUNCTIONS
+from grader.course.source import FUNCTIONS
 
 BUILTINS = frozenset(dir(builtins))
 FRESH = re.compile(

@@ -11,7 +11,7 @@ import ast
 import copy
 from collections import Counter
 
-from grader.course.analysis.scopes import FUNCTIONS
+from grader.course.source import FUNCTIONS
 
 
 def inlined(definition: ast.stmt) -> ast.stmt | None:

@@ -11,10 +11,15 @@ import itertools
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from grader.course.analysis.definitions import is_docstring
-from grader.course.analysis.scopes import DEFINING, FUNCTIONS, arguments_of, bound_names
-from grader.course.analysis.source import Source
-from grader.course.mistake_texts import RepairPattern
+from grader.course.lesson_texts import RepairPattern
+from grader.course.source import (
+    DEFINING,
+    FUNCTIONS,
+    Source,
+    arguments_of,
+    bound_names,
+    is_docstring,
+)
 from grader.judge.repair import replacements
 from grader.judge.repair.alignment import size
 from grader.judge.repair.donors import COMPOUND_EXPRESSIONS, donated_edits, makes_sense

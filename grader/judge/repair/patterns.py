@@ -7,7 +7,7 @@ import functools
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.course.mistake_texts import RepairPattern, read_repairs
+from grader.course.lesson_texts import RepairPattern, read_repairs
 
 Bound = dict[str, ast.expr]
 

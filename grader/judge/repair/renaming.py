@@ -7,7 +7,7 @@ import copy
 from collections import Counter
 from collections.abc import Iterator
 
-from grader.course.analysis.scopes import FUNCTIONS, arguments_of
+from grader.course.source import FUNCTIONS, arguments_of
 
 ALIKE = 0.25
 """How similar the uses of two variables must be, from 0 to 1, for the variables to count as the

@@ -6,8 +6,7 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from grader.course.analysis.definitions import is_docstring
-from grader.course.analysis.scopes import DEFINING
+from grader.course.source import DEFINING, is_docstring
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.effects import is_plain
 from grader.judge.repair.replacements import LIKELY, POSSIBLE, SWAPPED, UNLIKELY, USUAL

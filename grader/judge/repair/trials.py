@@ -18,7 +18,7 @@ import pytest
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.messages import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.check_order import spec_of
 from grader.judge.exception_verdicts import passed
 from grader.judge.pytest_plugin import LessonPlugin

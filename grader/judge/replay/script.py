@@ -29,8 +29,8 @@ from grader.judge.replay.steps import (
     wrong_step,
 )
 from grader.judge.scenario_source import scenario_names, scenario_with_definitions, without_torch
-from grader.worker.wire.placeholders import StudentRef
 from grader.worker.wire.program import CUSTOM, Program
+from grader.worker.wire.values import StudentRef
 
 PLAIN = (bool, int, str, bytes, slice, type(None), torch.dtype, torch.device)
 

@@ -17,7 +17,7 @@ from grader.judge.remote.proxies import LastCall
 from grader.judge.replay.literals import NoLiteral
 from grader.judge.replay.recording import Step, tensors_in
 from grader.judge.replay.script import ScriptWriter
-from grader.worker.wire.placeholders import StudentRef
+from grader.worker.wire.values import StudentRef
 
 MAX_CHARACTERS = 4000
 

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
 from grader.core.text import clean, number_text
-from grader.render.graph.svg import SHAPES, SMALL_CELL, STYLE
+from grader.render.graph.draw import SHAPES, SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0
 MARGIN, HEAD, LABEL = 10.0, 44.0, 46.0

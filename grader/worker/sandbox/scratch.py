@@ -19,7 +19,7 @@ CLONE_NEWNS, CLONE_NEWUSER = 0x00020000, 0x10000000
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 2, 4, 8, 0x4000, 1 << 18
 MNT_DETACH = 2
 MOUNTED_BYTES, MOUNTED_FILES = 256 << 20, 4096
-"""The size of the file system. It is well above a course's limits, which ``monitor.overuse``
+"""The size of the file system. It is well above a course's limits, which ``overuse``
 enforces by killing the worker with a message that says why.
 """
 

@@ -17,23 +17,236 @@ occurrence. A tensor that occurs again is sent as ``{"tensor": index}``.
 A value without a tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name
 and a short text, for messages. For a function or a method that text is the name. In the answer to a
 call such a value is an ``object``: it also has a number, by which the judge can use it.
+
+Write a tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset,
+bytes, requires_grad]``.
+
+There are two layouts, because only one direction is trusted. *Strided*, from the judge: strides,
+offset and expansion are kept, so that a non-contiguous tensor is non-contiguous on the other side.
+*Contiguous*, from the worker: exactly as many bytes as the shape says, so that a small message
+can't claim a large tensor.
+
+Limit the number of keys in a decoded value, and with it the time to build its dicts and sets.
+
+An attacker can choose integers and tuples that all have the same hash. A table of n such keys takes
+n² steps to build: 10 ms for 2,000 keys, four minutes for 330,000.
+
+Placeholders in a value: for an object that can't cross, a name in the student's file, a
+tensor.
+
+Turn an exception into plain data.
 """
 
 from __future__ import annotations
 
+import ctypes
+import linecache
+import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import torch
 from torch import Tensor
 
-from grader.worker.wire.frames import BrokenFrame
-from grader.worker.wire.keys import KeyBudget
-from grader.worker.wire.placeholders import PLAIN, ObjectRef, Opaque, StudentRef, TensorRef, fill
+from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
 from grader.worker.wire.program import Program, Register
-from grader.worker.wire.tensors import DTYPES, carried, packed, size_in, unpacked
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+MAX_DIMS = 16
+MAX_SIZE = 1 << 31
+MAX_EMPTY = 1 << 16
+"""The limit for the product of an empty tensor's nonzero dimensions, because lists made from it
+grow with that.
+"""
+
+DTYPES = {
+    str(dtype).removeprefix("torch."): dtype
+    for dtype in (
+        torch.float64,
+        torch.float32,
+        torch.float16,
+        torch.bfloat16,
+        torch.complex64,
+        torch.complex128,
+        torch.int64,
+        torch.int32,
+        torch.int16,
+        torch.int8,
+        torch.uint8,
+        torch.bool,
+    )
+}
+DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+
+
+def carried(tensor: Tensor) -> bool:
+    """Return whether the wire carries tensors of this dtype, layout and device."""
+    return tensor.dtype in DTYPE_NAMES and tensor.layout is torch.strided and tensor.is_cpu
+
+
+def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
+    """Return a carried tensor's header and bytes; raise BrokenFrame over the cap."""
+    plain = tensor.detach()
+    if plain.is_conj() or plain.is_neg():
+        plain = plain.resolve_conj().resolve_neg()
+    if plain.numel() and not plain.data_ptr():
+        plain = plain.clone()  # autograd's zeros may have no memory
+    shape, count = list(plain.shape), plain.numel()
+    if strided:
+        strides, offset = list(plain.stride()), plain.storage_offset()
+        if count and not plain.is_contiguous():
+            count = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
+    else:
+        plain = plain.contiguous()
+        strides, offset = None, 0
+    size = count * plain.itemsize
+    if size > MAX_BLOB_BYTES:
+        raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
+    header = [DTYPE_NAMES[tensor.dtype], shape, strides, offset, size, tensor.requires_grad]
+    return header, ctypes.string_at(plain.data_ptr(), size) if size else b""
+
+
+def size_in(header: list[Any]) -> int:
+    """Return how many bytes a header claims; raise BrokenFrame if that is not a count."""
+    size = header[4]
+    if type(size) is not int or size < 0:
+        raise BrokenFrame("a tensor whose number of bytes is not a count")
+    return size
+
+
+def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
+    """Return the tensor, and whether its header says that it requires grad. Only a tensor from a
+    trusted sender then requires grad.
+
+    With ``strided``, the sender is trusted with strides, otherwise with nothing. Raise BrokenFrame,
+    or whatever torch and Python raise for a malformed header.
+    """
+    dtype_name, shape, strides, offset, _, requires_grad = header
+    dtype = DTYPES[dtype_name]
+    if not isinstance(shape, list) or len(shape) > MAX_DIMS:
+        raise BrokenFrame("a tensor whose shape is not a shape")
+    for n in shape:
+        if type(n) is not int or not 0 <= n < MAX_SIZE:
+            raise BrokenFrame("a tensor whose shape is not a shape")
+    if 0 in shape and math.prod(n for n in shape if n) > MAX_EMPTY:
+        raise BrokenFrame("a tensor without elements whose shape is out of proportion")
+    wants = bool(requires_grad) and (dtype.is_floating_point or dtype.is_complex)
+    if strided:
+        tensor = _strided(raw, dtype, shape, strides, offset)
+        return tensor.requires_grad_() if wants else tensor, wants
+    if math.prod(shape) * dtype.itemsize != len(raw):
+        raise BrokenFrame("a tensor whose bytes don't fit its shape")
+    return _contiguous(raw, dtype, shape), wants
+
+
+def _flat(raw: bytes | bytearray | memoryview, dtype: torch.dtype) -> Tensor:
+    if dtype is torch.bool:
+        return torch.frombuffer(bytearray(raw), dtype=torch.uint8).ne(0)
+    return torch.frombuffer(bytearray(raw), dtype=dtype)
+
+
+def _contiguous(raw: memoryview, dtype: torch.dtype, shape: list[int]) -> Tensor:
+    if not raw:
+        return torch.empty(shape, dtype=dtype)
+    flat = _flat(raw, dtype)
+    return flat if len(shape) == 1 else _placed(flat, 0, shape, None)
+
+
+def _strided(
+    raw: memoryview, dtype: torch.dtype, shape: list[int], strides: list[int], offset: int
+) -> Tensor:
+    if not raw:
+        return torch.empty_strided(shape, strides, dtype=dtype)
+    flat = _flat(bytes(offset * dtype.itemsize) + raw if offset else raw, dtype)
+    return flat if strides == [1] and not offset else _placed(flat, offset, shape, strides)
+
+
+def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
+    """Return the tensor with other strides in its own storage,
+    so that it is not a view of another.
+    """
+    storage = flat.untyped_storage()
+    if strides is None:
+        return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]
+    return flat.set_(storage, offset, shape, strides)
+
+
+MAX_KEYS = 2000
+
+
+class KeyBudget:
+    """How many keys of dicts and elements of sets one value may still have."""
+
+    def __init__(self) -> None:
+        self._left = MAX_KEYS
+
+    def spend(self, keys: list[Any]) -> None:
+        """Count keys, including the parts of tuples; raise BrokenFrame over the cap."""
+        todo = list(keys)
+        while todo:
+            value = todo.pop()
+            self._left -= 1
+            if self._left < 0:
+                raise BrokenFrame(f"dicts and sets with more than {MAX_KEYS:,} keys")
+            if isinstance(value, list):
+                todo += value
+            elif isinstance(value, dict):
+                todo += value.values()
+
+
+PLAIN = frozenset((type(None), bool, int, float, str))
+"""Values that stand for themselves."""
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """An object that the wire can't carry, known by its type's name."""
+
+    type_name: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRef:
+    """The number of an object that the worker keeps (``worker/objects.py``)."""
+
+    number: int
+
+
+class StudentRef:
+    """A name in the student's module, as an argument: ``Sigmoid``, ``Sigmoid.apply``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class TensorRef:
+    """The position of tensor number ``index`` in a decoded structure, before ``fill``."""
+
+    index: int
+
+
+def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
+    """Return the structure with each ``TensorRef`` replaced by its tensor."""
+    if not tensors or type(structure) in PLAIN:
+        return structure  # if no tensor crossed, there is no slot
+    if isinstance(structure, TensorRef):
+        return tensors[structure.index]
+    if isinstance(structure, list):
+        return [fill(item, tensors) for item in structure]
+    if isinstance(structure, tuple):
+        return tuple(fill(item, tensors) for item in structure)
+    if isinstance(structure, dict):
+        return {key: fill(item, tensors) for key, item in structure.items()}
+    return structure
+
 
 MAX_DEPTH = 64
 MAX_TEXT = 4000
@@ -297,3 +510,37 @@ def round_trip(value: Any) -> Any:
     encoder = Encoder(strided=True)
     data = encoder.encode(value)
     return decode(data, encoder.blob, strided=True)
+
+
+def explain(error: BaseException, filename: str) -> dict[str, Any]:
+    """Return an exception as plain data: type, ancestors, message, the innermost line of the
+    student's file in its traceback.
+
+    ``raised_here``: the exception comes from a ``raise NotImplementedError`` in that file, as the
+    stubs have it.
+    """
+    line, innermost, trace = None, "", error.__traceback__
+    while trace is not None:
+        innermost = trace.tb_frame.f_code.co_filename
+        if innermost == filename:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    info: dict[str, Any] = {
+        "type": type(error).__name__[:200],
+        "ancestors": [base.__name__[:200] for base in type(error).__mro__[1:20]],
+        "message": _text(error),
+        "line": line,
+    }
+    if isinstance(error, SyntaxError) and error.filename == filename:
+        info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
+        info["column"] = error.offset
+    statement = linecache.getline(filename, line or 0).strip()
+    info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
+    return info
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)[:MAX_TEXT]
+    except BaseException:  # the student's __str__ may raise
+        return "(an exception without text: its __str__ raised)"

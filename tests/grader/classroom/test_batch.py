@@ -34,12 +34,11 @@ from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefuse
 from grader.core.files import PACKAGE, engine_hash
 from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import Outcome, Report
-from grader.course.course import Course
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
 from grader.course.stubs import without_markers
 from grader.judge.remote.worker_sources import REFUSED
 from grader.judge.seeds import check_seed
-from grader.render.html import render_page
+from grader.render.page import render_page
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
 from grader.runtime.pool import JOBS_PER_HOST, HostPool, map_unordered

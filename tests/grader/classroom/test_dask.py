@@ -37,10 +37,9 @@ from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import engine_hash, torch_version
 from grader.core.report import Report
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
-from grader.course.notebook.reader import LeftOut
+from grader.course.course import Course, find_course, load_course
+from grader.course.notebook import LeftOut
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

@@ -33,7 +33,7 @@ from grader.cli.commands.comment import comment
 from grader.core.errors import UsageError
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, Lesson
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime.grading import Settings
 
 LARGE, CLASS_SIZE, SMALL = 200, 40, 12

@@ -24,8 +24,7 @@ from grader.classroom.publish.unattended import limits_for
 from grader.core.errors import UsageError
 from grader.core.files import torch_version
 from grader.core.limits import MIB, Limits
-from grader.course.course import Course, HeldBack
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, HeldBack, find_course, load_course
 
 pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 

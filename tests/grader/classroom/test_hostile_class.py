@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from batch_process import batch_process, log_tail
 
-from grader.course.manifest import load_course
+from grader.course.course import load_course
 from grader.course.stubs import compose, without_markers
 from grader.worker.sandbox import landlock, seccomp
 

@@ -24,8 +24,7 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import ExitCode
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork

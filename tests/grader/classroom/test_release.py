@@ -40,8 +40,7 @@ from grader.classroom.publish.release import (
     write_release,
 )
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course, HeldBack
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, HeldBack, find_course, load_course
 
 pytestmark = [pytest.mark.fork, pytest.mark.usefixtures("lent_host")]
 
@@ -364,8 +363,8 @@ def engine_of_the_bundle(
     released_bundle: tuple[Path, list[Released]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Let this engine look for courses as one in a bundle does: it has none of its own."""
-    monkeypatch.setattr("grader.course.manifest.PACKAGED_COURSE", released_bundle[0] / "nowhere")
-    monkeypatch.setattr("grader.course.manifest.CHECKOUT", released_bundle[0] / "engine")
+    monkeypatch.setattr("grader.course.course.PACKAGED_COURSE", released_bundle[0] / "nowhere")
+    monkeypatch.setattr("grader.course.course.CHECKOUT", released_bundle[0] / "engine")
 
 
 @pytest.mark.usefixtures("engine_of_the_bundle")

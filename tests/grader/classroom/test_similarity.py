@@ -25,7 +25,7 @@ from grader.cli import cli
 from grader.cli.commands.similar import show_similar
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 
 SMALL_COURSE = Path(__file__).parents[1] / "small_course"
 GIVEN = '''"""The lesson."""

@@ -17,9 +17,8 @@ from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.limits import Limits
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
-from grader.course.progress_file import PROGRESS_FILE
+from grader.course.course import Course, find_course, load_course
+from grader.course.progress import PROGRESS_FILE
 from grader.course.stubs import without_markers
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient

@@ -716,7 +716,7 @@ def test_verify_prints_the_proof_as_a_table(
 def test_verify_writes_stubs_only_when_asked(
     small_course: Course, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from grader.course.manifest import load_course
+    from grader.course.course import load_course
 
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     stub = course.lesson("tiny").stub

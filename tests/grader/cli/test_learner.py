@@ -28,13 +28,17 @@ from grader.cli.commands.workspace import Learner, make_workspace, record, show_
 from grader.core.errors import ExitCode
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.progress import LessonProgress, Progress
-from grader.course.progress_file import PROGRESS_FILE, read_progress, update_progress
+from grader.course.progress import (
+    PROGRESS_FILE,
+    LessonProgress,
+    Progress,
+    read_progress,
+    update_progress,
+)
 from grader.course.stubs import runnable, without_markers
 from grader.course.submission import read_submission
-from grader.render.diff import compare
-from grader.render.html import render_page
-from grader.render.learner_page import LearnerExtras
+from grader.render.code import compare
+from grader.render.page import LearnerExtras, render_page
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

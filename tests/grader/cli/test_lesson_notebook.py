@@ -18,12 +18,10 @@ from grader.cli.commands.workspace import make_workspace
 from grader.cli.learner import COMMANDS as LEARNERS_COMMANDS
 from grader.cli.unsaved import RunDefinitions
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
-from grader.course.notebook.writer import lesson_notebook, pieces
+from grader.course.course import Course, find_course, load_course
+from grader.course.notebook import lesson_notebook, pieces
 from grader.course.stubs import without_markers
-from grader.course.submission import read_submission
+from grader.course.submission import LessonFile, read_submission
 
 LESSON = "custom_sigmoid"
 COURSE = load_course(find_course(None, here=Path(__file__).parent))

@@ -14,10 +14,9 @@ from grader.classroom.statistics.records import Classroom
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.cli.commands.name import name_group
 from grader.core.errors import ExitCode, UsageError
-from grader.course.course import Course
-from grader.course.excerpt import excerpt
-from grader.course.manifest import load_course
-from grader.course.mistake_texts import read_mistakes
+from grader.course.course import Course, load_course
+from grader.course.lesson_texts import read_mistakes
+from grader.course.stubs import excerpt
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork

@@ -11,8 +11,7 @@ import pytest
 
 from grader.cli import main
 from grader.core.errors import ExitCode, UsageError
-from grader.course.course import Course
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
 from grader.course.scaffold import MARK, lesson_files
 from grader.runtime.grading import Settings
 from grader.verify.static_problems import unwritten

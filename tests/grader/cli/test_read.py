@@ -10,8 +10,7 @@ from rich.console import Console
 
 from grader.cli.commands.read import plain_readme, show_readme
 from grader.core.errors import UsageError
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
 
 FOLDED = """# One
 

@@ -27,9 +27,8 @@ from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.messages import JudgeResult
 from grader.core.report import CheckResult
-from grader.course.analysis.source import Source
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
 from grader.judge.debugger import error_text

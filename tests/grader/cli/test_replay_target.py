@@ -15,8 +15,7 @@ from grader.cli.commands.replay_target import SHOWN, resolve_target
 from grader.cli.commands.workspace import make_workspace
 from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
-from grader.course.progress import LessonProgress
-from grader.course.progress_file import update_progress
+from grader.course.progress import LessonProgress, update_progress
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from grader.cli.commands.selection import Selection, select
 from grader.cli.commands.workspace import make_workspace
 from grader.core.errors import UsageError
 from grader.course.course import Course
-from grader.course.progress_file import PROGRESS_FILE
+from grader.course.progress import PROGRESS_FILE
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

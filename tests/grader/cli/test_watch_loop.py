@@ -22,7 +22,7 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 
 WAIT = 10.0
 

@@ -23,7 +23,7 @@ import grader
 from grader.cli.commands.watch_screen import Screen
 from grader.cli.commands.workspace import Learner, make_workspace
 from grader.course.course import Course
-from grader.course.progress_file import read_progress
+from grader.course.progress import read_progress
 
 if sys.platform == "win32":
     pytest.skip("needs Unix: its terminals", allow_module_level=True)

@@ -31,12 +31,12 @@ from grader.core.report import (
     report_score,
 )
 from grader.course.course import Course
-from grader.course.text_encoding import decode
+from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
-from grader.worker.wire.placeholders import Opaque, StudentRef
 from grader.worker.wire.program import program
+from grader.worker.wire.values import Opaque, StudentRef
 
 SCHEMA = json.loads(
     (Path(grader.__file__).parent / "core" / "report.schema.json").read_text("utf-8")

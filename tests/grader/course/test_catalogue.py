@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError
-from grader.course.catalogue import read_catalogue
+from grader.course.lesson_texts import read_catalogue
 
 TEXT = '''"""tiny: wrong answers."""
 

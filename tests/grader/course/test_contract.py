@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError
-from grader.course.contract import (
+from grader.course.lesson_texts import (
     compared_form,
     read_contract,
     sentences_in,

@@ -11,8 +11,7 @@ import pytest
 
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.limits import Limits
-from grader.course.course import Course
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
 
 HEAD = 'id = "c"\ntitle = "A course"\nversion = "1"\n'
 LESSON = '[[lesson]]\nid = "one"\ntitle = "One"\nsummary = "The first."\nnames = ["f"]\n'

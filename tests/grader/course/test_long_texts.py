@@ -18,10 +18,10 @@ import pytest
 from factories.long_texts import notebook, repeated
 
 import grader.course
-from grader.course.analysis.source import MAX_SYNTAX_NODES, Source
-from grader.course.analysis.syntax_errors import MAX_LINE, RULES, explain
-from grader.course.notebook.cells import cells_of
-from grader.course.text_encoding import MAX_FILE_BYTES, decode
+from grader.course.notebook import cells_of
+from grader.course.source import MAX_SYNTAX_NODES, Source
+from grader.course.submission import MAX_FILE_BYTES, decode
+from grader.course.syntax_errors import MAX_LINE, RULES, explain
 
 TEXTS = {
     "passes": "    pass\n",
@@ -145,4 +145,4 @@ def _parts(operation: Any, argument: Any) -> Iterator[Any]:
 def test_no_pattern_has_nested_repetition() -> None:
     assert nested(parser.parse(r"(\w+(,\w+)*)"))
     found = {place for place, pattern in patterns() if nested(parser.parse(pattern))}
-    assert found <= {"grader.course.contract.SENTENCE"}  # which reads the course's own texts
+    assert found <= {"grader.course.lesson_texts.SENTENCE"}  # which reads the course's own texts

@@ -28,16 +28,13 @@ from grader.cli.commands.reset import reset_lessons
 from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
-from grader.course.analysis.source import Source
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.notebook.magics import without_magics
-from grader.course.notebook.reader import MAX_CELLS, MAX_NOTEBOOK_BYTES
-from grader.course.submission import digest, read_submission
-from grader.course.text_encoding import MAX_FILE_BYTES, decode
+from grader.course.notebook import MAX_CELLS, MAX_NOTEBOOK_BYTES, without_magics
+from grader.course.source import Source
+from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
-from grader.render.github import error_lines
-from grader.render.html import render_page
+from grader.render.editors import error_lines
+from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission

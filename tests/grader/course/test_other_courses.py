@@ -15,9 +15,8 @@ import pytest
 import grader
 from grader.cli.commands.verify import verify_course
 from grader.core.errors import ExitCode
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.progress import HISTORY_LENGTH, LessonProgress, Progress
-from grader.course.progress_file import (
+from grader.course.progress import (
+    HISTORY_LENGTH,
     PROGRESS_FILE,
+    LessonProgress,
+    Progress,
     find_workspace,
     read_progress,
     update_progress,

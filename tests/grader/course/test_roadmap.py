@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.course.course import Course, Lesson
-from grader.course.progress import LessonProgress, MistakeRecord, Progress, ScorePoint
-from grader.course.roadmap import (
+from grader.course.progress import (
+    LessonProgress,
     LessonState,
+    MistakeRecord,
+    Progress,
+    ScorePoint,
     course_summary,
     needs,
     next_lesson,

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.course.analysis.scopes import DEFINING, bound_names, imports_in
-from grader.course.catalogue import read_catalogue
-from grader.course.manifest import find_course
+from grader.course.course import find_course
+from grader.course.lesson_texts import read_catalogue
+from grader.course.source import DEFINING, bound_names, imports_in
 
 ROOT = find_course()
 ODDITIES = """

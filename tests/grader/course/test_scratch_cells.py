@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from nbformat import v4, writes
 
-from grader.course.lesson_file import LessonFile
-from grader.course.submission import read_submission
+from grader.course.submission import LessonFile, read_submission
 
 STUB = "def double(x):\n    raise NotImplementedError\n"
 RIGHT = "def double(x):\n    return 2 * x\n"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.core.errors import StudentCodeError
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.proxies import RemoteStudent
 
 TEXT = '''"""A lesson: don't use torch.tanh."""

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 
 COURSE = load_course(find_course())
 PROGRAMS = [f"C{number}" for number in range(1, 23)]

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from grader.core.i18n import engine_catalogue
-from grader.course.analysis.source import Source
-from grader.course.analysis.syntax_errors import explain, templates
+from grader.course.source import Source
+from grader.course.syntax_errors import explain, templates
 
 EXAMPLES = [
     ("def f(x)\n    return x\n", "A colon is missing", 1),

@@ -11,8 +11,7 @@ import pytest
 from lesson_pictures import PICTURE, PICTURES
 from rich.cells import cell_len
 
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Mistake
 from grader.judge.results import load_mistakes

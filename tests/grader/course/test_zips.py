@@ -18,12 +18,15 @@ from hypothesis import strategies as st
 
 from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
-from grader.course import files, zips
-from grader.course.files import FileEntry
-from grader.course.lesson_file import LessonFile
-from grader.course.submission import digest, read_leaves, read_submission
-from grader.course.text_encoding import MAX_FILE_BYTES
-from grader.course.zips import MAX_MEMBERS, member_path, open_zip
+from grader.course import files
+from grader.course.files import MAX_MEMBERS, FileEntry, member_path, open_zip
+from grader.course.submission import (
+    MAX_FILE_BYTES,
+    LessonFile,
+    digest,
+    read_leaves,
+    read_submission,
+)
 
 LESSONS = ("tiny", "small")
 Members = dict[str, str | bytes]
@@ -107,7 +110,7 @@ def test_a_zip_that_grows_without_end_is_not_laid_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A zip within a zip hardly shrinks, so one that does is a bomb."""
-    monkeypatch.setattr(zips, "FREE_BYTES", 1 << 20)
+    monkeypatch.setattr(files, "FREE_BYTES", 1 << 20)
     bomb = make_zip({"zeros": bytes(3 << 20)}, zipfile.ZIP_STORED)
     place = tmp_path / "class.zip"
     place.write_bytes(make_zip({"alice.zip": bomb, "bob/tiny.py": "fine\n"}))

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.autograd import grad, gradcheck, gradgradcheck
 
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError, ExitCode
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
+from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

@@ -16,7 +16,7 @@ import pytest
 
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.channel import PipeChannel, SocketChannel
 from grader.judge.remote.connection import Connection
 from grader.judge.remote.deadline import Deadline

@@ -19,12 +19,12 @@ import torch
 from grader.core.errors import StudentCodeError
 from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
 from grader.judge.exception_verdicts import WROTE
 from grader.judge.remote.proxies import LastCall
-from grader.worker.wire.placeholders import Opaque
+from grader.worker.wire.values import Opaque
 
 WANTED = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]], dtype=torch.float64)
 SQUARE = torch.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=torch.float64)

@@ -10,9 +10,8 @@ import pytest
 import torch
 
 from grader.core.report import CheckResult, Outcome
-from grader.course.course import Course, HeldBack, Lesson
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import load_course
+from grader.course.course import Course, HeldBack, Lesson, load_course
+from grader.course.submission import LessonFile
 from grader.judge.behavior import Behavior
 from grader.judge.exception_verdicts import CheckVerdict
 from grader.runtime.client import ForkServerClient

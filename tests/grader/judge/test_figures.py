@@ -33,10 +33,10 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
-from grader.course.analysis.source import Source
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile
 from grader.judge.assertions import assert_gradient, assert_that
 from grader.judge.exception_verdicts import verdict_of
 from grader.judge.figures import (
@@ -57,7 +57,7 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import translate_figure
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
 from grader.render.graph.heatmap import Jacobians, draw_heatmap
-from grader.render.html import render_page
+from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from grader.authoring import fetch, is_same
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.deadline import Deadline
 from grader.judge.remote.objects import RemoteObject

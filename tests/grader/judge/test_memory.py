@@ -7,9 +7,8 @@ import shutil
 import pytest
 
 from grader.core.report import CheckResult, Outcome
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
+from grader.course.submission import LessonFile
 from grader.judge.memory import JUDGE_BYTES, JudgeMemory, free_frames
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson

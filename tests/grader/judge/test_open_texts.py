@@ -9,7 +9,7 @@ import torch
 
 from grader.core.errors import StudentCodeError
 from grader.core.report import Outcome
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.diagnosis import Diagnosis
 from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.open_texts import open_evidence, open_message

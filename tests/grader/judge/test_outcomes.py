@@ -15,13 +15,10 @@ import pytest
 from grader.core.errors import CheckFailure, SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.analysis.source import Source
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
-from grader.course.submission import read_submission
-from grader.course.text_encoding import decode
+from grader.course.submission import LessonFile, decode, read_submission
 from grader.judge.exception_verdicts import raised, verdict_of
 from grader.judge.remote.worker_sources import REFUSED
 from grader.runtime.client import ForkServerClient

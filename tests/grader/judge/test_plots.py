@@ -22,16 +22,16 @@ from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.pictures import Plot
 from grader.core.report import LessonResult, Outcome
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
 from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile
 from grader.judge import plots
 from grader.judge.charts import chart_figure, curve, panel
 from grader.judge.plots import ask_all, plot_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import translate_figure
 from grader.render.figures import figure_lines, panels
-from grader.render.graph.plot_scale import Scale, scales
+from grader.render.graph.plot import Scale, scales
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

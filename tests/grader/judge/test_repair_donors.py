@@ -9,7 +9,7 @@ from textwrap import dedent
 import pytest
 
 from grader.core.messages import LessonSpec
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.repair.donors import donors_of
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.operators import edits_in

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError
-from grader.course.analysis.source import Source
-from grader.course.mistake_texts import RepairPattern, read_repairs
+from grader.course.lesson_texts import RepairPattern, read_repairs
+from grader.course.source import Source
 from grader.judge.repair.edits import Edit
 from grader.judge.repair.operators import edits_in
 from grader.judge.repair.search import search

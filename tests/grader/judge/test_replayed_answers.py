@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 from observed_points import Check, checks_of, observed_points, reference_of, spec_of
 
-from grader.course.analysis.source import Source
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
+from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import RandomInputs
 

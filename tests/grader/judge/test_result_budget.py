@@ -9,9 +9,8 @@ import pytest
 
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.judge.describe import MAX_TEXTS, MAX_VALUES, describe
 from grader.judge.diagnosis import MAX_FACT, fill_text
 from grader.judge.result_budget import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of

@@ -10,7 +10,7 @@ import torch
 
 from grader.core.errors import WorkerLost
 from grader.core.limits import Limits
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.channel import Channel, Output
 from grader.judge.remote.deadline import Deadline
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent

@@ -12,13 +12,13 @@ from plain_python import PlainPython
 from grader.classroom.redact import withheld
 from grader.core.report import CheckResult
 from grader.course.course import Course
-from grader.course.text_encoding import decode
+from grader.course.submission import decode
 from grader.judge.remote.proxies import LastCall
 from grader.judge.replay.literals import literal
 from grader.judge.replay.snippet import MAX_CHARACTERS, snippet
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
-from grader.worker.wire.placeholders import Opaque, StudentRef
+from grader.worker.wire.values import Opaque, StudentRef
 
 
 def snippet_for(

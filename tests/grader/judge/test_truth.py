@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from grader.course.analysis.source import Source
-from grader.course.manifest import find_course, load_course
+from grader.course.course import find_course, load_course
+from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent

@@ -23,8 +23,8 @@ from grader.core.report import (
 )
 from grader.judge.charts import chart_figure, curve, panel
 from grader.judge.figures import prediction_figure
-from grader.render.graph.svg import draw_svg
-from grader.render.html import render_page
+from grader.render.graph.draw import draw_svg
+from grader.render.page import render_page
 
 OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
   const edge = svg.getBoundingClientRect(), out = [];

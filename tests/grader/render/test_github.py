@@ -21,7 +21,7 @@ from grader.cli import main
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
-from grader.render.github import (
+from grader.render.editors import (
     MAX_ANNOTATIONS,
     error_lines,
     place_in_repository,

@@ -27,10 +27,9 @@ from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import TraceRequest
 from grader.core.pictures import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.render.graph import tracing_process
+from grader.render.graph.draw import draw_svg, lines_of, size_of, tree_lines, tree_text
 from grader.render.graph.layout import lay_out
-from grader.render.graph.svg import draw_svg, lines_of, size_of
 from grader.render.graph.tracing_process import GraphRequestError, drawn
-from grader.render.graph.tree import tree_lines, tree_text
 from grader.worker.wire.program import Cube
 from grader.worker.wire.trace import trace
 
@@ -348,7 +347,7 @@ def test_a_drawing_is_the_same_each_time() -> None:
     """Another process, with other hashes and addresses, draws the same."""
     picture = random_picture(90, seed=3)
     code = (
-        "import json, sys; from grader.render.graph.svg import GraphPicture, draw_svg; "
+        "import json, sys; from grader.render.graph.draw import GraphPicture, draw_svg; "
         "picture = GraphPicture.from_json(json.load(sys.stdin)); "
         "sys.stdout.buffer.write(draw_svg(picture).encode())"
     )
@@ -431,7 +430,7 @@ def test_a_drawing_names_the_variables_where_it_is_asked_for_and_saves(tmp_path:
 
 def test_importing_the_package_imports_no_torch() -> None:
     code = (
-        "import sys, grader, grader.render.graph.draw, grader.render.graph.svg,"
+        "import sys, grader, grader.render.graph.draw, grader.render.graph.draw,"
         " grader.render.graph.layout; print('torch' in sys.modules)"
     )
     assert (

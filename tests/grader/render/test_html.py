@@ -15,10 +15,9 @@ import pytest
 
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
-from grader.course.text_encoding import decode
-from grader.render.html import render_page, style, style_hash
-from grader.render.learner_page import LearnerExtras, LessonHistory
-from grader.render.readme import Readme
+from grader.course.submission import decode
+from grader.render.code import Readme
+from grader.render.page import LearnerExtras, LessonHistory, render_page, style, style_hash
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

@@ -17,11 +17,9 @@ from grader.core.report import LessonStatus, Report
 from grader.course.course import Course
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
-from grader.course.text_encoding import decode
-from grader.render.code import TEXTS_KEPT, beside, coloured, excerpt
-from grader.render.html import render_page
-from grader.render.learner_page import LearnerExtras, LessonHistory, sparkline
-from grader.render.readme import Readme
+from grader.course.submission import decode
+from grader.render.code import TEXTS_KEPT, Readme, beside, coloured, excerpt
+from grader.render.page import LearnerExtras, LessonHistory, render_page, sparkline
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

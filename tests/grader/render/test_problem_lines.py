@@ -16,8 +16,8 @@ from grader.cli.commands.workspace import make_workspace
 from grader.core.i18n import engine_catalogue
 from grader.core.report import LessonStatus, Outcome, Report
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.render.problem_lines import BEGIN, END, problem_lines
+from grader.course.submission import LessonFile
+from grader.render.editors import BEGIN, END, problem_lines
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 

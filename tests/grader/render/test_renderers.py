@@ -38,11 +38,21 @@ from grader.core.report import (
 from grader.core.text import MAX_CHARACTERS, clean, text, values_text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
-from grader.render.github import step_summary
-from grader.render.html import inlined, render_page, style
-from grader.render.labels import MARKS, STATUS_WORDS, WORDS
-from grader.render.learner_page import LearnerExtras, LessonHistory
-from grader.render.outline import by_function, next_step, points_waiting, sections
+from grader.render.editors import step_summary
+from grader.render.page import (
+    MARKS,
+    STATUS_WORDS,
+    WORDS,
+    LearnerExtras,
+    LessonHistory,
+    by_function,
+    inlined,
+    next_step,
+    points_waiting,
+    render_page,
+    sections,
+    style,
+)
 from grader.render.terminal import make_console, show_report
 
 # ------------------------------------------------------------------------------------------ reports

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from grader.core.i18n import Catalogue
 from grader.core.report import LessonResult, LessonStatus
-from grader.render.terminal_lines import Lines, located
+from grader.render.terminal import Lines, located
 
 CODE = "    return torch.autograd.grad(outputs=g.sum(), inputs=x, create_graph=True)[0]"
 

@@ -13,8 +13,8 @@ from grader.core import messages
 from grader.core.i18n import engine_catalogue
 from grader.core.report import Outcome, SandboxReport
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.render.labels import FORGEABLE, host_limitations
+from grader.course.submission import LessonFile
+from grader.render.page import FORGEABLE, host_limitations
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson

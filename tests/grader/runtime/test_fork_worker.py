@@ -15,9 +15,8 @@ import pytest
 from grader.core.limits import Limits
 from grader.core.messages import BrokerRequest, WorkerOptions
 from grader.core.report import LessonResult, Outcome
-from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, find_course, load_course
+from grader.course.submission import LessonFile
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
 from grader.runtime import fork_server

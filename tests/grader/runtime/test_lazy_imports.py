@@ -12,7 +12,7 @@ import pytest
 
 from grader.core.report import Outcome
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime import lazy_imports
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.grading import Settings, grade_lesson

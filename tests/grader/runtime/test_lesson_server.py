@@ -13,7 +13,7 @@ import pytest
 
 from grader.core.messages import BrokerRequest, Fault, Task, answer_from_json
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
+from grader.course.submission import LessonFile
 from grader.runtime import lesson_server
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson

@@ -15,9 +15,8 @@ from grader.core.files import PACKAGE
 from grader.core.i18n import engine_catalogue
 from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
-from grader.course.lesson_file import LessonFile
-from grader.render.html import render_page
-from grader.render.repairs import repair_message
+from grader.course.submission import LessonFile
+from grader.render.page import render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings

@@ -12,8 +12,7 @@ import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.i18n import engine_catalogue
-from grader.course.lesson_file import LessonFile
-from grader.course.text_encoding import decode
+from grader.course.submission import LessonFile, decode
 from grader.runtime import text_reader
 from grader.runtime.text_reader import OVER_BUDGET, TextReader
 

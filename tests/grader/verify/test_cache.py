@@ -28,8 +28,7 @@ from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import PACKAGE
 from grader.core.limits import Limits
 from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
-from grader.course.course import Course
-from grader.course.manifest import load_course
+from grader.course.course import Course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
 from grader.verify.cache import VerdictCache

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.core.report import Outcome
-from grader.course.course import Course, Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Course, Lesson, find_course, load_course
 from grader.verify.case_result import Case, CaseResult
 from grader.verify.promises import contract_problems, held_promises, unbroken_problems
 

@@ -12,8 +12,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from grader.classroom.publish.filter import check_names
-from grader.course.course import Lesson
-from grader.course.manifest import find_course, load_course
+from grader.course.course import Lesson, find_course, load_course
 from grader.verify.promises import contract_of
 from grader.verify.spoilers import spoiler_pairs
 

@@ -18,9 +18,8 @@ import pytest
 
 from grader.core.messages import JudgeResult
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.course.catalogue import read_catalogue
-from grader.course.course import Course, Lesson
-from grader.course.manifest import load_course
+from grader.course.course import Course, Lesson, load_course
+from grader.course.lesson_texts import read_catalogue
 from grader.course.stubs import stub_of
 from grader.runtime.grading import LessonOutcome, Settings
 from grader.verify.case_result import Case, finding_of, mistake_id

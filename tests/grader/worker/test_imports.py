@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from grader.judge.remote.proxies import RemoteStudent
-from grader.worker.imports import KEPT
+from grader.worker.process import KEPT
 
 HELD = """
 import sys

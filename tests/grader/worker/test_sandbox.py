@@ -19,7 +19,7 @@ from grader.core.errors import StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE as ENGINE
 from grader.core.limits import Limits
 from grader.core.messages import WorkerOptions
-from grader.course.analysis.source import Source
+from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
@@ -33,10 +33,11 @@ from grader.worker.sandbox import (
     clear_scratch,
     hide,
     landlock,
-    monitor,
+    overuse,
     prepare,
     release,
     seccomp,
+    threads,
 )
 
 pytestmark = pytest.mark.skipif(
@@ -285,17 +286,17 @@ def test_a_file_over_the_limit_fails_to_grow(confined: Callable[..., RemoteStude
 def test_threads_and_files_beyond_the_limit_are_seen(tmp_path: Path) -> None:
     """The parent counts what no kernel limit counts."""
     limits = Limits(threads=1, scratch_files=3, scratch_bytes=1 << 20)
-    assert monitor.overuse(os.getpid(), tmp_path, Limits(threads=500)) is None
-    assert monitor.threads(os.getpid()) >= 1
+    assert overuse(os.getpid(), tmp_path, Limits(threads=500)) is None
+    assert threads(os.getpid()) >= 1
     for number in range(4):
         (tmp_path / f"{number}").write_bytes(b"")
-    assert monitor.overuse(0, tmp_path, limits) == ("it made more than {limit} files", 3)
+    assert overuse(0, tmp_path, limits) == ("it made more than {limit} files", 3)
     for number in range(4):
         (tmp_path / f"{number}").unlink()
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "big").write_bytes(bytes(2 << 20))
-    assert monitor.overuse(0, tmp_path, limits) == ("it wrote more than {limit} MB of files", 1)
-    assert monitor.overuse(os.getpid(), None, Limits(threads=1)) in (
+    assert overuse(0, tmp_path, limits) == ("it wrote more than {limit} MB of files", 1)
+    assert overuse(os.getpid(), None, Limits(threads=1)) in (
         None,
         ("it started more than {limit} threads", 1),
     )
@@ -435,12 +436,9 @@ def test_what_can_not_be_counted_is_overuse(tmp_path: Path) -> None:
         os.close(here)
         here = deeper
     os.close(here)
-    assert monitor.overuse(0, tmp_path, Limits()) == (
-        "it made folders that can't be looked into",
-        0,
-    )
+    assert overuse(0, tmp_path, Limits()) == ("it made folders that can't be looked into", 0)
     clear_scratch(Prepared(tmp_path))
-    assert monitor.overuse(0, tmp_path / "gone", Limits()) is None
+    assert overuse(0, tmp_path / "gone", Limits()) is None
 
 
 def test_seccomp_alone_keeps_a_file_from_being_emptied_by_reading_it(

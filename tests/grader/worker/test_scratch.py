@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.core.limits import Limits
-from grader.worker.sandbox import PR_SET_DUMPABLE, monitor, prctl, prepare, release, scratch
+from grader.worker.sandbox import PR_SET_DUMPABLE, overuse, prctl, prepare, release, scratch
 
 ORDINARY_USER = 65534
 LIMITS = Limits(scratch_bytes=1 << 20)
@@ -49,12 +49,12 @@ def measured() -> dict[str, object]:
     found: dict[str, object] = {"allowed": mounted, "mounted": prepared.mounted}
     found["same user"] = os.getuid() == user
     with (prepared.scratch / "file").open("wb") as held:
-        found["before"] = monitor.overuse(0, prepared.scratch, LIMITS, mounted=prepared.mounted)
+        found["before"] = overuse(0, prepared.scratch, LIMITS, mounted=prepared.mounted)
         (prepared.scratch / "file").unlink()
         held.write(bytes(2 << 20))
         held.flush()
-        found["by name"] = monitor.overuse(0, prepared.scratch, LIMITS)
-        found["by use"] = monitor.overuse(0, prepared.scratch, LIMITS, mounted=prepared.mounted)
+        found["by name"] = overuse(0, prepared.scratch, LIMITS)
+        found["by use"] = overuse(0, prepared.scratch, LIMITS, mounted=prepared.mounted)
     release(prepared)
     found["left"] = prepared.scratch.exists()
     return found

@@ -30,10 +30,8 @@ from grader.worker.wire.frames import (
     sizes,
     unpack,
 )
-from grader.worker.wire.placeholders import Opaque, fill
 from grader.worker.wire.program import Program, program
-from grader.worker.wire.tensors import DTYPES
-from grader.worker.wire.values import Decoder, Encoder, decode, round_trip
+from grader.worker.wire.values import DTYPES, Decoder, Encoder, Opaque, decode, fill, round_trip
 
 PLAIN = st.recursive(
     st.none()

@@ -16,8 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grader.worker.wire.frames import HEADER, MAX_VALUES, BrokenFrame, pack, unpack
-from grader.worker.wire.tensors import DTYPES
-from grader.worker.wire.values import Decoder
+from grader.worker.wire.values import DTYPES, Decoder
 
 P = (1 << 61) - 1
 STEPS_FOR_A_BYTE, STEPS_AT_LEAST = 12, 3000

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.worker.snapshots import Before
+from grader.worker.process import Before
 
 NAN = float("nan")
 

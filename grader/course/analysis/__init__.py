@@ -1,1 +1,0 @@
-"""Static analysis of a student's file. The file is never executed here."""

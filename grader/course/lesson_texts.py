@@ -1,0 +1,317 @@
+"""Read a lesson's contract: what stub and README promise, sentence by sentence, and the checks.
+
+``tests/checks/<lesson>/contract.toml`` has a table for each promise, below the definition that it
+is about::
+
+    [Sigmoid.any_shape]
+    says = ["It takes a tensor of any shape.", "Any shape: vectors, matrices, a single number."]
+    checks = ["every_shape", "empty_tensors"]
+    broken_by = ["flattens_its_input"]
+
+``says`` quotes sentences of the stub's docstrings (for a constant: of the comment above it) and of
+the README's section "Your tasks". ``checks`` hold the promise. Of the wrong answers in
+``broken_by``, at least one breaks this promise and nothing else: a cell of the mistakes, or of the
+near misses (``"near miss NAME"``). A sentence that permits something names accepted answers instead
+(``allows``). One that promises nothing says why (``unchecked``).
+
+Read ``diagnosis.toml``: the texts of a lesson's mistakes, and the lesson's own repairs.
+
+Read catalogues of answers whose verdict is known: one file for each lesson and kind, one cell
+for each answer.
+
+::
+
+    # %% ignores_grad_output
+    # backward returns s(1 - s) and never multiplies by grad_output.
+    import torch
+
+    class Sigmoid(torch.autograd.Function):
+        ...
+
+A cell begins with ``# %%`` and its name. The comment below says what is wrong or different.
+The rest is a fragment: the definitions that differ from the solution (``stubs.compose``). A wrong
+answer and a near miss are named after a mistake; several may have the same name.
+
+If a cell's verdict depends on the version of torch, its head says for which versions it holds::
+
+    # %% clamped_at_its_bounds [torch>=2.14]
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from grader.core.errors import CourseError
+from grader.core.files import read_toml
+from grader.core.report import read
+from grader.course.source import defined_names, is_docstring
+
+TASKS = "## Your tasks"
+DOCUMENTED = ast.FunctionDef | ast.ClassDef
+SENTENCE = re.compile(r"\S.*?(?:(?<!e\.g)(?<!i\.e)[.?!][)*`\"]*(?=\s|$)|$)", re.DOTALL)
+BULLET = re.compile(r"\s*[*-] ")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What ``contract.toml`` says about one promise."""
+
+    says: tuple[str, ...]
+    checks: tuple[str, ...] = ()
+    broken_by: tuple[str, ...] = ()
+    allows: tuple[str, ...] = ()
+    unchecked: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One promise: the definition that it is about, its anchor, its terms."""
+
+    about: str
+    anchor: str
+    terms: Terms
+
+    @property
+    def name(self) -> str:
+        return f"{self.about}.{self.anchor}"
+
+
+def read_contract(path: Path) -> tuple[Promise, ...]:
+    """Return the promises in the order of the file; raise CourseError for a malformed one."""
+    promises = []
+    for about, anchors in read_toml(path).items():
+        if not isinstance(anchors, dict):
+            raise CourseError(f"{path}: {about} is not a table. Write: [{about}.anchor]")
+        for anchor, terms in anchors.items():
+            try:
+                promises.append(Promise(about, anchor, read(Terms, terms)))
+            except ValueError as error:
+                raise CourseError(f"{path}: [{about}.{anchor}]: {error}") from None
+    return tuple(promises)
+
+
+def compared_form(sentence: str) -> str:
+    """Return a sentence in the form in which it is compared: without Markdown, on one line."""
+    return " ".join(re.sub(r"[*`]", "", sentence).split())
+
+
+def stub_sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence of a stub with the name that it is about."""
+    lines = text.splitlines()
+    for node in ast.parse(text).body:
+        for name in (name for name in defined_names(node) if name in names):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                documented = [one for one in ast.walk(node) if isinstance(one, DOCUMENTED)]
+                texts = [ast.get_docstring(one) or "" for one in documented]
+            else:
+                texts = [_comment_above(lines, node.lineno)]
+            yield from ((name, sentence) for text in texts for sentence in sentences_in(text))
+
+
+def task_sentences(readme: str) -> Iterator[str]:
+    """Yield the sentences of a README's section "Your tasks"."""
+    _, _, rest = readme.partition(f"\n{TASKS}\n")
+    yield from sentences_in(re.split(r"^## ", rest, maxsplit=1, flags=re.MULTILINE)[0])
+
+
+def sentences_in(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, block by block; code and tables are left out."""
+    text = re.sub(r"^```.*?^```$", "", inspect.cleandoc(text), flags=re.DOTALL | re.MULTILINE)
+    block: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        if not line.strip() or BULLET.match(line):
+            yield from SENTENCE.findall(" ".join(block))
+            block = []
+        if block or not line.startswith(("    ", "|", "!")):
+            block += line.lstrip("*- ").split() if BULLET.match(line) else line.split()
+
+
+def _comment_above(lines: Sequence[str], line: int) -> str:
+    """Return the text of the comment that ends above a line, without indented code."""
+    start = line - 1
+    while start and lines[start - 1].startswith("#"):
+        start -= 1
+    return "\n".join(text.removeprefix("#").removeprefix(" ") for text in lines[start : line - 1])
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeText:
+    """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
+    lesson's. Texts are templates: ``{name}`` is filled from the failure.
+    """
+
+    id: str
+    title: str
+    explanation: str
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RepairPattern:
+    """An expression that is often written for another one. A capital letter stands for any
+    expression: ``wrong = "A * (1 + A)"``, ``right = "A * (1 - A)"``.
+    """
+
+    wrong: str
+    right: str
+
+
+REPAIRS = "repairs"
+
+
+def read_repairs(path: Path) -> tuple[RepairPattern, ...]:
+    """Return the tables ``[[repairs]]``, the most plausible first; raise CourseError for a
+    malformed one.
+    """
+    found = []
+    for entry in read_toml(path).get(REPAIRS, []):
+        try:
+            one = read(RepairPattern, entry)
+            ast.parse(one.wrong, mode="eval"), ast.parse(one.right, mode="eval")
+        except (ValueError, SyntaxError) as error:
+            raise CourseError(f"{path}: [[{REPAIRS}]]: {entry}: {error}") from None
+        found.append(one)
+    return tuple(found)
+
+
+def read_mistakes(path: Path) -> tuple[MistakeText, ...]:
+    """Return the mistakes in the order of the file; raise CourseError for a malformed one."""
+    found = []
+    for id, entry in read_toml(path).items():
+        if id == REPAIRS:
+            continue
+        if not isinstance(entry, dict):
+            raise CourseError(f"{path}: {id} is not a table. Write: [{id}]")
+        try:
+            found.append(read(MistakeText, {**entry, "id": id}))
+        except ValueError as error:
+            raise CourseError(f"{path}: [{id}]: {error}") from None
+    return tuple(found)
+
+
+def translatable(path: Path) -> Iterator[str]:
+    """Yield the texts that people read."""
+    for mistake in read_mistakes(path):
+        yield mistake.title
+        yield mistake.explanation
+
+
+CELL = re.compile(r"# %%(.*)")
+HEADER = re.compile(r"(\w+)(?: \[(.+)\])?")
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueCell:
+    """One answer. ``name`` is the mistake's name or the answer's own, ``number`` counts cells of
+    one name from 1, ``line`` is that of the cell's first line in ``path``. ``holds_for`` is the
+    condition in brackets.
+    """
+
+    path: Path
+    name: str
+    number: int
+    line: int
+    description: str
+    source: str
+    holds_for: str = ""
+
+    def applies(self, version_of: Callable[[str], str] = version) -> bool:
+        """Return whether the condition holds for the installed versions, or for others."""
+        if not self.holds_for:
+            return True
+        requirement = Requirement(self.holds_for)
+        return requirement.specifier.contains(version_of(requirement.name), prereleases=True)
+
+    @property
+    def label(self) -> str:
+        """The name, with its number from the second cell of that name on."""
+        return self.name if self.number == 1 else f"{self.name} {self.number}"
+
+
+def read_catalogue(path: Path, *, unique: bool = False) -> tuple[CatalogueCell, ...]:
+    """Return the cells of a catalogue, in order; none if there is no such file.
+
+    Raise CourseError, with the line, for a cell without a name, a description or code, for code
+    that is not Python, and for a name that comes twice where names are ``unique``.
+    """
+    if path.with_suffix("").is_dir():
+        raise CourseError(
+            f"{path.with_suffix('')} is a folder. Put each of its files as a cell into {path}:"
+            " a line `# %% name`, a comment that says what is wrong, the code"
+        )
+    if not path.exists():
+        return ()
+    lines = path.read_text("utf-8").splitlines()
+    starts = [number for number, line in enumerate(lines) if CELL.fullmatch(line)]
+    _check_head(path, lines[: starts[0] if starts else len(lines)])
+    seen: Counter[str] = Counter()
+    cells = []
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        cell = _cell(path, lines, start, end, seen)
+        if unique and cell.number > 1:
+            raise CourseError(f"{path}:{cell.line}: the name {cell.name} is taken. Choose another")
+        cells.append(cell)
+    return tuple(cells)
+
+
+def _check_head(path: Path, head: list[str]) -> None:
+    """Raise CourseError if there is code before the first cell, because it belongs to no answer."""
+    try:
+        body = ast.parse("\n".join(head)).body
+    except SyntaxError as error:
+        raise CourseError(f"{path}:{error.lineno}: {error.msg}") from None
+    code = [node for node in body if not is_docstring(node)]
+    if code:
+        raise CourseError(
+            f"{path}:{code[0].lineno}: code before the first cell. Begin one: # %% name"
+        )
+
+
+def _cell(path: Path, lines: list[str], start: int, end: int, seen: Counter[str]) -> CatalogueCell:
+    """Return the cell of the lines from ``start`` to ``end``, counted from 0."""
+    line = start + 1
+    header = HEADER.fullmatch(lines[start].removeprefix("# %%").strip())
+    if not header:
+        raise CourseError(f"{path}:{line}: a cell has no name. Write: # %% name")
+    name, holds_for = header[1], header[2] or ""
+    if holds_for:
+        _check_condition(f"{path}:{line}", holds_for)
+    code = start + 1
+    while code < end and lines[code].startswith("#"):
+        code += 1
+    description = " ".join(text.lstrip("# ") for text in lines[start + 1 : code]).strip()
+    if not description:
+        raise CourseError(
+            f"{path}:{line}: the cell {name} does not say what is special about it."
+            " Add a comment below its first line"
+        )
+    source = "\n".join(lines[code:end]).strip("\n") + "\n"
+    try:
+        body = ast.parse("\n" * code + "\n".join(lines[code:end])).body
+    except SyntaxError as error:
+        raise CourseError(f"{path}:{error.lineno}: {error.msg}") from None
+    if not body:
+        raise CourseError(f"{path}:{line}: the cell {name} has no code")
+    seen[name] += 1
+    return CatalogueCell(path, name, seen[name], line, description, source, holds_for)
+
+
+def _check_condition(place: str, condition: str) -> None:
+    """Raise CourseError for a condition that is not a requirement like ``torch>=2.14``."""
+    try:
+        specified = Requirement(condition).specifier
+    except InvalidRequirement:
+        specified = None
+    if not specified:
+        raise CourseError(
+            f"{place}: [{condition}] is not a condition. Write: # %% name [torch>=2.14]"
+        )

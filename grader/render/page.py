@@ -1,0 +1,687 @@
+"""Render a report as one self-contained page, by Jinja2 with autoescape.
+
+Its Content Security Policy allows only its own style sheet and script, by hash. The page is
+complete without the script, which adds copying, filtering and jumping.
+
+Collect what a learner's own page adds to the report: code, progress, earned solutions.
+
+The mark and the word for each outcome, in one table for all renderers.
+
+Order a page: which lessons come first, checks by function and cause, what to do next.
+
+Write positions in a student's file as people look for them.
+
+Describe a repair: the sentence and the line that show the wrong expression. The repair itself
+stays a hint.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hashlib
+import shlex
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import jinja2
+
+from grader.core.files import templates
+from grader.core.i18n import Catalogue
+from grader.core.limits import MIB
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Report,
+    SandboxReport,
+    WrongExpression,
+    add_up,
+    lesson_score,
+)
+from grader.core.text import clean, text, values_text
+from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
+from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
+from grader.render.figures import cards, panels
+from grader.render.graph.draw import SHAPES
+from grader.render.graph.heatmap import HEAT
+from grader.render.graph.plot import PLOT
+
+if TYPE_CHECKING:
+    from grader.classroom.gradebook.records import Comment, PersonalPart
+
+
+SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120.0, 28.0, 3.0
+DAY = 10
+"""How many characters of an ISO time are the day."""
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeRow:
+    """A mistake that was made: its name, the day it was seen, and the day it was fixed."""
+
+    title: str
+    seen: str
+    cleared: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class LessonHistory:
+    """A lesson's part: the graded ``source``, the ``solution`` if the learner may see it, progress,
+    and the README.
+    """
+
+    source: str = ""
+    solution: str | None = None
+    progress: LessonProgress = field(default_factory=LessonProgress)
+    readme: Readme | None = None
+
+    def excerpt(self, check: CheckResult) -> list[CodeLine]:
+        """Return the check's line with its neighbors; none if the file is gone or has changed."""
+        lines = self.source.split("\n")
+        number = check.source_line or 0
+        there = (
+            check.cell is None
+            and 0 < number <= len(lines)
+            and (check.source_text or "") in lines[number - 1]
+        )
+        return excerpt(self.source, number) if there else []
+
+    def comparison(self) -> list[DiffRow]:
+        return beside(self.source, self.solution) if self.source and self.solution else []
+
+    def reference(self) -> str:
+        return "\n".join(coloured((self.solution or "").rstrip()))
+
+    @property
+    def spark(self) -> str:
+        """Return the scores so far as points of an SVG line; empty if there is only one."""
+        return sparkline(self.progress.history)
+
+    def earlier_mistakes(self, lesson: LessonResult) -> list[MistakeRow]:
+        """Return the mistakes that no check shows now; those not yet fixed come first."""
+        shown = {check.diagnosis for check in lesson.checks}
+        found = [
+            mistake_row(name, sighting)
+            for name, sighting in self.progress.mistakes.items()
+            if name not in shown
+        ]
+        return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
+
+    @property
+    def hint_steps(self) -> int:
+        return sum(self.progress.hints.values())
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerExtras:
+    """A learner's part of a page: the time (ISO 8601, local), a part for each lesson, the totals.
+
+    ``upcoming`` is the title of the next lesson, if everything on the page is right.
+    """
+
+    made_at: str = ""
+    lessons: dict[str, LessonHistory] = field(default_factory=dict)
+    finish: Sequence[tuple[str, str]] = ()
+    upcoming: str = ""
+
+    def of(self, lesson: LessonResult) -> LessonHistory:
+        return self.lessons.get(lesson.id) or LessonHistory()
+
+    def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
+        """Return the mistakes that no check of these lessons
+        shows; those not yet fixed come first.
+        """
+        found = [
+            (lesson, one) for lesson in lessons for one in self.of(lesson).earlier_mistakes(lesson)
+        ]
+        return sorted(found, key=lambda pair: pair[1].cleared is not None)
+
+    def best(self, lessons: Sequence[LessonResult]) -> float:
+        """Return the sum of the best scores, including this run's."""
+        return add_up(max(one.score, self.of(one).progress.best) for one in lessons)
+
+    @property
+    def has_readmes(self) -> bool:
+        return any(one.readme for one in self.lessons.values())
+
+    @property
+    def day(self) -> str:
+        """Return ``2026-03-01 14:05``."""
+        return self.made_at[:16].replace("T", " ")
+
+
+def mistake_row(name: str, sighting: MistakeRecord) -> MistakeRow:
+    """Return a mistake for display; without a stored name, its id stands for it."""
+    cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
+    return MistakeRow(
+        clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
+    )
+
+
+def sparkline(history: Sequence[ScorePoint]) -> str:
+    """Return ``x,y x,y …`` of a line through the scores; empty for fewer than two."""
+    if len(history) < 2:
+        return ""
+    most = max(max(point.score for point in history), 10.0)
+    step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
+    high = SPARK_HEIGHT - 2 * SPARK_EDGE
+    places = (
+        (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
+        for k, point in enumerate(history)
+    )
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+MARKS = {
+    Outcome.PASSED: "✔",
+    Outcome.FAILED: "✘",
+    Outcome.ERROR: "✘",
+    Outcome.TIMEOUT: "◷",
+    Outcome.CRASHED: "✘",
+    Outcome.SKIPPED: "·",
+    Outcome.NOT_STARTED: "○",
+    Outcome.GRADER_ERROR: "!",
+}
+WORDS = {
+    Outcome.PASSED: "right",
+    Outcome.FAILED: "wrong",
+    Outcome.ERROR: "raised",
+    Outcome.TIMEOUT: "out of time",
+    Outcome.CRASHED: "crashed",
+    Outcome.SKIPPED: "waiting",
+    Outcome.NOT_STARTED: "not started",
+    Outcome.GRADER_ERROR: "the grader's own fault",
+}
+STATUS_WORDS = {
+    LessonStatus.PASSED: "complete",
+    LessonStatus.FAILED: "in progress",
+    LessonStatus.NOT_STARTED: "not started",
+    LessonStatus.MISSING: "missing",
+    LessonStatus.INVALID: "could not be loaded",
+}
+STATUS_MARKS = {
+    LessonStatus.PASSED: "✔",
+    LessonStatus.FAILED: "◐",
+    LessonStatus.NOT_STARTED: "○",
+    LessonStatus.MISSING: "–",
+    LessonStatus.INVALID: "✘",
+}
+LEGEND = {
+    "✘": "wrong: another result, a raised exception, or a crash",
+    "◷": "it took too long",
+    "!": "the grader's own fault",
+    "·": "waits for another check",
+    "✔": "right",
+    "◐": "in progress",
+    "○": "not started",
+    "–": "no file",
+}
+"""What each mark means, as a page explains it."""
+QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
+"""Outcomes that need no explanation."""
+HELD_BACK = (
+    "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
+    " graded."
+)
+LIMITS = {
+    "cpu_seconds": ("{limit} s of processor time", 1),
+    "memory_bytes": ("{limit} MB of memory", MIB),
+    "file_bytes": ("{limit} MB for one file", MIB),
+    "open_files": ("{limit} open files", 1),
+}
+"""The words for each limit that a host can lower, and its unit."""
+VERDICT = "verdict"
+"""The guarantee that no process of a worker can reach a process that judges it."""
+GUARANTEES = {
+    "environment": "environment variables",
+    "descriptors": "files that the grader has open",
+    "verdict": "the processes that judge it",
+}
+"""Guarantees whose short name needs explaining."""
+NOT_CONFINED = "This system does not limit your code's use of: {names}."
+FORGEABLE = (
+    "This system lets your code reach the processes that judge it, so this score could be forged."
+)
+LOWERED = "This system allows your code less than the course does: {limits}."
+
+
+def host_limitations(sandbox: SandboxReport, tr: Catalogue) -> list[str]:
+    """Return a sentence for the guarantees that did not hold, and one for lowered limits."""
+    sentences = []
+    unconfined = [name for name in sandbox.missing if name != VERDICT]
+    if unconfined:
+        sentences.append(tr(NOT_CONFINED, names=", ".join(map(tr, unconfined))))
+    if VERDICT in sandbox.missing:
+        sentences.append(tr(FORGEABLE))
+    if sandbox.lowered:
+        limits = [
+            tr(LIMITS[name][0], limit=f"{value / LIMITS[name][1]:.3g}")
+            for name, value in sandbox.lowered.items()
+            if name in LIMITS
+        ]
+        sentences.append(tr(LOWERED, limits=", ".join(limits)))
+    return sentences
+
+
+OWN_FAULT = (
+    "The grader failed here, not your code, so these points are still open. Grade again, and report"
+    " it if it happens again."
+)
+
+
+NOT_TO_FIX = (*QUIET, Outcome.GRADER_ERROR)
+"""Outcomes for which a student has nothing to repair."""
+
+
+@dataclass(slots=True)
+class ShownFailure:
+    """A failed check, the earlier check with the same cause, and the checks that wait for it."""
+
+    check: CheckResult
+    same_as: CheckResult | None = None
+    waiting: list[CheckResult] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class FunctionGroup:
+    """A function's checks. ``waiting`` has those that wait for no failure of this lesson."""
+
+    function: str
+    checks: list[CheckResult] = field(default_factory=list)
+    failures: list[ShownFailure] = field(default_factory=list)
+    waiting: list[CheckResult] = field(default_factory=list)
+    blank: list[CheckResult] = field(default_factory=list)
+    right: list[CheckResult] = field(default_factory=list)
+
+    @property
+    def done(self) -> bool:
+        return len(self.right) == len(self.checks)
+
+
+@dataclass(frozen=True, slots=True)
+class PageSections:
+    """The lessons of a page: with something to do, without a file, complete, not started."""
+
+    begun: list[LessonResult]
+    absent: list[LessonResult]
+    complete: list[LessonResult]
+    blank: list[LessonResult]
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """The next thing to do: ``fix`` a check, repair a ``file``, ``add`` files, ``write`` a
+    function, or ``begin`` a lesson.
+    """
+
+    kind: str
+    lesson: LessonResult
+    check: CheckResult | None = None
+
+
+def cause(check: CheckResult) -> tuple[object, ...] | None:
+    """Return a key that identifies the cause of a failure; None if the cause is unknown."""
+    if check.diagnosis:
+        return ("mistake", check.diagnosis)
+    if check.wrong_expression:
+        return ("expression", check.wrong_expression)
+    if check.outcome is Outcome.ERROR and check.source_line:
+        return ("exception", check.message, check.cell, check.source_line)
+    return None
+
+
+def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | None:
+    """Return the failed check that a waiting one waits for, directly or through others.
+
+    Return None for a report from before waiting checks named what they need.
+    """
+    by_id = {one.id: one for one in lesson.checks}
+    seen = set()
+    while check.outcome is Outcome.SKIPPED and check.id not in seen:
+        seen.add(check.id)
+        needed = by_id.get(check.needs or "")
+        if needed is None:
+            return None
+        check = needed
+    return check if check.outcome not in QUIET else None
+
+
+def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
+    """Return a sentence on the points of the checks that wait for a failed one; empty if there are
+    none.
+    """
+    if check.outcome in NOT_TO_FIX:
+        return ""
+    skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
+    needed = {one.id: needed_failure(one, lesson) for one in skipped}
+    waiting = [one for one in skipped if (root := needed[one.id]) and root.id == check.id]
+    _, points, _, _ = lesson_score(waiting)
+    if points == 1:
+        return tr("1 point waits for this check: it can come back with one fix")
+    sentence = "{points} points wait for this check: they can come back with one fix"
+    return tr(sentence, points=f"{points:g}") if points else ""
+
+
+def by_function(lesson: LessonResult) -> list[FunctionGroup]:
+    """Return a lesson's checks by function: those with failures
+    first, those without problems last.
+    """
+    groups: dict[str, FunctionGroup] = {}
+    failures: dict[str, ShownFailure] = {}
+    causes: dict[tuple[object, ...], CheckResult] = {}
+    for check in lesson.checks:
+        if check.outcome not in QUIET:
+            known = cause(check)
+            failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
+            if known:
+                causes.setdefault(known, check)
+    for check in lesson.checks:
+        group = groups.setdefault(check.function, FunctionGroup(check.function))
+        group.checks.append(check)
+        if check.id in failures:
+            group.failures.append(failures[check.id])
+        elif check.outcome is Outcome.SKIPPED:
+            needed = needed_failure(check, lesson)
+            (failures[needed.id] if needed else group).waiting.append(check)
+        elif check.outcome is Outcome.NOT_STARTED:
+            group.blank.append(check)
+        else:
+            group.right.append(check)
+    return sorted(groups.values(), key=lambda one: (not one.failures, one.done))
+
+
+def to_do(lesson: LessonResult) -> int:
+    """Return the number of places that need attention: failed checks, or the file itself."""
+    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+        return 1
+    return sum(check.outcome not in QUIET for check in lesson.checks)
+
+
+def is_complete(lesson: LessonResult) -> bool:
+    """Return whether nothing of a lesson is left to do; False if any check is held back."""
+    return lesson.status is LessonStatus.PASSED and not to_do(lesson)
+
+
+def sections(lessons: Sequence[LessonResult], extras: LearnerExtras) -> PageSections:
+    """Return the lessons by what is left to do. A single lesson always has its own section."""
+    alone = len(lessons) == 1
+    absent = [one for one in lessons if one.status is LessonStatus.MISSING and not alone]
+    complete = [one for one in lessons if is_complete(one)]
+    blank = [
+        one
+        for one in lessons
+        if one.status is LessonStatus.NOT_STARTED
+        and not alone
+        and not one.notes
+        and not extras.of(one).progress.attempts
+        and not any(check.output for check in one.checks)
+    ]
+    listed = [one.id for one in (*absent, *complete, *blank)]
+    begun = [one for one in lessons if one.id not in listed]
+    return PageSections(begun, absent, complete, blank)
+
+
+def next_step(parts: PageSections) -> NextStep | None:
+    """Return the next thing to do; None if nothing is left."""
+    for lesson in parts.begun:
+        if lesson.status in (LessonStatus.INVALID, LessonStatus.MISSING):
+            return NextStep("file", lesson)
+        wrong = (check for check in lesson.checks if check.outcome not in NOT_TO_FIX)
+        if check := next(wrong, None):
+            return NextStep("fix", lesson, check)
+    if parts.absent:
+        return NextStep("add", parts.absent[0])
+    for lesson in parts.begun:
+        waiting = (check for check in lesson.checks if check.outcome is Outcome.NOT_STARTED)
+        if check := next(waiting, None):
+            return NextStep("write", lesson, check)
+    return NextStep("begin", parts.blank[0]) if parts.blank else None
+
+
+def place(lesson: LessonResult, check: CheckResult, tr: Catalogue) -> str:
+    """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
+    return _place(lesson, check.cell, check.source_line, tr)
+
+
+def place_of(lesson: LessonResult, wrong: WrongExpression, tr: Catalogue) -> str:
+    """Return the place of a wrong expression, in the form used for a failed check."""
+    return _place(lesson, wrong.cell, wrong.line, tr)
+
+
+def _place(lesson: LessonResult, cell: int | None, line: int | None, tr: Catalogue) -> str:
+    if cell is None:
+        return f"{lesson.file}:{line}"
+    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=cell, line=line)
+
+
+ONLY_THIS = (
+    "Only this is wrong: `{text}` in line {line}. Changing this alone makes every check"
+    " of {function} pass."
+)
+ONLY_THIS_IN_CELL = (
+    "Only this is wrong: `{text}` in cell {cell}, line {line}. Changing this alone makes"
+    " every check of {function} pass."
+)
+WITH_OTHERS = (
+    "This is wrong: `{text}` in line {line}, together with line {others}. Changing all of it makes"
+    " every check of {function} pass."
+)
+WITH_OTHERS_IN_CELL = (
+    "This is wrong: `{text}` in cell {cell}, line {line}, together with line {others}. Changing all"
+    " of it makes every check of {function} pass."
+)
+MISSING = (
+    "Something is missing beside `{text}` in line {line}. One addition there makes every check of"
+    " {function} pass."
+)
+MISSING_IN_CELL = (
+    "Something is missing beside `{text}` in cell {cell}, line {line}. One addition there makes"
+    " every check of {function} pass."
+)
+
+
+def repair_message(check: CheckResult, tr: Catalogue) -> str:
+    """Return the sentence about a check's wrong expression."""
+    wrong = check.wrong_expression
+    assert wrong is not None
+    first, *rest = wrong.text.split("\n")
+    if wrong.other_lines:
+        templates = WITH_OTHERS, WITH_OTHERS_IN_CELL
+    elif wrong.missing:
+        templates = MISSING, MISSING_IN_CELL
+    else:
+        templates = ONLY_THIS, ONLY_THIS_IN_CELL
+    template = templates[wrong.cell is not None]
+    return tr(
+        template,
+        text=f"{first} …" if rest else first,
+        cell=wrong.cell,
+        line=wrong.line,
+        function=check.function,
+        others=", ".join(map(str, wrong.other_lines)),
+    )
+
+
+def repaired_line(wrong: WrongExpression) -> tuple[str, str, str]:
+    """Return the line in which the expression begins, in three parts: before, itself, after."""
+    text = wrong.source_text
+    begin = wrong.column - 1
+    end = wrong.end_column - 1 if wrong.end_line == wrong.line else len(text)
+    return text[:begin].lstrip(), text[begin:end], text[end:]
+
+
+TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
+
+
+@functools.cache
+def environment() -> jinja2.Environment:
+    """Return an environment for our templates in which every value is escaped and an unknown name
+    is an error.
+    """
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(templates()),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters |= {
+        "value": lambda value: clean(text(value)),
+        "clean": lambda value: clean(str(value)),
+        "points": lambda number: f"{number:g}",
+        "signed": lambda number: f"{number:+g}",
+        "guarantee": lambda name, tr: tr(GUARANTEES.get(name, name)),
+        "limitations_in": host_limitations,
+        "to_do": to_do,
+        "coloured": lambda code: "\n".join(coloured(code)),
+    }
+    env.globals |= {
+        "marks": MARKS,
+        "words": WORDS,
+        "status_words": STATUS_WORDS,
+        "own_fault": OWN_FAULT,
+        "held_back": HELD_BACK,
+    }
+    env.globals |= {"status_marks": STATUS_MARKS, "pair": values_text, "anchor": anchor}
+    env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
+    env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
+    env.globals |= {"counted_checks": counted_checks, "scored": scored}
+    env.globals |= {"points_waiting": points_waiting}
+    env.globals |= {"comments_on": comments_on, "comments_elsewhere": comments_elsewhere}
+    env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
+    env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}
+    return env
+
+
+@functools.cache
+def inlined(*names: str) -> str:
+    """Return several style sheets or scripts as one text to put into a page."""
+    env = environment()
+    assert env.loader is not None
+    return "".join(env.loader.get_source(env, name)[0] for name in names)
+
+
+def style() -> str:
+    """Return the style sheet of a report: what all pages share, its own, and that of drawings."""
+    return inlined("theme.css", "report.css") + SHAPES + HEAT + PLOT
+
+
+def style_hash(sheet: str) -> str:
+    """Return the source expression for a style or script (CSP Level 3, hash-source)."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(sheet.encode()).digest()).decode()
+
+
+@functools.lru_cache(4096)
+def anchor(check_id: str) -> str:
+    """Return the fragment that leads to a check or a lesson."""
+    return "".join(c if c.isalnum() else "-" for c in check_id)
+
+
+def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
+    """Return ``6 right · 1 wrong``; for a lesson without judged or begun checks, its status."""
+    if lesson.status is not LessonStatus.FAILED and lesson.status is not LessonStatus.PASSED:
+        return tr(STATUS_WORDS[lesson.status])
+    outcomes = [check.outcome for check in lesson.checks]
+    counts = [(tr(WORDS[one]), outcomes.count(one)) for one in Outcome]
+    if lesson.held_checks:
+        counts.append((tr("held back"), lesson.held_checks))
+    return " · ".join(tr("{count} {word}", count=n, word=word) for word, n in counts if n)
+
+
+def scored(checks: Sequence[CheckResult], tr: Catalogue) -> str:
+    """Return ``1.5 / 2``, with the bonus part shown separately."""
+    score, most, bonus, most_bonus = lesson_score(checks)
+    parts = [f"{score:g} / {most:g}"] if most or not most_bonus else []
+    if most_bonus:
+        parts.append(f"{tr('bonus')} {bonus:g} / {most_bonus:g}")
+    return " · ".join(parts)
+
+
+def next_lesson(lessons: Sequence[LessonResult], lesson: LessonResult) -> LessonResult | None:
+    """Return the lesson after one, in the course's order."""
+    ids = [one.id for one in lessons]
+    place = ids.index(lesson.id) + 1
+    return lessons[place] if place < len(lessons) else None
+
+
+def marks_used(report: Report, parts: PageSections) -> list[tuple[str, str]]:
+    """Return the marks that a page uses, each with its meaning."""
+    shown = {STATUS_MARKS[lesson.status] for lesson in report.lessons}
+    for lesson in (*parts.begun, *parts.complete):
+        shown |= {MARKS[check.outcome] for check in lesson.checks}
+        if lesson.status is LessonStatus.INVALID:
+            shown.add(MARKS[Outcome.SKIPPED])
+    return [(mark, meaning) for mark, meaning in LEGEND.items() if mark in shown]
+
+
+def counted_points(report: Report, personal: PersonalPart | None) -> float:
+    """Return the points that count: earned, minus the penalty for lateness, and adjusted."""
+    if personal is None:
+        return report.score
+    late = personal.lateness
+    lost = round(report.score * late.percent / 100, 4) if late else 0.0
+    return max(0.0, add_up([report.score, -lost, *(one.points for one in personal.adjustments)]))
+
+
+def comments_on(personal: PersonalPart | None, lessons: Collection[str | None]) -> list[Comment]:
+    """Return the comments on these lessons."""
+    return [one for one in personal.comments if one.lesson in lessons] if personal else []
+
+
+def comments_elsewhere(
+    personal: PersonalPart | None, shown: Sequence[LessonResult]
+) -> list[Comment]:
+    """Return the comments that are about no lesson, or about one without a section."""
+    there = [lesson.id for lesson in shown]
+    comments = personal.comments if personal else ()
+    return [one for one in comments if one.lesson not in there]
+
+
+def warm_up() -> None:
+    """Compile templates and load what renders code and text, while there is time."""
+    for name in TEMPLATES:
+        environment().get_template(name)
+    style()
+    coloured("pass")
+    markdown_parser()
+
+
+def render_page(
+    report: Report,
+    tr: Catalogue | None = None,
+    *,
+    personal: PersonalPart | None = None,
+    extras: LearnerExtras | None = None,
+    inline: str | None = None,
+    places: Mapping[str, Path] = MappingProxyType({}),
+) -> str:
+    """Render a submission's page.
+
+    ``personal`` is what a class's gradebook adds, ``extras`` is a learner's own part. ``inline``
+    is the magic that grades again; it is set for a notebook's frame, which runs no script.
+    ``places`` has the folder that a command needs as ``--in`` to find a lesson.
+    """
+    sheet, script = style(), inlined("report.js")
+    page = environment().get_template("report.html")
+    parts = {
+        "style": sheet,
+        "style_hash": style_hash(sheet),
+        "script": script,
+        "script_hash": style_hash(script),
+        "tr": tr or Catalogue(),
+        "called": personal.called if personal else "",
+        "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
+    }
+    return page.render(
+        report=report,
+        personal=personal,
+        counted=counted_points(report, personal),
+        extras=extras or LearnerExtras(),
+        inline=inline,
+        **parts,
+    )
