@@ -83,38 +83,58 @@ from __future__ import annotations
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError
 from grader.core.i18n import Phrase, phrase
-from grader.judge.assertions import (
+from grader.judge.checks import (
     assert_equal,
+    assert_gradcheck,
+    assert_gradgradcheck,
     assert_gradient,
     assert_hands_on,
     assert_not_used,
     assert_raises,
     assert_tensor,
     assert_that,
+    check,
     fail,
+    import_helpers,
     is_number,
+    own_graph,
+    predictions,
     type_name,
 )
-from grader.judge.charts import bar_names, bar_values, chart_figure, curve, panel
-from grader.judge.checks import check, import_helpers, own_graph, predictions
-from grader.judge.diagnosis import Failure, LessonRule, differs, raises, rule, same
-from grader.judge.figures import drawing, graph_figure, graphs_figure, prediction_figure, short_repr
-from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
-from grader.judge.plots import ask_all, plot_figure
-from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.objects import fetch, is_same
-from grader.judge.remote.session import Student
-from grader.judge.rule_makers import (
+from grader.judge.diagnosis import (
     Backward,
+    Failure,
+    LessonRule,
+    differs,
     formula_value,
     has_facts,
     is_function_class,
     nonlinear_backward,
+    raises,
+    rule,
+    same,
     says,
     term_beside_v,
     value_and_gradients,
     value_rule,
 )
+from grader.judge.figures import (
+    ask_all,
+    bar_names,
+    bar_values,
+    chart_figure,
+    curve,
+    drawing,
+    graph_figure,
+    graphs_figure,
+    panel,
+    plot_figure,
+    prediction_figure,
+    short_repr,
+)
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.proxies import fetch, is_same
+from grader.judge.remote.session import Student
 from grader.worker.wire.program import program
 from grader.worker.wire.trace import trace
 from grader.worker.wire.values import Opaque

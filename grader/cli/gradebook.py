@@ -183,7 +183,7 @@ def export(
 
     Example: grade export grades --to canvas --template gradebook.csv
     """
-    from grader.classroom.exports.records import ExportRequest
+    from grader.classroom.exports.common import ExportRequest
     from grader.cli.commands.export import export_gradebook
 
     export_gradebook(

@@ -15,24 +15,366 @@ the title that people see::
 ``student`` is the file that is graded, ``reference`` the solution; both have the functions of the
 file as attributes and ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from
 the failure's facts and inputs.
+
+Assertions of a check: values, gradients, exceptions, names that must not be used.
+
+Restore the tensors in a lesson's modules. If a rule wrote into one, that is undone before the
+next submission, so that no verdict depends on earlier submissions.
+
+Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree.
+
+All requests to a function in the worker cross in one frame.
+
+Order a lesson's checks.
 """
 
 from __future__ import annotations
 
+import contextlib
+import math
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
+import pytest
+import torch
 from torch import Tensor
+from torch.autograd.gradcheck import GradcheckError
 
-from grader.core.errors import CheckFailure
-from grader.judge.assertions import type_name
-from grader.judge.constants import HELPERS
-from grader.judge.figures import Figure, graphs_figure, one_call
+from grader.core.errors import (
+    CheckFailure,
+    CourseError,
+    StudentCodeError,
+    UndefinedTruth,
+    WorkerLost,
+)
+from grader.judge.figures import Figure, gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
+from grader.judge.remote.proxies import RemoteCallable, fetch
 from grader.judge.remote.session import NotStarted, Student
+from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_requests
+from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
+from grader.worker.wire.values import Opaque, StudentRef
+
+TOLERANCES = {
+    torch.float64: (1e-7, 1e-9),
+    torch.complex128: (1e-7, 1e-9),
+    torch.float32: (1e-4, 1e-6),
+    torch.complex64: (1e-4, 1e-6),
+    torch.bfloat16: (2e-2, 1e-2),
+    torch.float16: (1e-2, 1e-3),
+}
+"""Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
+GRADIENT_IS_WRONG = "the gradient is wrong"
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, as a student would say it."""
+    if isinstance(value, Tensor):
+        return "Tensor"
+    if isinstance(value, Opaque):
+        return value.type_name
+    return "function" if isinstance(value, StudentRef) else type(value).__name__
+
+
+def fail(message: str, **details: Any) -> NoReturn:
+    """Fail with a message; details as for ``CheckFailure``."""
+    raise CheckFailure(message, **details)
+
+
+def assert_that(condition: bool, message: str, **details: Any) -> None:
+    """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
+    if not condition:
+        raise CheckFailure(message, **details)
+
+
+def assert_equal(
+    actual: Any, expected: Any, message: str = "not what was expected", **details: Any
+) -> None:
+    """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
+    nothing, so it can't be expected.
+    """
+    actual = fetch(actual)
+    assert_defined(expected, actual=actual, **details)
+    if not _same(actual, expected):
+        raise CheckFailure(message, expected=expected, actual=actual, **details)
+
+
+def assert_defined(expected: Any, **details: Any) -> None:
+    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
+    if has_nan(expected):
+        message = "the value to compare with comes from your code, and it is NaN"
+        raise UndefinedTruth(message, expected=expected, **details)
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether plain data contains NaN."""
+    if isinstance(value, Tensor):
+        return bool(value.isnan().any())
+    if isinstance(value, list | tuple):
+        return any(map(has_nan, value))
+    if isinstance(value, dict):
+        return any(map(has_nan, value.values()))
+    return isinstance(value, float | complex) and value != value
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Tensor):
+        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(
+            _same(a, b) for a, b in zip(left, right, strict=True)
+        )
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+def assert_tensor(
+    actual: Any,
+    expected: Tensor,
+    message: str = "the value is wrong",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    expects_nan: bool = False,
+    **details: Any,
+) -> None:
+    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one.
+
+    NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
+    """
+    actual = fetch(actual)
+    if not expects_nan:
+        assert_defined(expected, actual=actual, **details)
+    details = {"expected": expected, "actual": actual, **details}
+    facts = {**details.pop("facts", {}), "type": type_name(actual)}
+    details["facts"] = facts
+    if actual is None:
+        fail("None came back where a Tensor is promised: is there a return?", **details)
+    if not isinstance(actual, Tensor):
+        fail("{type} came back where a Tensor is promised", **details)
+    if actual.shape != expected.shape:
+        facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
+        fail("the shape is {shape}, expected {expected_shape}", **details)
+    if actual.dtype != expected.dtype:
+        facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
+        fail("the dtype is {dtype}, expected {expected_dtype}", **details)
+    default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
+    if not torch.allclose(
+        actual.detach(),
+        expected.detach(),
+        rtol=default_rtol if rtol is None else rtol,
+        atol=default_atol if atol is None else atol,
+        equal_nan=True,
+    ):
+        fail(message, **details)
+
+
+def assert_gradient(
+    actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
+) -> None:
+    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
+    without one, with the message that none came back.
+    """
+    actual = fetch(actual)
+    if actual is None:
+        for option in ("rtol", "atol", "expects_nan"):
+            details.pop(option, None)
+        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
+        fail(said, expected=expected, actual=None, **details)
+    assert_tensor(actual, expected, message, **details)
+
+
+def _dtype(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
+def assert_raises(
+    name: str,
+    function: Callable[..., Any],
+    *args: Any,
+    message: str = "{wanted} should have been raised",
+    **details: Any,
+) -> str:
+    """Require an exception of the class ``name`` or one derived from it; return its text."""
+    details["facts"] = {**details.get("facts", {}), "wanted": name}
+    try:
+        result = function(*args)
+    except StudentCodeError as error:
+        if error.is_a(name) and not (
+            error.type_name == "NotImplementedError" and error.raised_here
+        ):
+            return error.message
+        error.wanted = name
+        raise
+    except Exception as error:
+        if name in [base.__name__ for base in type(error).__mro__]:
+            return str(error)
+        raise
+    raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
+
+
+def assert_hands_on(
+    student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
+) -> bool:
+    """Require that ``name(x)`` equals ``of(x)``, such as ``"Sigmoid.apply"``; with ``v``, that the
+    gradients for the incoming gradient ``v`` are equal, too.
+
+    A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
+    there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the
+    caller does not wait for it a second time.
+    """
+    try:
+        with student.writing_allowed():
+            _assert_hands_on(student, name, of, x, v)
+    except _NoAnswer:
+        return False
+    return True
+
+
+class _NoAnswer(Exception):
+    """The function to compare with timed out or crashed."""
+
+
+def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> None:
+    head, _, member = of.partition(".")
+    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
+    one, two = (x.detach().clone().requires_grad_() for _ in range(2))
+    try:
+        want = getattr(getattr(student, head), member)(one)
+    except StudentCodeError:
+        return
+    except WorkerLost:
+        raise _NoAnswer from None
+    if not isinstance(want, Tensor):
+        return
+    got = getattr(student, name)(two)
+    message = "{name}(x) is not what {function}(x) gives"
+    assert_tensor(got, want.detach(), message, expects_nan=True, **details)
+    if v is None or not want.requires_grad or want.shape != v.shape:
+        return
+    details["inputs"]["v"] = v
+    try:
+        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
+    except StudentCodeError:
+        return
+    except WorkerLost:
+        raise _NoAnswer from None
+    if gradient is not None:
+        grads = (
+            torch.autograd.grad(got, two, v.clone(), allow_unused=True)
+            if got.requires_grad
+            else (None,)
+        )
+        assert_gradient(
+            grads[0],
+            gradient,
+            "the gradient through {name}(x) is not what {function}(x) gives",
+            expects_nan=True,
+            **details,
+        )
+
+
+def assert_not_used(
+    student: Student, about: Sequence[str], banned: Sequence[str], message: str
+) -> None:
+    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
+    (dotted, or ``.method``).
+    """
+    if student.source.unreadable:
+        raise CheckFailure("the file is nested too deeply to be read")
+    used = student.source.names_used(*about)
+    for name in banned:
+        if name in used:
+            raise CheckFailure(
+                message,
+                facts={"used": name.lstrip("."), "line": used[name]},
+                line=used[name],
+                actual=Opaque(student.source.line(used[name])),
+            )
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite int or float, and not a bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+HELPERS = "_helpers"
+"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A tensor of a module and its value when the module was loaded."""
+
+    tensor: Tensor
+    value: Tensor
+    grad: Tensor | None
+    requires_grad: bool
+
+    def put_back(self) -> None:
+        """Restore the value, ``requires_grad`` and ``.grad``."""
+        with torch.no_grad():
+            self.tensor.copy_(self.value)
+        self.tensor.requires_grad_(self.requires_grad)
+        self.tensor.grad = None if self.grad is None else self.grad.clone()
+
+
+class Constants:
+    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
+    there.
+    """
+
+    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
+        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
+        self._kept = [
+            Kept(
+                tensor,
+                tensor.detach().clone(),
+                None if tensor.grad is None else tensor.grad.clone(),
+                tensor.requires_grad,
+            )
+            for tensor in found.values()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def put_back(self) -> None:
+        """Restore the value and the gradient that each tensor had at first."""
+        for kept in self._kept:
+            kept.put_back()
+
+
+def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the global namespace of each function, and those of the lesson's helper modules that
+    it contains.
+    """
+    for function in functions:
+        space = getattr(function, "__globals__", {})
+        yield space
+        for value in space.values():
+            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
+                yield vars(value)
+
+
+def tensors_in(value: object) -> Iterable[Tensor]:
+    """Yield the tensors in a container, at any depth."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "__builtins__":
+                yield from tensors_in(inner)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for inner in value:
+            yield from tensors_in(inner)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,3 +459,136 @@ def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor])
     return graphs_figure(
         student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
     )
+
+
+MAX_JACOBIAN = 1 << 23
+"""The most elements of a Jacobian that gradcheck compares one by one."""
+TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
+
+
+def assert_gradcheck(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    message: str = "gradcheck disagrees",
+    **options: Any,
+) -> None:
+    """Require that torch.autograd.gradcheck passes on float64 inputs; a failure shows Jacobians.
+
+    ``options`` are gradcheck's, and ``names``: the names of the inputs in the report.
+    """
+    with contextlib.ExitStack() as stack:
+        if isinstance(function, RemoteCallable):
+            requests = gradcheck_requests(function.path, inputs, eps=options.get("eps", EPS))
+            stack.enter_context(function.prefetching(requests))
+        _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
+
+
+def assert_gradgradcheck(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    message: str = "gradgradcheck disagrees",
+    **options: Any,
+) -> None:
+    """Require that torch.autograd.gradgradcheck passes: backward itself can be differentiated, with
+    the right values. Options as for ``assert_gradcheck``.
+    """
+    with contextlib.ExitStack() as stack:
+        if (
+            isinstance(function, RemoteCallable)
+            and getattr(function(*inputs), "shape", None) == inputs[0].shape
+        ):
+            v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
+            requests = gradgradcheck_requests(function.path, inputs, v)
+            stack.enter_context(function.prefetching(requests))
+            options = {"grad_outputs": v, **options}
+        _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
+
+
+def _gradcheck(
+    checker: Any, function: Any, inputs: Sequence[Tensor], message: str, options: dict[str, Any]
+) -> None:
+    named = options.pop("names", None) or [f"input {k}" for k in range(len(inputs))]
+    details: dict[str, Any] = {"inputs": dict(zip(named, inputs, strict=True))}
+    bounded = function if options.get("fast_mode") else _bounded(function, details)
+    try:
+        checker(bounded, tuple(inputs), **options)
+    except GradcheckError as error:
+        text = str(error)
+        details["facts"] = {"gradcheck": text[:600]}
+        details["checker"] = (checker.__name__, function, tuple(inputs), options)
+        details["figures"] = [lambda: _disagreement(checker, function, inputs, named, options)]
+        raise CheckFailure(message, **{**details, **gradcheck_jacobians(text)}) from None
+    except RuntimeError as error:
+        if CUT_OFF in str(error):
+            raise CheckFailure(
+                "the result is cut off from the graph: it does not require grad", **details
+            ) from None
+        raise
+
+
+def _bounded(function: Any, details: dict[str, Any]) -> Callable[..., Any]:
+    """Return the function; it fails the check if a Jacobian would be too large to compare."""
+    elements = sum(x.numel() for x in details["inputs"].values())
+
+    def called(*args: Any) -> Any:
+        result = function(*args)
+        results = result if isinstance(result, list | tuple) else (result,)
+        outputs = sum(y.numel() for y in results if isinstance(y, Tensor))
+        if outputs * elements > MAX_JACOBIAN:
+            raise CheckFailure(TOO_WIDE, facts={"count": f"{outputs:,}"}, **details)
+        return result
+
+    return called
+
+
+def _disagreement(
+    checker: Any,
+    function: Any,
+    inputs: Sequence[Tensor],
+    names: Sequence[str],
+    options: dict[str, Any],
+) -> Figure | None:
+    """Return the two Jacobians that a checker compared, of the function or of its gradient."""
+    tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
+    if checker is torch.autograd.gradcheck:
+        return jacobian_figure(function, inputs, names, **tolerances)
+    y = function(*inputs)
+    v = torch.linspace(0.5, 1.5, y.numel(), dtype=torch.float64).reshape(y.shape).requires_grad_()
+    gradient = gradient_of(function)
+    return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)
+
+
+def spec_of(item: pytest.Item) -> CheckSpec:
+    """Return the arguments of a check's decorator; raise CourseError if it has none."""
+    spec = getattr(getattr(item, "function", None), "check", None)
+    if not isinstance(spec, CheckSpec):
+        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
+    return spec
+
+
+def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
+    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
+
+    Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
+    some checks are held back, and needing one of those is fine.
+    """
+    by_name = {item.name: item for item in items}
+    ordered: dict[str, pytest.Item] = {}
+
+    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
+        if item.name in path:
+            raise CourseError(
+                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+            )
+        for need in spec_of(item).needs:
+            if need in by_name:
+                place(by_name[need], (*path, item.name))
+            elif not withheld:
+                raise CourseError(
+                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
+                )
+        ordered.setdefault(item.name, item)
+
+    for item in sorted(items, key=lambda item: spec_of(item).bonus):
+        place(item)
+    return list(ordered.values())

@@ -28,8 +28,7 @@ from grader.course.source import Source, is_docstring
 from grader.judge.checks import CheckSpec
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, execute, reference_of
-from grader.judge.random_inputs import RandomInputs
-from grader.judge.seeds import Seeds
+from grader.judge.random_inputs import RandomInputs, Seeds
 
 
 def main() -> None:

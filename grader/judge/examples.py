@@ -8,30 +8,278 @@ only by its rule, which is more exact: two answers may fail alike for different 
 same reason, a near miss that behaves the same vetoes the name. The answers belong to the course,
 but they may hang or damage their process. So they run in a worker of their own, not in the judge
 and not in a student's worker.
+
+Describe an answer's behavior in a failed check as plain data, to compare it with other answers.
+
+Two answers behave the same in a check if, for the same seed, outcome, message and values agree.
+
+The state of judging one submission: made for it, dropped after it.
+
+Describe the behavior of an unnamed wrong answer by a short text, equal for answers that fail
+alike.
+
+A function's failed checks run once more, from a seed that all submissions share. So the same
+mistake gives the same messages and numbers in every submission.
+
+Find the line that ran in a failed check, where the function's text does not tell.
+
+The check runs once more, after all checks, while the worker notes the return by which the function
+ended. A check that passed is never run again, so a right answer pays nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
+import json
+import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+import torch
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
+from grader.core.i18n import Catalogue
+from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
-from grader.judge.behavior import Behavior, KnownFailure, run_check
+from grader.judge.checks import CheckSpec
+from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
 from grader.judge.open_texts import open_evidence, placeholders
-from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import WorkerSource
-from grader.judge.seeds import check_seed
-from grader.judge.submission_run import CheckRun, SubmissionRun
+from grader.judge.outcomes import CheckVerdict, passed, verdict_of
+from grader.judge.random_inputs import RandomInputs, Seeds, check_seed
+from grader.judge.remote.proxies import Traffic
+from grader.judge.remote.session import Student, StudentSession
+from grader.judge.remote.workers import WorkerSource
+from grader.judge.replay import Recorder
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+CLOSE, TINY = 1e-5, 1e-8
+SHARE = 0.02
+"""Two values that are both wrong agree if they differ by less than this share of the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behavior:
+    """A failure: message and facts without line numbers, values as in a report."""
+
+    outcome: str
+    message: str
+    facts: Any
+    expected: Any
+    actual: Any
+
+    @classmethod
+    def of(cls, verdict: CheckVerdict) -> Behavior:
+        facts = {name: value for name, value in verdict.facts.items() if name != "line"}
+        pair = describe_pair(verdict.expected, verdict.actual)
+        return cls(verdict.outcome, verdict.message or "", describe(facts), *pair)
+
+    def agrees(self, other: Behavior) -> bool:
+        """Return whether two failures of one check, from one seed, are the same."""
+        return (
+            (self.outcome, self.message) == (other.outcome, other.message)
+            and alike(self.facts, other.facts)
+            and alike(self.expected, other.expected)
+            and alike(self.actual, other.actual)
+            and self._errors_agree(other)
+        )
+
+    def _errors_agree(self, other: Behavior) -> bool:
+        """Return whether the differences from the expected values agree, too.
+
+        A wrong step size, for example, changes only the last digits.
+        """
+        mine, theirs, right = (
+            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
+        )
+        if not mine or len({len(mine), len(theirs), len(right)}) > 1:
+            return True
+        error = max(abs(a - b) for a, b in zip(mine, right, strict=True))
+        return all(abs(a - b) <= SHARE * error for a, b in zip(mine, theirs, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure of a submission, kept until all checks have run: texts in place of values, which
+    may be large.
+    """
+
+    check: CheckRun
+    behavior: Behavior
+    shown: dict[str, str]
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Return whether described values are equal, numbers within a tolerance, in texts too."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return type(left) is type(right) and math.isclose(left, right, rel_tol=CLOSE, abs_tol=TINY)
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right or _alike_texts(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(alike, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+def _alike_texts(left: str, right: str) -> bool:
+    if NUMBER.sub("0", left) != NUMBER.sub("0", right):
+        return False
+    pairs = zip(NUMBER.findall(left), NUMBER.findall(right), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
+
+
+def finite_numbers(described: Any) -> Iterator[float]:
+    """Yield the finite numbers of a described value, but not those of its shape."""
+    if isinstance(described, int | float) and not isinstance(described, bool):
+        yield float(described)
+    elif isinstance(described, list):
+        for item in described:
+            yield from finite_numbers(item)
+    elif isinstance(described, dict):
+        for key, value in described.items():
+            if key not in ("shape", "dtype", "cut", "before"):
+                yield from finite_numbers(value)
+
+
+def run_check(
+    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
+) -> CheckVerdict | None:
+    """Run a collected check once more, from a seed.
+
+    Return None if it ended without a verdict. This is not a grading: points, results and what the
+    student sees do not change.
+    """
+    traffic = session.begin_check()
+    torch.default_generator.manual_seed(seed)
+    given = {"student": session.student(), "reference": reference, "draw": RandomInputs(seed)}
+    asked = {name: given[name] for name in getattr(item, "fixturenames", ()) if name in given}
+    try:
+        session.load()
+        item.obj(**asked)  # type: ignore[attr-defined]
+    except EngineFault:
+        raise
+    except Exception as error:
+        return verdict_of(error, session.source, session.limits)
+    finally:
+        session.take_output()
+    return passed(wrote=traffic.wrote)
+
+
+class JudgedSession(Protocol):
+    """What judging needs of a session with a student's module.
+
+    ``StudentSession`` documents each member; benchmarks have one without a process border.
+    """
+
+    source: Source
+    limits: Limits
+
+    @property
+    def loadable(self) -> bool: ...
+
+    def load(self) -> None: ...
+
+    def student(self) -> Student: ...
+
+    def begin_check(self) -> Traffic: ...
+
+    def flush(self) -> None: ...
+
+    def take_output(self) -> str: ...
+
+    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
+
+    id: str
+    item: pytest.Item
+    spec: CheckSpec
+    seed: int
+    traffic: Traffic
+
+
+@dataclass(slots=True)
+class SubmissionRun:
+    """One submission, judged check by check.
+
+    ``tr`` notes which of this submission's messages have no translation. ``recorded`` is the id of
+    the check whose script was requested; ``script`` has its lines, or says why there are none.
+    """
+
+    session: JudgedSession
+    student: Student = field(init=False)
+    seeds: Seeds
+    tr: Catalogue
+    recorded: str | None = None
+    script: tuple[str, ...] | str | None = None
+    outcomes: dict[str, Outcome] = field(default_factory=dict)
+    """The outcomes, by the name of a check's function."""
+    naming_off: tuple[str, ...] = ()
+    failures: dict[str, KnownFailure] = field(default_factory=dict)
+    """The failures, by the id of a check."""
+    unsure_of_line: set[str] = field(default_factory=set)
+    """The ids of failed checks of which it is unknown at which return the function ended."""
+    reported_bytes: int = 0
+    """How many bytes of JSON the results take so far."""
+    check: CheckRun = field(init=False)
+    """The check that is running, or ran last."""
+    _recorder: Recorder | None = None
+    _untouched: dict[str, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.student = self.session.student()
+
+    def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
+        """Begin a check, and forget what the last one did at the border."""
+        seed, traffic = self.seeds.of(check_id), self.session.begin_check()
+        self.check = CheckRun(check_id, item, spec, seed, traffic)
+        return self.check
+
+    def student_for_check(self) -> Student:
+        """Return the student to pass to the check: a recorder's, if the check is recorded."""
+        if self.check.id != self.recorded:
+            return self.student
+        self._recorder = Recorder(self.session)
+        return self._recorder.student
+
+    @property
+    def recorder(self) -> Recorder | None:
+        """Return the check's recorder, if the check is recorded and used the student."""
+        return self._recorder if self.check.id == self.recorded else None
+
+    def recording(self) -> contextlib.AbstractContextManager[object]:
+        """Return a block in which the check is recorded, if its script was requested."""
+        return self.recorder or contextlib.nullcontext()
+
+    def untouched(self, name: str, stub: Source) -> bool:
+        """Return whether a definition is still the stub's and the file does not change it
+        elsewhere. If it can't be compared, it is not.
+        """
+        if name not in self._untouched:
+            source = self.session.source
+            self._untouched[name] = False
+            with contextlib.suppress(ValueError, RecursionError):
+                same = source.same_definition(stub, name)
+                self._untouched[name] = same and not source.may_be_changed(name)
+        return self._untouched[name]
+
 
 CALL_SECONDS = 2.0
 """How long one call of a known wrong answer may take."""
@@ -233,3 +481,92 @@ class _Matching:
             if mine is None or theirs is None or not mine.agrees(theirs):
                 return False
         return True
+
+
+SEED = 1
+DIGITS = 4
+"""How many significant digits of a number count. Two ways to write one formula differ in the last
+digits.
+"""
+LENGTH = 8
+"""How many hexadecimal digits a signature has."""
+
+
+def with_signatures(
+    run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
+) -> tuple[CheckResult, ...]:
+    """Return the results, with signatures for failed checks of functions without any diagnosis."""
+    signed: dict[str, str] = {}
+    for function in dict.fromkeys(check.function for check in checks):
+        failed = [one for one in checks if one.function == function and one.id in run.failures]
+        if not failed or function not in run.session.source.definitions:
+            continue
+        if any(one.diagnosis or one.seconds > SLOW for one in failed):
+            continue
+        text = json.dumps([function, *_behaviors(run, failed, reference)], sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
+        signed |= dict.fromkeys([one.id for one in failed], digest)
+    return tuple(replace(one, signature=signed.get(one.id)) for one in checks)
+
+
+def _behaviors(
+    run: SubmissionRun, failed: list[CheckResult], reference: LocalStudent | MissingReference
+) -> Iterator[Any]:
+    for one in failed:
+        item = run.failures[one.id].check.item
+        verdict = run_check(item, run.session, reference, check_seed(SEED, one.id))
+        if verdict is None or verdict.outcome is Outcome.PASSED:
+            yield [one.id, Outcome.PASSED.value]
+        else:
+            yield [one.id, *map(_rounded, astuple(Behavior.of(verdict)))]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.{DIGITS}g}") + 0.0 if math.isfinite(value) else repr(value)
+    if isinstance(value, list | tuple):
+        return [_rounded(one) for one in value]
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    return value
+
+
+def with_returned_lines(
+    run: SubmissionRun,
+    session: StudentSession,
+    checks: tuple[CheckResult, ...],
+    reference: LocalStudent | MissingReference,
+) -> tuple[CheckResult, ...]:
+    """Return the results with the line of the return that ran. Checks that fail in another way now
+    keep their line.
+    """
+    found: list[CheckResult] = []
+    for check in checks:
+        if check.id in run.unsure_of_line and check.seconds <= SLOW:
+            with (
+                session.off_the_clock(),
+                contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
+            ):
+                check = _with_line(run.failures[check.id], session, check, reference)
+        found.append(check)
+    return tuple(found)
+
+
+def _with_line(
+    failure: KnownFailure,
+    session: StudentSession,
+    check: CheckResult,
+    reference: LocalStudent | MissingReference,
+) -> CheckResult:
+    at = failure.check.spec.at
+    lines = session.source.return_lines(at)
+    with session.tracing(at, lines):
+        verdict = run_check(failure.check.item, session, reference, check.seed)
+    if verdict is None or not failure.behavior.agrees(Behavior.of(verdict)):
+        return check
+    line = session.returned_line
+    if line not in lines:
+        line = session.source.anchor(at, header=True)
+        assert line is not None
+    cell, shown = session.source.in_cell(line)
+    return replace(check, source_line=shown, cell=cell, source_text=session.source.shown(line))

@@ -14,21 +14,38 @@ stays.
 ``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
 ``kind: "plot"``        curves and bars (``charts``)
 ======================  ==========================================================================
+
+Plots of a failed check as plain data: figures of ``kind: "plot"`` (``core/plot_data.py``).
+
+Plot a student's function over the true one, after a check has failed.
+
+All points cross the border in one frame. Points at which the student's function raises are left
+out, and a note says so. The plot is data in the form that ``charts`` makes.
+
+Make the figure of a failed gradcheck: the analytic Jacobian beside the numeric one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
+import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.core.errors import CheckFailure, MissingName, StudentCodeError, WorkerLost
+from grader.core.i18n import Phrase, phrase
 from grader.core.pictures import GraphPicture, NotAPicture, first_difference
+from grader.judge.describe import json_number
+from grader.judge.remote.proxies import RemoteCallable
 from grader.judge.remote.session import NotStarted
+from grader.worker.wire.batching import MAX_REQUESTS, call_request, product_request
 from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
@@ -207,3 +224,436 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
 def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
     """Return a figure of predictions: what was predicted, the prediction, the outcome, why."""
     return {"kind": "prediction", "rows": [list(row) for row in rows]}
+
+
+DIGITS = 6
+MAX_BARS = 12
+
+Text = str | Phrase
+
+
+def curve(role: str, xs: Any, ys: Any, label: Text = "", *, form: str = "line") -> dict[str, Any]:
+    """Return values over x. Without ``xs`` the places are 0, 1, 2, …
+
+    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". Values
+    that are not finite are left out.
+    """
+    values = [rounded(y) for y in _floats(ys)]
+    places = [float(x) for x in (range(len(values)) if xs is None else _floats(xs))]
+    pairs = [(rounded(x), y) for x, y in zip(places, values, strict=True) if math.isfinite(x)]
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    return {"label": label, "role": role, "form": form, "x": xs, "y": ys}
+
+
+def panel(
+    caption: Text,
+    *curves: dict[str, Any],
+    x: Text = "x",
+    y: Text = "",
+    log: bool = False,
+    mark: tuple[float, float | None] | None = None,
+    names: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return one drawing of a plot.
+
+    ``log`` makes both scales logarithmic; values without a logarithm are left out. ``mark`` is the
+    point that the check is about. ``names`` are the names of bars, at 0, 1, 2, …
+    """
+    shown = [_with_logarithm(one) for one in curves] if log else list(curves)
+    marks = (
+        [] if mark is None else [{"x": rounded(mark[0]), "y": rounded(mark[1]), "role": "yours"}]
+    )
+    return {
+        "caption": caption,
+        "x": {"label": x, "log": log},
+        "y": {"label": y, "log": log},
+        "series": shown,
+        "marks": marks,
+        "names": list(names),
+    }
+
+
+def chart_figure(caption: Text, *panels: dict[str, Any], notes: Sequence[Text] = ()) -> Figure:
+    """Return a figure of some panels; the notes are sentences below them."""
+    return {"kind": "plot", "caption": caption, "panels": list(panels), "notes": list(notes)}
+
+
+def bar_names(name: str, tensor: Tensor) -> list[str]:
+    """Return ``x[0]``, ``x[1]``, … for the elements that bars show: the first twelve."""
+    return [element_name(name, tensor, k) for k in range(min(tensor.numel(), MAX_BARS))]
+
+
+def bar_values(tensor: Any) -> list[float]:
+    """Return the elements that bars show: the first twelve."""
+    return _floats(tensor)[:MAX_BARS]
+
+
+def rounded(value: Any) -> float | None:
+    """Return a number with as many digits as a drawing shows; None if it is not finite."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{float(value):.{DIGITS}g}")
+
+
+def _floats(values: Any) -> list[float]:
+    if isinstance(values, Tensor):
+        return values.detach().to(torch.float64).flatten().tolist()
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def _with_logarithm(one: dict[str, Any]) -> dict[str, Any]:
+    pairs = [(x, y) for x, y in zip(one["x"], one["y"], strict=True) if x > 0]
+    ys = [y if y is not None and y > 0 else None for _, y in pairs]
+    return {**one, "x": [x for x, _ in pairs], "y": ys}
+
+
+def element_name(name: str, tensor: Tensor, at: int) -> str:
+    """Return ``x[1]``, or ``x`` for a single number."""
+    if not tensor.dim():
+        return name
+    return f"{name}[{', '.join(map(str, index_of(tensor, at)))}]"
+
+
+def index_of(tensor: Tensor, at: int) -> tuple[int, ...]:
+    """Return the index of an element, given its number in row-major order."""
+    return tuple(int(k) for k in torch.unravel_index(torch.tensor(at), tensor.shape))
+
+
+POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
+"""How many points of the student's function and of the true one are computed, and the fewest for a
+plot.
+"""
+SECONDS, TRIALS = 2.0, 3
+"""The time for all points together, and how often a call is timed. A slow function gets fewer
+points.
+"""
+RAISED = "it raised {error}"
+NOT_FINITE = "NaN or infinity"
+NO_TENSOR = "no tensor of the input's shape came back"
+NO_GRADIENT = "no gradient came back"
+CONSTANT = "the result is a constant: it has no grad_fn"
+
+
+def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """Return what a student's function returns for each of these arguments; all calls cross in one
+    frame. A result is None if the function raises, or if there is no time left for the call.
+    """
+    shown = calls[: affordable(function, calls[0])]
+    found: list[Any] = []
+    with answered(function, shown):
+        for args in shown:
+            try:
+                found.append(function(*args))
+            except StudentCodeError:
+                found.append(None)
+    return found + [None] * (len(calls) - len(found))
+
+
+def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int = 1) -> int:
+    """Return how many points there is time for, by timing calls of the function. Each point takes
+    as long as ``steps`` calls. A first call is often slow and the host may be busy, so the fastest
+    call counts.
+    """
+    fastest = SECONDS
+    for _ in range(TRIALS):
+        began = time.monotonic()
+        with contextlib.suppress(StudentCodeError):
+            function(*args)
+        taken = time.monotonic() - began
+        fastest = min(fastest, taken)
+        if fastest * MAX_REQUESTS < SECONDS or taken * TRIALS > SECONDS:
+            break
+    return min(int(SECONDS / (fastest + 1e-6)), MAX_REQUESTS) // steps
+
+
+@contextlib.contextmanager
+def answered(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
+) -> Iterator[None]:
+    """Prefetch the answers to these calls for a block and, with ``v``, the products of their
+    Jacobians with v.
+    """
+    if not isinstance(function, RemoteCallable):
+        yield
+        return
+    requests = []
+    for args in calls:
+        requests.append(call_request(function.path, args))
+        if v is not None:
+            tensors = [one for one in args if isinstance(one, Tensor)]
+            of = len(requests) - 1
+            requests.append(product_request(of, v, tensors, create_graph=False))
+    with function.prefetching(requests, patience=1):
+        yield
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A function's result at one point, or why there is none."""
+
+    value: Tensor | None = None
+    gradient: Tensor | None = None
+    no_value: Text = ""
+    no_gradient: Text = ""
+
+
+def read(
+    function: Callable[..., Any], args: tuple[Any, ...], vary: int, v: Tensor | None
+) -> Reading:
+    """Return the value at these arguments and, with ``v``, the gradient of the varied one."""
+    x: Tensor = args[vary]
+    try:
+        value = function(*args)
+    except (StudentCodeError, RuntimeError) as error:
+        why = phrase(RAISED, error=getattr(error, "type_name", type(error).__name__))
+        return Reading(no_value=why, no_gradient=why)
+    if not isinstance(value, Tensor) or value.shape != x.shape or value.dtype.is_complex:
+        return Reading(no_value=phrase(NO_TENSOR), no_gradient=phrase(NO_TENSOR))
+    if v is None:
+        return Reading(value.detach())
+    if not value.requires_grad:
+        return Reading(value.detach(), no_gradient=phrase(CONSTANT))
+    try:
+        found: Tensor | None = torch.autograd.grad(
+            value, x, v, retain_graph=True, allow_unused=True
+        )[0]
+    except (StudentCodeError, RuntimeError) as error:
+        why = phrase(RAISED, error=getattr(error, "type_name", type(error).__name__))
+        return Reading(value.detach(), no_gradient=why)
+    if found is None:
+        return Reading(value.detach(), no_gradient=phrase(NO_GRADIENT))
+    return Reading(value.detach(), found.detach())
+
+
+def plot_figure(
+    function: Callable[..., Any],
+    truth: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    *,
+    over: tuple[float, float],
+    vary: int = 0,
+    name: str = "x",
+    incoming: Tensor | None = None,
+    gradient: bool = True,
+) -> Figure | None:
+    """Plot the value and the gradient of a student's elementwise function over the true ones, with
+    the failing point marked.
+
+    ``inputs`` are those of the failed call. In the tensor at place ``vary``, the element with the
+    greatest error moves across ``over``; all others keep their values. The gradient is for the
+    incoming gradient ``incoming``, by default ones. Return None if the function gives too few
+    points.
+    """
+    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    x: Tensor = args[vary]
+    if not x.numel():
+        return None
+    v = None
+    if gradient:
+        v = torch.ones_like(x).detach() if incoming is None else incoming.detach()
+    sweep = Sweep(args, vary, v)
+    count = min(POINTS, affordable(function, sweep.unmoved(), 1 if v is None else 2))
+    if count < FEWEST:
+        return None
+    at = sweep.worst(*(read(one, sweep.unmoved(), vary, v) for one in (function, truth)))
+    here = float(x.detach().flatten()[at])
+    low, high = min(over[0], here), max(over[1], here)
+    places, true_places = (spread(low, high, n, here) for n in (count, TRUE_POINTS))
+    calls = [sweep.moved(at, place) for place in places]
+    with answered(function, calls, v):
+        found = [read(function, one, vary, v) for one in calls]
+    true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
+    drawn = Curves(places, found, true_places, true, at, here)
+    label = element_name(name, x, at)
+    panels = [drawn.panel(phrase("value"), "value", label)]
+    caption = "{function} over {input}"
+    if v is not None:
+        caption = "{function} and its gradient, over {input}"
+        heading = phrase("gradient, for grad_output = {v}", v=short_repr(v.flatten()[at]))
+        panels.append(drawn.panel(heading, "gradient", label))
+    shown = [one for one in panels if one is not None]
+    facts = {"function": getattr(function, "__name__", "f"), "input": label}
+    return (
+        chart_figure(phrase(caption, **facts), *shown, notes=drawn.left_out(v)) if shown else None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """Arguments of which one element moves."""
+
+    args: tuple[Any, ...]
+    vary: int
+    v: Tensor | None
+
+    def unmoved(self) -> tuple[Any, ...]:
+        return tuple(self._copy(place) for place in range(len(self.args)))
+
+    def moved(self, at: int, value: float) -> tuple[Any, ...]:
+        """Return the arguments with element ``at`` of the varied one set to ``value``."""
+        args = self.unmoved()
+        with torch.no_grad():
+            x = args[self.vary]
+            x[index_of(x, at)] = value
+        return args
+
+    def _copy(self, place: int) -> Any:
+        one = self.args[place]
+        if not isinstance(one, Tensor):
+            return one
+        wanted = one.requires_grad or (place == self.vary and self.v is not None)
+        return one.detach().clone().requires_grad_(wanted)
+
+    @staticmethod
+    def worst(found: Reading, true: Reading) -> int:
+        """Return the element whose value is most wrong, or else whose gradient is."""
+        for mine, right in ((found.value, true.value), (found.gradient, true.gradient)):
+            if mine is None or right is None:
+                continue
+            apart = (mine.to(torch.float64) - right.to(torch.float64)).abs().flatten()
+            apart = apart.nan_to_num(nan=math.inf)
+            if not torch.allclose(mine.to(right.dtype), right, rtol=1e-4, atol=1e-6):
+                return int(apart.argmax())
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """The results of the student's function and of the true one, point by point."""
+
+    places: Sequence[float]
+    found: Sequence[Reading]
+    true_places: Sequence[float]
+    true: Sequence[Reading]
+    at: int
+    here: float
+
+    def panel(self, caption: Text, what: str, label: str) -> dict[str, Any] | None:
+        """Return the drawing of the value or of the gradient; None without a point."""
+        mine = self._curve(self.found, what)
+        right = self._curve(self.true, what)
+        if all(rounded(y) is None for y in mine):
+            return None
+        return panel(
+            caption,
+            curve("truth", self.true_places, right),
+            curve("yours", self.places, mine, form="dots"),
+            x=label,
+            mark=(self.here, mine[self.places.index(self.here)]),
+        )
+
+    def _curve(self, readings: Sequence[Reading], what: str) -> list[float]:
+        tensors = [getattr(one, what) for one in readings]
+        return [math.nan if one is None else float(one.flatten()[self.at]) for one in tensors]
+
+    def left_out(self, v: Tensor | None) -> list[Text]:
+        """Return how many points are left out, and why."""
+        notes: list[Text] = []
+        for what, message in (
+            ("value", "{count} of {all} values are left out: {why}"),
+            ("gradient", "{count} of {all} gradients are left out: {why}"),
+        ):
+            if what == "gradient" and v is None:
+                continue
+            ys = self._curve(self.found, what)
+            whys = [
+                getattr(one, f"no_{what}") or phrase(NOT_FINITE)
+                for one, y in zip(self.found, ys, strict=True)
+                if rounded(y) is None
+            ]
+            known = {str(why): why for why in whys}
+            notes += [
+                phrase(message, count=count, all=len(ys), why=known[why])
+                for why, count in Counter(map(str, whys)).most_common(2)
+            ]
+        return notes
+
+
+def spread(low: float, high: float, count: int, here: float) -> list[float]:
+    """Return ``count`` evenly spaced places from low to high, and ``here``."""
+    return sorted({*torch.linspace(low, high, count, dtype=torch.float64).tolist(), here})
+
+
+MAX_SIDE = 12
+"""The most rows and columns to show. A row costs a backward pass, a column two forward passes."""
+
+
+def jacobian_figure(
+    function: Callable[..., Any],
+    inputs: Sequence[Tensor],
+    names: Sequence[str],
+    *,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    eps: float = 1e-6,
+) -> Figure | None:
+    """Return the Jacobians by backward and by central differences for the first input in which they
+    disagree, or None.
+    """
+    for place, name in enumerate(names):
+        if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
+            continue
+        copies = [copy_of(one) for one in inputs]
+        analytic, numeric, cut = both_jacobians(function, copies, place, eps)
+        if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
+            return {
+                "kind": "jacobian", "analytic": rows_of(analytic), "numeric": rows_of(numeric),
+                "atol": atol, "rtol": rtol, "input": name, "output": "y", "cut": cut,
+            }  # fmt: skip
+    return None
+
+
+def copy_of(value: Any) -> Any:
+    if not isinstance(value, Tensor):
+        return value
+    return value.detach().clone().requires_grad_(value.requires_grad)
+
+
+def rows_of(matrix: Tensor) -> list[list[float | str]]:
+    """Return a matrix as rows of numbers, NaN and infinities as strings."""
+    return [[json_number(value) for value in row] for row in matrix.tolist()]
+
+
+def both_jacobians(
+    function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
+) -> tuple[Tensor, Tensor, list[int]]:
+    """Return ∂y/∂x by backward and by central differences, and how many rows and columns are cut.
+    Rows are outputs, columns elements of the input.
+    """
+
+    def value(x: Tensor) -> Tensor:
+        result = function(*inputs[:place], x, *inputs[place + 1 :])
+        results = result if isinstance(result, tuple) else (result,)
+        return next(one for one in results if isinstance(one, Tensor))
+
+    base = inputs[place].detach()
+    x = base.clone().requires_grad_()
+    y = value(x).flatten()
+    rows, columns = min(y.numel(), MAX_SIDE), min(x.numel(), MAX_SIDE)
+    analytic, numeric = torch.zeros(2, rows, columns, dtype=torch.float64)
+    for row in range(rows) if y.requires_grad else ():
+        (gradient,) = torch.autograd.grad(y[row], x, retain_graph=True, allow_unused=True)
+        if gradient is not None:
+            analytic[row] = gradient.detach().flatten()[:columns]
+    for column in range(columns):
+        step = torch.zeros_like(base).flatten()
+        step[column] = eps
+        step = step.reshape(base.shape)
+        above, below = (
+            value((base + sign * step).requires_grad_()).detach().flatten()[:rows]
+            for sign in (1, -1)
+        )
+        numeric[:, column] = (above - below) / (2 * eps)
+    return analytic, numeric, [y.numel() - rows, x.numel() - columns]
+
+
+def gradient_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function that gradgradcheck differentiates: from inputs and v to the gradient."""
+
+    def gradient(*values: Tensor) -> Tensor:
+        *xs, v = values
+        wanted = [x for x in xs if x.requires_grad]
+        first, *_ = torch.autograd.grad(function(*xs), wanted, v, create_graph=True)
+        return first
+
+    return gradient

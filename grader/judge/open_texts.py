@@ -19,10 +19,10 @@ from torch import Tensor
 from grader.core.i18n import Phrase, phrase
 from grader.core.report import Outcome
 from grader.course.source import DEFINING, Source
-from grader.judge.assertions import TOLERANCES, type_name
+from grader.judge.checks import TOLERANCES, type_name
 from grader.judge.diagnosis import Diagnosis
-from grader.judge.exception_verdicts import CheckVerdict
-from grader.judge.value_mistakes import FACTORS, dtype_name
+from grader.judge.engine_mistakes import FACTORS, dtype_name
+from grader.judge.outcomes import CheckVerdict
 from grader.worker.wire.values import Opaque
 
 OPEN_FACTS = frozenset(

@@ -2,12 +2,16 @@
 
 Numbers have two decimals and stay away from zero, so that messages are short and no kink is hit by
 accident; ``digits=None`` gives all decimals.
+
+The seeds of a submission's checks.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import torch
@@ -138,3 +142,19 @@ def refuse_without_room(low: float, high: float, avoid: float, digits: int | Non
             f"between {low:g} and {high:g} there is no room for numbers at least {avoid:g} away"
             " from zero; give avoid=0"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Seeds:
+    """The seed of a run. A check's seed is in ``by_check``, or else derived from it."""
+
+    run: int
+    by_check: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, check_id: str) -> int:
+        return self.by_check.get(check_id, check_seed(self.run, check_id))
+
+
+def check_seed(seed: int, check_id: str) -> int:
+    """Return a check's seed: 32 bits of a hash of the run's seed and the check's id."""
+    return int.from_bytes(hashlib.sha256(f"{seed}:{check_id}".encode()).digest()[:4], "big")

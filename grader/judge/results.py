@@ -1,12 +1,22 @@
-"""Make a check's result from the verdict, the lesson's texts and the student's file."""
+"""Make a check's result from the verdict, the lesson's texts and the student's file.
+
+Limit the size of results, so that no answer fills reports and gradebooks.
+
+``describe`` bounds each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a
+lesson's results together ``LESSON_BYTES``, not counting the fields that every result has. Real
+wrong answers take about a quarter of that. Over the budget, parts are left out: figures first, the
+message last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from torch import Tensor
 
@@ -17,9 +27,7 @@ from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import MAX_LINE, Source
-from grader.judge.behavior import Behavior, KnownFailure
 from grader.judge.checks import CheckSpec
-from grader.judge.common_mistakes import COMMON
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
     Diagnosis,
@@ -31,15 +39,63 @@ from grader.judge.diagnosis import (
     lesson_mistakes,
     show_fact,
 )
-from grader.judge.exception_verdicts import WROTE, CheckVerdict
+from grader.judge.engine_mistakes import COMMON
+from grader.judge.examples import Behavior, KnownFailure, SubmissionRun
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.open_texts import open_evidence, open_message
+from grader.judge.outcomes import WROTE, CheckVerdict
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, Traffic
-from grader.judge.replay.snippet import snippet
-from grader.judge.result_budget import CHECK_BYTES, LESSON_BYTES, fit
-from grader.judge.submission_run import SubmissionRun
+from grader.judge.replay import snippet
+
+CHECK_BYTES = 64 << 10
+LESSON_BYTES = 256 << 10
+SHORT = 1000
+"""How many characters of a text remain in a result that is over its budget."""
+LEFT_OUT = {"other": "…"}
+
+
+def size_of(result: CheckResult) -> int:
+    """Return how many bytes of JSON a result takes."""
+    try:
+        return len(msgspec.json.encode(result))
+    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
+        return len(json.dumps(result.as_json()))
+
+
+def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
+    """Return the result and its size, after leaving out as little as makes it fit into ``room``
+    bytes.
+
+    Outcome, points, titles and the beginning of each text always stay.
+    """
+    size = size_of(result)
+    for shorten in SHORTER:
+        if size <= room:
+            break
+        result = shorten(result)
+        size = size_of(result)
+    return result, size
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= SHORT else text[:SHORT] + "…"
+
+
+SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
+    lambda result: replace(result, figures=[]),
+    lambda result: replace(result, output=_cut(result.output) or "", note=_cut(result.note)),
+    lambda result: replace(result, inputs={}, call=None),
+    lambda result: replace(
+        result,
+        expected=None if result.expected is None else LEFT_OUT,
+        actual=None if result.actual is None else LEFT_OUT,
+    ),
+    lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
+)
+"""The parts to leave out, in this order."""
+
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)

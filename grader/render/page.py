@@ -52,7 +52,7 @@ from grader.render.graph.heatmap import HEAT
 from grader.render.graph.plot import PLOT
 
 if TYPE_CHECKING:
-    from grader.classroom.gradebook.records import Comment, PersonalPart
+    from grader.classroom.gradebook.entry import Comment, PersonalPart
 
 
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120.0, 28.0, 3.0

@@ -49,8 +49,7 @@ from grader.core.messages import (
     answer_as_json,
 )
 from grader.runtime import lazy_imports
-from grader.runtime.fork_worker import WorkerStarter
-from grader.runtime.reaper import end_worker, kill_everything
+from grader.runtime.lesson_server import WorkerStarter, end_worker, kill_everything
 from grader.worker.sandbox import (
     MONITOR_SECONDS,
     Prepared,
@@ -119,7 +118,7 @@ def warm_up() -> None:
 
 def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
     """Judge in this process, with workers that are plain processes, on systems without fork."""
-    from grader.judge.remote.worker_sources import SpawnedWorkers
+    from grader.judge.remote.workers import SpawnedWorkers
     from grader.judge.runner import judge_once
     from grader.runtime.lesson_server import answer_of
 

@@ -40,7 +40,7 @@ Remove the engine's modules from a worker, except its own and the wire.
 A worker is a fork of a process that has the whole engine in memory. Before the student's file runs,
 every other module of the engine is removed from ``sys.modules`` and from its package, and importing
 one again fails. Objects that something still refers to stay in memory. So this keeps ``import
-grader.judge.jacobians`` from solving an exercise, but it is not a security boundary.
+grader.judge.figures`` from solving an exercise, but it is not a security boundary.
 
 Find the line of the return by which a student's function ended. Tracing is slow, so this is used
 only when a failed check is run once more.

@@ -30,10 +30,9 @@ from grader.course.stubs import without_markers
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
+from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import worker_process
-from grader.runtime.reaper import end_worker
+from grader.runtime.lesson_server import end_worker, worker_process
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, release
 
 CALLS_A_WORKER = 200

@@ -28,12 +28,12 @@ from grader.core.report import Outcome
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
+from grader.judge.examples import SubmissionRun
 from grader.judge.local_student import LocalStudent
+from grader.judge.random_inputs import Seeds
 from grader.judge.remote.proxies import Traffic
 from grader.judge.results import results_in
 from grader.judge.runner import Judge, run_checks
-from grader.judge.seeds import Seeds
-from grader.judge.submission_run import SubmissionRun
 from grader.runtime.grading import Settings, spec_for
 
 

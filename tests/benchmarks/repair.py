@@ -24,8 +24,7 @@ from grader.course.source import is_docstring
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
-from grader.runtime.repairs import find_repairs, unlocated
+from grader.runtime.grading import Settings, find_repairs, grade_lesson, unlocated
 
 KNOWN_LINES = 2
 

@@ -26,10 +26,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grader.classroom.batch.dask_worker import graded_in, packed
-from grader.classroom.batch.outputs import render
-from grader.classroom.batch.records import Graded, PageOptions
-from grader.classroom.gradebook.records import PersonalPart
+from grader.classroom.batch import Graded, PageOptions, render
+from grader.classroom.cluster import graded_in, packed
+from grader.classroom.gradebook.entry import PersonalPart
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient

@@ -30,7 +30,7 @@ from grader.course.source import Source
 from grader.course.stubs import excerpt, without_markers
 from grader.course.submission import decode
 from grader.course.syntax_errors import explain
-from grader.judge.flags import flags_in
+from grader.judge.runner import flags_in
 from grader.render.code import beside, coloured
 
 LESSON = load_course(find_course()).lesson("custom_sigmoid")

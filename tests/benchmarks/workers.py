@@ -19,10 +19,9 @@ import time
 from grader.core.limits import Limits
 from grader.core.messages import WorkerOptions
 from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.worker_sources import read_hello
+from grader.judge.remote.workers import read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.fork_worker import worker_process
-from grader.runtime.reaper import end_worker
+from grader.runtime.lesson_server import end_worker, worker_process
 from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare, release
 
 

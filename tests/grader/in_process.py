@@ -17,7 +17,7 @@ from grader.runtime.client import ForkServerClient
 
 STARTERS = (
     "grader.classroom.publish.release",
-    "grader.classroom.publish.unattended",
+    "grader.classroom.publish.gradescope_main",
     "grader.cli.commands.grade",
     "grader.cli.commands.name",
     "grader.cli.commands.replay",

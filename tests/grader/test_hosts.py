@@ -29,20 +29,17 @@ from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.source import Source
 from grader.course.submission import LessonFile
-from grader.judge.exception_verdicts import verdict_of
-from grader.judge.remote import deadline as deadline_module
-from grader.judge.remote import rpc
-from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.deadline import Deadline, Starvation
+from grader.judge.outcomes import verdict_of
+from grader.judge.remote import channel, session
+from grader.judge.remote.channel import Deadline, SocketChannel, Starvation
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
+from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.render.terminal import plain_text
 from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
-from grader.runtime.fork_worker import fork_worker
 from grader.runtime.grading import Settings, grade_submission
-from grader.runtime.reaper import end_worker
+from grader.runtime.lesson_server import end_worker, fork_worker
 from grader.worker.sandbox import Prepared, hide, landlock
 from grader.worker.sandbox.scratch import prefix_of
 
@@ -164,7 +161,7 @@ def test_a_worker_that_the_kernel_kills_for_memory_is_the_graders_fault(
     student = remote(SUICIDE)
     assert isinstance(student._session, StudentSession)
     student._session.load()
-    monkeypatch.setattr(rpc, "oom_kills", lambda: 1 << 40)
+    monkeypatch.setattr(session, "oom_kills", lambda: 1 << 40)
     with pytest.raises(HostOutOfMemory, match="The host ran out of memory"):
         student.die()
 
@@ -245,10 +242,8 @@ class Clock:
         self.now = self.waited = self.used = self.used_by_judge = 0.0
         monkeypatch.setattr(time, "monotonic", lambda: self.now)
         monkeypatch.setattr(time, "process_time", lambda: self.used_by_judge)
-        monkeypatch.setattr(
-            deadline_module, "run_delay", lambda pid: self.waited if pid != "self" else 0.0
-        )
-        monkeypatch.setattr(deadline_module, "cpu_seconds", lambda pid: self.used)
+        monkeypatch.setattr(channel, "run_delay", lambda pid: self.waited if pid != "self" else 0.0)
+        monkeypatch.setattr(channel, "cpu_seconds", lambda pid: self.used)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ import grader
 from grader.cli.commands.workspace import quoted
 from grader.core.i18n import wanted_language
 from grader.core.processes import users_environment
-from grader.judge.remote.worker_sources import ExitStatus
+from grader.judge.remote.workers import ExitStatus
 from grader.runtime.client import ForkServerClient
 
 PACKAGE = Path(grader.__file__).parent

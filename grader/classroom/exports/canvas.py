@@ -13,9 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.classroom.exports.csv_template import Sheet
-from grader.classroom.exports.matching import Roll, SheetPerson, match
-from grader.classroom.exports.records import (
+from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
     LmsMark,
@@ -23,7 +21,8 @@ from grader.classroom.exports.records import (
     decimal,
     mark_of,
 )
-from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
+from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.records import not_graded, total_points
-from grader.classroom.gradebook.records import GradebookEntry
-from grader.classroom.redact import withheld
+from grader.classroom.exports.common import explanation, not_graded, total_points, withheld
+from grader.classroom.gradebook.entry import GradebookEntry
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report, add_up
 from grader.core.text import clean

@@ -16,22 +16,21 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
-from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.csv_escape import row
-from grader.classroom.exports.csv_template import Sheet
-from grader.classroom.exports.matching import Roll
-from grader.classroom.exports.moodle import KINDS, columns_in, people_in
-from grader.classroom.exports.records import (
+from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
     Piece,
+    explanation,
     mark_of,
     remarks,
+    row,
     total_points,
+    withheld,
 )
-from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
-from grader.classroom.imports.records import StudentIdentity
-from grader.classroom.redact import withheld
+from grader.classroom.exports.moodle import KINDS, columns_in, people_in
+from grader.classroom.exports.sheets import Roll, Sheet
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
 

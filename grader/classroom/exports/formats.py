@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.classroom.exports import canvas, csv_table, gradescope, json_list, junit, moodle
-from grader.classroom.exports.records import Export
+from grader.classroom.exports import canvas, gradescope, moodle, tables
+from grader.classroom.exports.common import Export
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +21,10 @@ class Format:
 
 
 FORMATS = {
-    "csv": Format(csv_table.export_csv, "grades.csv"),
+    "csv": Format(tables.export_csv, "grades.csv"),
     "canvas": Format(canvas.export, "canvas.csv"),
     "moodle": Format(moodle.export, "moodle.csv"),
     "gradescope": Format(gradescope.export, "gradescope", files=True),
-    "junit": Format(junit.export_junit, "junit.xml"),
-    "json": Format(json_list.export_json, "export.json"),
+    "junit": Format(tables.export_junit, "junit.xml"),
+    "json": Format(tables.export_json, "export.json"),
 }

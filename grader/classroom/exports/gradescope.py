@@ -11,10 +11,16 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from grader.classroom.exports.check_text import explanation
-from grader.classroom.exports.records import ExportNote, ExportRequest, Piece, remarks, total_points
-from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
-from grader.classroom.redact import withheld
+from grader.classroom.exports.common import (
+    ExportNote,
+    ExportRequest,
+    Piece,
+    explanation,
+    remarks,
+    total_points,
+    withheld,
+)
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome, Report, SandboxReport
 from grader.core.text import clean

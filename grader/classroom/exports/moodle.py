@@ -11,18 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.classroom.exports.csv_escape import guarded
-from grader.classroom.exports.csv_template import Sheet
-from grader.classroom.exports.matching import Roll, SheetPerson, match
-from grader.classroom.exports.records import (
+from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
     LmsMark,
     Piece,
     decimal,
+    guarded,
     mark_of,
 )
-from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
+from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 

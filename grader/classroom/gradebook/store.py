@@ -1,25 +1,635 @@
-"""The gradebook: one SQLite file, written by one process at a time; any process can read it."""
+"""The gradebook: one SQLite file, written by one process at a time; any process can read it.
+
+Queries of a gradebook: entries, columns, changes of a
+run, common mistakes. Nothing is cached.
+
+The gradebook's tables about the class: its secret, its roster, and who handed nothing in.
+
+Changes that people make in a gradebook: points, comments, renames. No history is deleted.
+
+Lock a folder so that only one batch at a time runs in it; the lock ends with its process.
+
+It is SQLite's lock on an empty database, so it works wherever the gradebook works and does not
+block readers.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import difflib
+import hashlib
+import hmac
+import itertools
 import json
+import secrets
 import sqlite3
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from grader.classroom.gradebook.manual_changes import ManualChanges
+from grader.classroom.gradebook.entry import (
+    Adjustment,
+    CheckColumn,
+    Comment,
+    CommonMistake,
+    GradebookEntry,
+    Lateness,
+    LateRule,
+    LessonColumn,
+    PersonalPart,
+    ScoreChange,
+    students_as_json,
+    students_from_json,
+    students_label,
+    time_on_roster,
+)
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.records import students_as_json, students_label
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.gradebook.roster import joined
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import forms_of
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash
-from grader.core.report import Report
+from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import now
 from grader.course.submission import LessonFile, writable
+
+
+class GradebookReader:
+    """An open gradebook, for reading."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
+
+    def entries(self) -> Iterator[GradebookEntry]:
+        for row in self.db.execute(f"{ENTRY} ORDER BY s.name"):
+            yield self._entry(row)
+
+    def entry(self, name: str) -> GradebookEntry:
+        """Return one entry; raise UsageError that names the nearest if there is none."""
+        row = self.db.execute(f"{ENTRY} AND s.name = ?", [name]).fetchone()
+        if row is None and self.is_forgotten(name):
+            raise UsageError(f"{name} is forgotten. To undo this: grade forget OUT {name!r} --undo")
+        if row is None:
+            names = [
+                one
+                for (one,) in self.db.execute(
+                    "SELECT name FROM submissions WHERE forgotten = 0 ORDER BY name"
+                )
+            ]
+            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
+            raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
+        return self._entry(row)
+
+    def is_forgotten(self, name: str) -> bool:
+        query = "SELECT 1 FROM submissions WHERE name = ? AND forgotten = 1"
+        return self.db.execute(query, [name]).fetchone() is not None
+
+    def entry_of(self, called: str) -> GradebookEntry:
+        """Return the entry with that name, or of the student with that name.
+
+        Raise UsageError if several submissions fit, or none.
+        """
+        students = dict(
+            self.db.execute(
+                "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
+            ).fetchall()
+        )
+        if called in students:
+            return self.entry(called)
+        wanted = forms_of(called)
+        theirs = [
+            name
+            for name, those in students.items()
+            if any(wanted & forms_of(one) for one, *_ in json.loads(those))
+        ]
+        if len(theirs) > 1:
+            raise UsageError(
+                f"{called!r} fits several submissions: {', '.join(theirs)}. Name one of them"
+            )
+        return self.entry(theirs[0] if theirs else called)
+
+    def _entry(
+        self, row: tuple[str, str, int, int, str | None, int, str | None, int, str | None, str]
+    ) -> GradebookEntry:
+        name, students, late, missing, problem, fault, report, attempt, handed_in, came_as = row
+        people = students_from_json(students)
+        lateness = self.lateness(people, handed_in)
+        return GradebookEntry(
+            name=name,
+            students=people,
+            report=replace(Report.from_json(json.loads(report)), submission=name)
+            if report
+            else None,
+            problem=problem,
+            fault=bool(fault),
+            missing=missing == 1,
+            late=bool(late) or lateness is not None,
+            attempt=max(attempt, 1),
+            adjustments=self.adjustments(name),
+            comments=self.comments(name),
+            handed_in=handed_in,
+            lateness=lateness,
+            came_as=came_as,
+            history=self.history(name),
+        )
+
+    def history(self, name: str) -> tuple[float, ...]:
+        """Return what each version of a submission earned, in order; of a regraded version, the
+        newest result.
+        """
+        rows = self.db.execute(
+            "SELECT digest, score FROM attempts WHERE submission = ? AND faults = 0 ORDER BY id",
+            [name],
+        ).fetchall()
+        runs = itertools.groupby(rows, key=lambda row: row[0])
+        return tuple([score for _, score in run][-1] for _, run in runs)
+
+    def late_rule(self) -> LateRule | None:
+        (text,) = self.db.execute("SELECT late_rule FROM class").fetchone() or ("",)
+        return LateRule.from_json(json.loads(text)) if text else None
+
+    def lateness(
+        self, students: tuple[StudentIdentity, ...], handed_in: str | None
+    ) -> Lateness | None:
+        """Return how late a submission is by the class's rule, and its students' extensions."""
+        rule = self.late_rule() if handed_in else None
+        if rule is None:
+            return None
+        return rule.lateness(
+            handed_in, [one.details["due"] for one in students if "due" in one.details]
+        )
+
+    def comments(self, name: str) -> tuple[Comment, ...]:
+        """Return a submission's comments: the general ones, then by lesson and line."""
+        rows = self.db.execute(
+            "SELECT id, text, author, made_at, lesson, line, code FROM comments WHERE submission ="
+            " ? AND withdrawn = 0 ORDER BY lesson, line, id",
+            [name],
+        )
+        return tuple(Comment(*row) for row in rows)
+
+    def graded_text(self, name: str, lesson: str) -> str | None:
+        """Return the text of a lesson's file as it was graded; None if there was none."""
+        row = self.db.execute(
+            "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
+            " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
+            [name, lesson],
+        ).fetchone()
+        return row[0] if row else None
+
+    def personal_part(
+        self, name: str, students: tuple[StudentIdentity, ...], handed_in: str | None
+    ) -> PersonalPart:
+        """Return what a submission's page shows beside its report."""
+        return PersonalPart(
+            students_label(students, name),
+            self.adjustments(name),
+            self.comments(name),
+            self.lateness(students, handed_in),
+        )
+
+    def adjustments(self, name: str) -> tuple[Adjustment, ...]:
+        rows = self.db.execute(
+            "SELECT points, reason, author, made_at, lesson FROM adjustments WHERE submission = ?"
+            " ORDER BY id",
+            [name],
+        )
+        return tuple(Adjustment(*row) for row in rows)
+
+    def lessons(self) -> tuple[tuple[str, str, float], ...]:
+        row = self.db.execute("SELECT lessons FROM class").fetchone()
+        return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
+
+    def columns(self) -> tuple[LessonColumn, ...]:
+        """Return the columns; a lesson that nobody handed in has no checks yet."""
+        found: dict[str, list[CheckColumn]] = {}
+        rows = self.db.execute(
+            "SELECT k.lesson, k.id, k.title, k.max_points, k.bonus, k.hidden FROM checks k, class c"
+            " WHERE k.course_hash = c.course_hash AND k.lang = c.lang ORDER BY k.lesson,"
+            " k.position, k.id"
+        )
+        for lesson, check, title, most, bonus, hidden in rows:
+            found.setdefault(lesson, []).append(
+                CheckColumn(check, title, most, bool(bonus), bool(hidden))
+            )
+        columns = []
+        for lesson, title, points in self.lessons():
+            checks = tuple(found.get(lesson, ()))
+            plain = (
+                add_up(check.max_points for check in checks if not check.bonus)
+                if checks
+                else points
+            )
+            columns.append(
+                LessonColumn(
+                    lesson,
+                    title,
+                    plain,
+                    add_up(check.max_points for check in checks if check.bonus),
+                    checks,
+                )
+            )
+        return tuple(columns)
+
+    def changes(self, run: int) -> Iterator[ScoreChange]:
+        rows = self.db.execute(
+            "SELECT s.name, s.current, a.score FROM submissions s JOIN attempts a ON a.id ="
+            " s.current WHERE a.run = ? AND s.forgotten = 0 ORDER BY s.name",
+            [run],
+        )
+        for name, current, new in rows:
+            before = self._before(current, run)
+            if before is not None:
+                old, checks = before[1], tuple(self._changed_checks(before[0], current))
+                if checks or old != new:
+                    yield ScoreChange(name, old, new, checks)
+
+    def _before(self, attempt: int, run: int) -> tuple[int, float] | None:
+        row = self.db.execute(
+            "SELECT b.id, b.run, b.score FROM attempts a JOIN attempts b ON b.id = a.replaced WHERE"
+            " a.id = ?",
+            [attempt],
+        )
+        found = row.fetchone()
+        if found is None:
+            return None
+        return self._before(found[0], run) if found[1] == run else (found[0], found[2])
+
+    def _changed_checks(self, old: int, new: int) -> Iterator[tuple[str, str | None, str | None]]:
+        before, after = (
+            dict(
+                self.db.execute(
+                    "SELECT check_id, outcome FROM results WHERE attempt = ? ORDER BY check_id",
+                    [attempt],
+                ).fetchall()
+            )
+            for attempt in (old, new)
+        )
+        for check in (*before, *(check for check in after if check not in before)):
+            if before.get(check) != after.get(check):
+                yield check, before.get(check), after.get(check)
+
+    def commonest_mistakes(self, most: int) -> list[CommonMistake]:
+        rows = self.db.execute(
+            "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
+            " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
+            " AND s.forgotten = 0 GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson,"
+            " r.diagnosis LIMIT ?",
+            [most],
+        )
+        return [CommonMistake(*row) for row in rows]
+
+    def passed_over(self) -> list[tuple[str, str]]:
+        """Return the items of the download that were not graded, each with the reason."""
+        return self.db.execute("SELECT entry, reason FROM passed_over ORDER BY rowid").fetchall()
+
+    def handed_in(self) -> set[str]:
+        return {lesson for (lesson,) in self.db.execute("SELECT DISTINCT lesson FROM files")}
+
+    def texts(self, lesson: str) -> Iterator[tuple[str, str, str]]:
+        """Yield (submission, path, text) of each graded file of a lesson, by submission name."""
+        yield from self.db.execute(
+            "SELECT s.name, f.path, f.text FROM submissions s JOIN attempts a ON a.id = s.current"
+            " JOIN files f ON f.digest = a.digest AND f.lesson = ? WHERE f.problem IS NULL"
+            " AND s.forgotten = 0 ORDER BY s.name",
+            [lesson],
+        )
+
+
+ENTRY = """
+SELECT s.name, s.students, s.late, s.missing, s.problem, s.fault, a.report,
+    (SELECT count(*) FROM attempts e WHERE e.submission = s.name AND e.id <= s.current),
+    s.handed_in, s.came_as
+FROM submissions s LEFT JOIN attempts a ON a.id = s.current
+WHERE s.forgotten = 0
+"""
+
+
+class ClassTables(GradebookReader):
+    """The tables about the class, for reading and writing."""
+
+    def seed_of(self, run: int) -> int:
+        """Return the seed of all submissions of a run: 32 bits of HMAC-SHA256(class secret, run's
+        number).
+        """
+        (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
+        return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
+
+    def set_secret(self, seed: int | None) -> None:
+        """Derive the class's secret from a seed; without one, draw it if there is none yet.
+
+        A new secret belongs to the runs from now on: earlier ones are neither continued nor reused.
+        """
+        with transaction(self.db) as db:
+            if seed is not None:
+                secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
+                    " = excluded.secret, first_run = (SELECT coalesce(max(id), 0) + 1 FROM runs)"
+                    " WHERE secret != excluded.secret",
+                    [secret],
+                )
+            else:
+                db.execute(
+                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING",
+                    [secrets.token_bytes(32)],
+                )
+
+    def set_class(self, values: Mapping[str, str]) -> None:
+        """Store facts about the class: columns of the table ``class``, by name."""
+        with transaction(self.db) as db:
+            for column, value in values.items():
+                db.execute(f"UPDATE class SET {column} = ?", [value])
+
+    def about(self, column: str) -> str:
+        return str(self.db.execute(f"SELECT {column} FROM class").fetchone()[0])
+
+    def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM passed_over")
+            db.executemany(
+                "INSERT INTO passed_over VALUES (?, ?)",
+                [(writable(entry), writable(reason)) for entry, reason in passed],
+            )
+
+    def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM roster")
+            db.executemany(
+                "INSERT INTO roster VALUES (?, ?, ?, ?)",
+                [
+                    (line, one.name, json.dumps(one.ids), json.dumps(one.details))
+                    for line, one in students
+                ],
+            )
+
+    def roster(self) -> list[tuple[int, StudentIdentity]]:
+        return [
+            (line, StudentIdentity(name, json.loads(ids), json.loads(details)))
+            for line, name, ids, details in self.db.execute("SELECT * FROM roster ORDER BY line")
+        ]
+
+    def all_names(self) -> set[str]:
+        """Return the names of all lines, those without a submission included."""
+        rows = self.db.execute("SELECT name FROM submissions WHERE forgotten = 0")
+        return {name for (name,) in rows}
+
+    def names(self) -> set[str]:
+        return {
+            name
+            for (name,) in self.db.execute(
+                "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
+            )
+        }
+
+    def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
+        """Replace the rows of students without a submission.
+
+        Each is the row's name, the student, and a problem if it is not certain that they have none.
+        """
+        with transaction(self.db) as db:
+            db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
+            db.executemany(
+                "INSERT OR IGNORE INTO submissions (name, students, missing, problem) VALUES (?, ?,"
+                " ?, ?)",
+                [
+                    (name, students_as_json((student,)), 2 if problem else 1, problem)
+                    for name, student, problem in absent
+                ],
+            )
+
+
+NAMED_TABLES = ("attempts", "adjustments", "comments")
+"""Tables whose rows belong to a submission by its name."""
+STATE = ("students", "current", "problem", "fault", "missing", "late", "handed_in", "came_as")
+"""Columns of ``submissions`` that say what was handed in, and by whom."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrailEntry:
+    """A line of the audit trail: what was done to a submission, when, by whom, and whether it was
+    undone.
+    """
+
+    number: int
+    action: str
+    submission: str
+    detail: dict[str, Any]
+    author: str
+    made_at: str
+    undone: bool
+
+
+class ManualChanges(ClassTables):
+    """The tables of changes that people make by hand."""
+
+    def adjust(self, name: str, adjustment: Adjustment) -> None:
+        with transaction(self.db) as db:
+            fields = (
+                adjustment.lesson,
+                adjustment.points,
+                adjustment.reason,
+                adjustment.author,
+                adjustment.made_at,
+            )
+            query = (
+                "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at)"
+                " VALUES (?, ?, ?, ?, ?, ?)"
+            )
+            db.execute(query, [name, *fields])
+
+    def comment(self, name: str, comment: Comment) -> bool:
+        """Store a comment unless it is there already; return whether it was stored.
+
+        The comment's own number is ignored: the database assigns one.
+        """
+        fields = {
+            "submission": name,
+            "lesson": comment.lesson,
+            "line": comment.line,
+            "text": comment.text,
+        }
+        with transaction(self.db) as db:
+            there = " AND ".join(f"{field} IS ?" for field in fields)
+            query = f"SELECT 1 FROM comments WHERE withdrawn = 0 AND {there}"
+            if db.execute(query, [*fields.values()]).fetchone():
+                return False
+            fields |= {"code": comment.code, "author": comment.author, "made_at": comment.made_at}
+            db.execute(
+                f"INSERT INTO comments ({', '.join(fields)}) VALUES"
+                f" ({', '.join('?' * len(fields))})",
+                [*fields.values()],
+            )
+        return True
+
+    def withdraw(self, name: str, number: int) -> None:
+        """Withdraw a comment; it stays in the file. Raise UsageError for an unknown number."""
+        with transaction(self.db) as db:
+            done = db.execute(
+                "UPDATE comments SET withdrawn = 1 WHERE id = ? AND submission = ? AND"
+                " withdrawn = 0",
+                [number, name],
+            )
+            if not done.rowcount:
+                raise UsageError(
+                    f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
+                )
+
+    def forget(self, name: str, author: str, made_at: str) -> None:
+        """Leave a submission out of all tables and exports; its history stays in the file."""
+        with transaction(self.db) as db:
+            db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
+            self._note(db, "forget", name, {}, author, made_at)
+
+    def rename(self, old: str, new: str, author: str, made_at: str) -> None:
+        """Give a submission's history to another name, which may be in the gradebook already.
+
+        If both names have a counting attempt, the newer one counts from now on. A student of the
+        roster who has handed in nothing gets the submission as it is.
+        """
+        with transaction(self.db) as db:
+            kept = self._row(db, new)
+            gone = self._row(db, old)
+            assert gone is not None
+            moved = {
+                table: [
+                    one
+                    for (one,) in db.execute(
+                        f"SELECT id FROM {table} WHERE submission = ? ORDER BY id", [old]
+                    )
+                ]
+                for table in NAMED_TABLES
+            }
+            if kept is None:
+                self._insert(db, {**gone, "name": new})
+            elif kept["missing"]:
+                people = joined(*(students_from_json(one["students"]) for one in (gone, kept)))
+                handed_in = gone["handed_in"] or time_on_roster(people)
+                changed = {"students": students_as_json(people), "handed_in": handed_in}
+                self._set_state(db, new, {**gone, **changed})
+            elif (gone["current"] or 0) > (kept["current"] or 0):
+                self._set_state(db, new, {**gone, "students": kept["students"]})
+            for table in NAMED_TABLES:
+                db.execute(f"UPDATE {table} SET submission = ? WHERE submission = ?", [new, old])
+            db.execute("DELETE FROM submissions WHERE name = ?", [old])
+            self._note(
+                db,
+                "rename",
+                new,
+                {"old": old, "moved": moved, "gone": gone, "kept": kept},
+                author,
+                made_at,
+            )
+
+    def undo(self, name: str) -> TrailEntry:
+        """Undo the newest forget or rename of a submission that was not undone; return it.
+
+        Raise UsageError if there is none.
+        """
+        entries = [one for one in self.trail() if one.submission == name and not one.undone]
+        if not entries:
+            raise UsageError(
+                f"{name} was neither forgotten nor renamed, so there is nothing to undo"
+            )
+        entry = entries[-1]
+        later = [one for one in self.renames() if one.detail["old"] == name]
+        if entry.action == "rename" and later and later[-1].number > entry.number:
+            raise UsageError(
+                f"{name} was renamed again, to {later[-1].submission}. Undo that first"
+            )
+        with transaction(self.db) as db:
+            if entry.action == "forget":
+                db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
+            else:
+                self._undo_rename(db, entry)
+            db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [entry.number])
+        return entry
+
+    def _undo_rename(self, db: sqlite3.Connection, entry: TrailEntry) -> None:
+        old, moved, gone, kept = (entry.detail[key] for key in ("old", "moved", "gone", "kept"))
+        if self._row(db, old) is not None:
+            raise UsageError(
+                f"The gradebook has another submission {old}, so the name is taken. Forget or"
+                " rename that one first"
+            )
+        self._insert(db, gone)
+        for table in NAMED_TABLES:
+            db.executemany(
+                f"UPDATE {table} SET submission = ? WHERE id = ?",
+                [(old, number) for number in moved[table]],
+            )
+        left = db.execute("SELECT max(id) FROM attempts WHERE submission = ?", [entry.submission])
+        (newest,) = left.fetchone()
+        if kept is None and newest is None:
+            db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
+        elif (self._row(db, entry.submission) or {}).get("current") in [None, *moved["attempts"]]:
+            was = kept or {"problem": None, "fault": 0, "missing": 0}
+            self._set_state(db, entry.submission, {**was, "current": newest})
+
+    def renames(self) -> list[TrailEntry]:
+        """Return the renames that were not undone, oldest first."""
+        return [one for one in self.trail() if one.action == "rename" and not one.undone]
+
+    def new_names(self) -> dict[str, str]:
+        """Return the present name of each submission that was renamed, by its old names."""
+        names: dict[str, str] = {}
+        for entry in self.renames():
+            old, new = entry.detail["old"], entry.submission
+            names = {first: new if last == old else last for first, last in names.items()}
+            names[old] = new
+        return names
+
+    def trail(self) -> list[TrailEntry]:
+        rows = self.db.execute(
+            "SELECT id, deed, submission, detail, author, made_at, undone FROM trail ORDER BY id"
+        )
+        return [
+            TrailEntry(number, action, name, json.loads(detail), author, made_at, bool(undone))
+            for number, action, name, detail, author, made_at, undone in rows
+        ]
+
+    @staticmethod
+    def _row(db: sqlite3.Connection, name: str) -> dict[str, Any] | None:
+        found = db.execute("SELECT * FROM submissions WHERE name = ?", [name])
+        row = found.fetchone()
+        return row and dict(zip((one[0] for one in found.description), row, strict=True))
+
+    @staticmethod
+    def _set_state(db: sqlite3.Connection, name: str, row: dict[str, Any]) -> None:
+        """Give a line what ``row`` has of the columns that say what was handed in."""
+        fields = [field for field in STATE if field in row]
+        db.execute(
+            f"UPDATE submissions SET {', '.join(f'{field} = ?' for field in fields)} WHERE name"
+            " = ?",
+            [*(row[field] for field in fields), name],
+        )
+
+    @staticmethod
+    def _insert(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+        db.execute(
+            f"INSERT INTO submissions ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
+            [*row.values()],
+        )
+
+    @staticmethod
+    def _note(
+        db: sqlite3.Connection,
+        action: str,
+        name: str,
+        detail: dict[str, Any],
+        author: str,
+        made_at: str,
+    ) -> None:
+        db.execute(
+            "INSERT INTO trail (deed, submission, detail, author, made_at) VALUES (?, ?, ?, ?, ?)",
+            [action, name, json.dumps(detail), author, made_at],
+        )
+
 
 DATABASE = "grades.sqlite"
 
@@ -287,3 +897,30 @@ class Gradebook(ManualChanges):
                 if c.id != f"{lesson}.grader"
             ],
         )
+
+
+LOCK = "grades.lock"
+
+
+@contextlib.contextmanager
+def batch_lock(out: Path) -> Iterator[None]:
+    """Hold the lock of a folder, and create the folder if
+    needed; raise UsageError if it is taken.
+    """
+    path = out / LOCK
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(path, timeout=0, isolation_level=None)
+    except (sqlite3.Error, OSError) as error:
+        raise refusal(path, error) from None
+    with contextlib.closing(db):
+        try:
+            db.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise UsageError(
+                    f"Another grade command is using {out}. Wait until it is done, or name another"
+                    " folder with --out"
+                ) from None
+            raise refusal(path, error) from None
+        yield

@@ -11,13 +11,15 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from grader.classroom.imports.entries import Entry, Kind
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
+    StudentIdentity,
     is_useful,
     is_zip,
     names_a_lesson,
@@ -25,7 +27,6 @@ from grader.classroom.imports.layout import (
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import StudentIdentity
 
 ANONYMOUS = r"(?P<late_anon>LATE_)?anon_(?P<anon>[A-Za-z0-9]+)(?P<late_too>_LATE)?"
 NAMED = r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)"

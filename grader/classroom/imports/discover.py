@@ -11,16 +11,22 @@ from pathlib import Path
 from typing import TypeVar
 
 from grader.classroom.imports import canvas, github, gradescope, moodle, plain
-from grader.classroom.imports.entries import Entry, Kind, folder_items, visible, zip_items
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
+    ClassImport,
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     SortedEntries,
+    StudentIdentity,
+    Submission,
+    folder_items,
     is_zip,
+    visible,
+    zip_items,
 )
 from grader.classroom.imports.names import unique_names
-from grader.classroom.imports.records import ClassImport, StudentIdentity, Submission
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, open_zip
 from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_leaves, writable

@@ -12,17 +12,18 @@ import itertools
 import re
 from collections.abc import Callable
 
-from grader.classroom.imports.entries import Entry, Kind
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
+    StudentIdentity,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import StudentIdentity
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
 """The end of the name of the folder around the clones, after the assignment's name."""

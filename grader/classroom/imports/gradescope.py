@@ -10,17 +10,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from grader.classroom.imports.entries import Entry, Kind
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
+    StudentIdentity,
     why_not,
 )
 from grader.classroom.imports.names import name_list, readable
-from grader.classroom.imports.records import StudentIdentity
 from grader.core.errors import SubmissionError
 from grader.core.text import as_utc
 

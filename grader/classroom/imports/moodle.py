@@ -11,19 +11,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from grader.classroom.imports.entries import Entry, Kind
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
+    StudentIdentity,
     is_useful,
     together,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import StudentIdentity
 
 ENTRY = re.compile(
     r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?",

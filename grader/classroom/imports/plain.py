@@ -11,20 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath
 
-from grader.classroom.imports.entries import Entry, Kind
-from grader.classroom.imports.layout import (
+from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
+    Entry,
+    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
+    StudentIdentity,
     is_zip,
     stem,
     together,
     why_not,
 )
 from grader.classroom.imports.names import readable
-from grader.classroom.imports.records import StudentIdentity
 from grader.course.submission import meant_name
 
 GRADEBOOK = "grades.sqlite"

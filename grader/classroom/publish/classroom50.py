@@ -25,15 +25,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.classroom.publish import CLASSROOM50_MAIN
-from grader.classroom.publish.autograder_files import (
+from grader.classroom.publish.classroom50_start import PAGE
+from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
+    CPU_INDEX,
     SETTINGS,
     as_json,
     autograder_files,
     refuse_bundle,
+    torch_requirement,
 )
-from grader.classroom.publish.classroom50_start import PAGE
-from grader.classroom.publish.engine_files import CPU_INDEX, torch_requirement
 from grader.classroom.publish.release import released_points, write_release
 from grader.core.errors import UsageError
 from grader.core.files import PACKAGE

@@ -24,11 +24,11 @@ from grader.classroom.exports.classroom50 import (
     status_line,
     status_of,
 )
+from grader.classroom.exports.common import withheld
 from grader.classroom.exports.gradescope import as_bytes
-from grader.classroom.gradebook.records import PersonalPart
+from grader.classroom.gradebook.entry import PersonalPart
 from grader.classroom.publish.classroom50_start import BODY, OUTPUTS, PAGE, RESULT
-from grader.classroom.publish.unattended import grade_folder, read_settings
-from grader.classroom.redact import withheld
+from grader.classroom.publish.gradescope_main import grade_folder, read_settings
 from grader.core.errors import EngineFault, ExitCode, GraderError
 from grader.core.i18n import engine_catalogue
 from grader.course.course import load_course

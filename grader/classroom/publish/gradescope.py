@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.classroom.publish import GRADESCOPE_MAIN
-from grader.classroom.publish.autograder_files import (
+from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
     autograder_files,
+    install_torch,
     refuse_bundle,
 )
-from grader.classroom.publish.engine_files import install_torch
 from grader.core.errors import UsageError
 from grader.core.files import render_text
 from grader.course.course import Course, Lesson

@@ -2,19 +2,99 @@
 
 The container has 768 MB, half a processor and ten minutes, so workers get less memory than
 elsewhere. After a grader fault ``results.json`` has no score.
+
+Grade one submission on another system's machine, without anybody watching.
+
+A folder there has settings, engine and course.
 """
 
 from __future__ import annotations
 
+import json
+import secrets
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from grader.classroom.exports.gradescope import as_bytes, results
-from grader.classroom.publish.unattended import grade_folder, read_settings
-from grader.core.errors import ExitCode
-from grader.core.limits import MIB
+from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, SETTINGS
+from grader.core.errors import ExitCode, SubmissionError
+from grader.core.i18n import engine_catalogue
+from grader.core.limits import MIB, Limits
+from grader.core.report import LessonResult
+from grader.course.course import Course, load_course
+from grader.course.files import folder_leaves
+from grader.course.submission import read_leaves
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.text_reader import TextReader
+
+LESSONS_PER_HOST = 5
+"""A fork server keeps each lesson's checks, so it is replaced every few lessons."""
+START_SECONDS = 60
+"""The part of the time that is reserved for starting fork servers."""
+
+
+def read_settings(source: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads((source / SETTINGS).read_text("utf-8"))
+    return settings
+
+
+def grade_folder(
+    source: Path, submission: Path, *, memory_bytes: int | None = None
+) -> GradebookEntry:
+    """Grade the files in ``submission`` with the engine and course of ``source``.
+
+    ``memory_bytes`` is the most that a worker gets. A submission that can't be read becomes an
+    entry with a problem. Grader faults are printed, and an entry with any has no score.
+    """
+    settings = read_settings(source)
+    with ForkServerClient() as host:
+        course = load_course(source / "course")
+        lessons = [course.lesson(name) for name in settings["lessons"]]
+        try:
+            with TextReader() as reader:
+                files = read_leaves(
+                    folder_leaves(submission),
+                    settings["lessons"],
+                    accept_near_names=settings["accept_near_names"],
+                    decode=reader.decode,
+                )
+        except SubmissionError as error:
+            reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
+            return GradebookEntry("submission", (), problem=reason)
+        limits = limits_for(course, len(lessons), memory_bytes)
+        # At random, since students see each result at once and submit again.
+        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
+        done: list[LessonResult] = []
+
+        def replace_host(result: LessonResult) -> None:
+            done.append(result)
+            if len(done) % LESSONS_PER_HOST == 0:
+                host.close()  # the next lesson starts a new one
+
+        report = grade_submission(
+            host, course, lessons, files, terms, name="submission", progress=replace_host
+        )
+    for check in report.grader_faults:
+        print(f"{check.id}\n{check.note or check.message}")
+    return GradebookEntry("submission", (), report)
+
+
+def limits_for(course: Course, lessons: int, memory_bytes: int | None = None) -> Limits:
+    """Return the course's limits, reduced to what the machine has."""
+    share = (AUTOGRADER_SECONDS - START_SECONDS) / max(lessons, 1)
+    limits = course.limits
+    return replace(
+        limits,
+        memory_bytes=min(limits.memory_bytes, memory_bytes or limits.memory_bytes),
+        lesson_seconds=min(limits.lesson_seconds, share),
+        call_seconds=min(limits.call_seconds, share),
+    )
+
 
 MEMORY_BYTES = 256 * MIB
 """A worker's memory, beyond what it shares with the fork server: fork server and judges take up to

@@ -3,34 +3,403 @@
 Each entry is read once. For what several people have in common, only a count and a few names are
 kept. Only the table's rows grow with the class; give ``collect_statistics`` a ``RowsOnDisk`` to
 keep them out of memory.
+
+Item analysis: numbers about checks and scores, as pure functions.
+
+Statistics of a class, which ``collect`` fills while it reads the gradebook.
+
+Keep the rows of the class table on disk, so that memory does not grow with the class.
 """
 
 from __future__ import annotations
 
+import enum
 import itertools
+import json
+import math
+import statistics
+import tempfile
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
 
-from grader.classroom.exports.records import load_error, total_points
-from grader.classroom.gradebook.records import CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.statistics.item_analysis import histogram, ranked_pairs
-from grader.classroom.statistics.records import (
-    JUDGED,
-    Changed,
-    CheckFacts,
-    ClassNote,
-    Classroom,
-    LessonFacts,
-    MistakeCount,
-    Row,
-    Rows,
-    State,
-    StudentSummary,
-    Together,
-    UnnamedGroup,
-)  # fmt: skip
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.classroom.exports.common import load_error, total_points
+from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
+
+FEWEST = 10
+"""With fewer answers a correlation is meaningless, so none is returned."""
+TOO_FEW_TO_BLAME = 3
+"""A check that nobody passed may be wrong only if at least this many people tried it."""
+AGAINST = -3.0
+"""A check may be wrong if its correlation with the rest is below this many negative standard
+errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
+Without correlation, the standard error for n answers is 1 / √(n − 1).
+"""
+
+
+@dataclass(slots=True)
+class Moments:
+    """The count of some numbers, their sum, and the sum of their squares."""
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, number: float) -> None:
+        self.count += 1
+        self.total += number
+        self.squares += number * number
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A column of a histogram, from ``low`` to below ``high`` (the last includes it), with its
+    count.
+    """
+
+    low: float
+    high: float
+    count: int
+
+
+def share(part: int, whole: int) -> float | None:
+    """Return a part of a whole, 0 to 1; None if the whole is zero."""
+    return part / whole if whole else None
+
+
+def point_biserial(right: Moments, wrong: Moments) -> float | None:
+    """Return how well a check tells strong from weak: its correlation with the rest, −1 to 1.
+
+    ``right`` and ``wrong`` are the scores *without the check's own points*, which would correlate
+    with themselves (Henrysson 1963, Correction of item-total correlations in item analysis,
+    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s
+    of all n scores it is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories
+    of Mental Test Scores, chapter 15). None if all are right, wrong or alike, or fewer than
+    ``FEWEST``.
+    """
+    count = right.count + wrong.count
+    if count < FEWEST or not right.count or not wrong.count:
+        return None
+    mean = (right.total + wrong.total) / count
+    variance = (right.squares + wrong.squares) / count - mean * mean
+    if variance <= 1e-9 * max(1.0, mean * mean):
+        return None
+    apart = right.total / right.count - wrong.total / wrong.count
+    return max(
+        -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
+    )
+
+
+def doubt(answers: int, passed: int, discrimination: float | None) -> str | None:
+    """Return the reason why a check itself may be wrong, if there is one."""
+    if answers >= TOO_FEW_TO_BLAME and not passed:
+        return f"none of {answers} students passed"
+    if discrimination is not None and discrimination * math.sqrt(answers - 1) < AGAINST:
+        return f"students with better scores get it wrong (discrimination {discrimination:.2f})"
+    return None
+
+
+def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:
+    """Count scores in ``bins`` equal columns from 0 to ``most``; outliers in the end columns."""
+    counts = [0] * bins
+    for score in scores:
+        place = int(bins * score / most) if most > 0 else 0
+        counts[max(0, min(bins - 1, place))] += 1
+    return tuple(
+        Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts)
+    )
+
+
+def ranked_pairs(
+    pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
+) -> list[tuple[int, int, int, float]]:
+    """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
+
+    ``share`` is the Jaccard index (Jaccard 1912); the greatest comes first. ``counts`` has how
+    often each single one occurs.
+    """
+    found = [
+        (one, other, both, both / (counts[one] + counts[other] - both))
+        for (one, other), both in pairs
+        if both >= fewest
+    ]
+    return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))
+
+
+JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
+"""Outcomes of a check that was run and has a verdict."""
+NAMED = 8
+"""How many names are shown beside a mistake."""
+
+
+class State(enum.StrEnum):
+    """A state by which the table of submissions can be filtered."""
+
+    FAULT = "fault"
+    PROBLEM = "problem"
+    MISSING = "missing"
+    INVALID = "invalid"
+    LIMIT = "limit"
+    FLAG = "flag"
+    ADJUSTED = "adjusted"
+    LATE = "late"
+    FULL = "full"
+
+
+@dataclass(frozen=True, slots=True)
+class StudentSummary:
+    """A submission's owner: the unique name, the label, whether there is a report to open."""
+
+    name: str
+    label: str
+    has_report: bool
+
+
+@dataclass(slots=True)
+class People:
+    """The number of people of whom something is true, and the first ``NAMED`` of them."""
+
+    count: int = 0
+    first: list[StudentSummary] = field(default_factory=list)
+    last: StudentSummary | None = None
+
+    def add(self, person: StudentSummary) -> None:
+        """Count a person, but not twice in a row."""
+        if person is not self.last:
+            self.count += 1
+            self.last = person
+            self.first += [person] * (self.count <= NAMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Row(Record):
+    """A line of the table of submissions.
+
+    ``lessons`` are shares of each lesson's points, in the columns' order, None where it was not
+    handed in; ``history`` has what each version earned; ``mistakes`` and ``wrong`` are the numbers
+    of mistakes made and of checks not passed.
+    """
+
+    person: StudentSummary
+    score: float | None
+    """None if a part was not graded, as in grades.csv."""
+    max_score: float
+    bonus: float
+    penalty: float
+    adjusted_by: float
+    history: tuple[float, ...]
+    section: str
+    lessons: tuple[float | None, ...]
+    points: tuple[float | None, ...]
+    states: tuple[State, ...]
+    mistakes: tuple[int, ...]
+    wrong: tuple[int, ...]
+
+
+class Rows(Protocol):
+    """Rows in the order of arrival, which can be read several times; a list is one."""
+
+    def append(self, row: Row, /) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[Row]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ClassNote:
+    """A note on a submission: whose, where, what; ``more`` is for the course's author."""
+
+    person: StudentSummary
+    where: str
+    text: str
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """An adjustment, and whose points it changed."""
+
+    person: StudentSummary
+    adjustment: Adjustment
+
+
+@dataclass(slots=True)
+class CheckFacts:
+    """One check over the class: outcomes, and moments of the scores on everything else.
+
+    ``wrong`` are the people who failed it without a known mistake; ``example`` is the message that
+    one of them got.
+    """
+
+    number: int
+    lesson: str
+    column: CheckColumn
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    right: Moments = field(default_factory=Moments)
+    not_right: Moments = field(default_factory=Moments)
+    wrong: People = field(default_factory=People)
+    example: str = ""
+
+    def add(self, person: StudentSummary, result: CheckResult, rest: float) -> None:
+        """Count a result; ``rest`` is the person's score without this check's points."""
+        self.outcomes[result.outcome] += 1
+        if result.outcome is Outcome.PASSED:
+            self.right.add(rest)
+        elif result.outcome in JUDGED:
+            self.not_right.add(rest)
+            if not result.diagnosis:
+                self.wrong.add(person)
+                self.example = self.example or result.message or ""
+
+    @property
+    def discrimination(self) -> float | None:
+        """How well it tells strong from weak submissions (``point_biserial``)."""
+        return point_biserial(self.right, self.not_right)
+
+    @property
+    def passed(self) -> int:
+        return self.outcomes.get(Outcome.PASSED, 0)
+
+    @property
+    def began(self) -> int:
+        return self.judged + self.outcomes.get(Outcome.SKIPPED, 0)
+
+    @property
+    def judged(self) -> int:
+        return sum(self.outcomes.get(outcome, 0) for outcome in JUDGED)
+
+    @property
+    def passed_share(self) -> float | None:
+        return share(self.passed, self.began)
+
+    @property
+    def difficulty(self) -> float | None:
+        """The share of those for whom it was run who got it wrong: 0 nobody, 1 everybody."""
+        return share(self.judged - self.passed, self.judged)
+
+    @property
+    def doubt(self) -> str | None:
+        """The reason why the check itself may be wrong, if there is one."""
+        return doubt(self.judged, self.passed, self.discrimination)
+
+
+@dataclass(slots=True)
+class MistakeCount:
+    """How often a mistake was made; ``evidence`` is an example from ``check``."""
+
+    number: int
+    id: str
+    lesson: str
+    title: str
+    check: str
+    evidence: str
+    people: People = field(default_factory=People)
+
+
+@dataclass(slots=True)
+class UnnamedGroup:
+    """Unnamed wrong answers that fail alike: who gave them, and what one of them did. ``signature``
+    is what ``grade name`` calls the group.
+    """
+
+    signature: str
+    lesson: str
+    function: str
+    example: CheckResult
+    people: People = field(default_factory=People)
+    code: str = ""
+
+    @property
+    def first(self) -> StudentSummary:
+        return self.people.first[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Two mistakes that the same people made.
+
+    ``both`` is their number, ``share`` the share of these among all who made either mistake.
+    """
+
+    one: MistakeCount
+    other: MistakeCount
+    both: int
+    share: float
+
+
+@dataclass(slots=True)
+class LessonFacts:
+    """One lesson's statistics: statuses, scores, times, checks, and mistakes by frequency."""
+
+    id: str
+    title: str
+    max_score: float
+    statuses: Counter[LessonStatus] = field(default_factory=Counter)
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    seconds: array[float] = field(default_factory=lambda: array("d"))
+    by_id: dict[str, CheckFacts] = field(default_factory=dict)
+    mistakes: list[MistakeCount] = field(default_factory=list)
+
+    @property
+    def checks(self) -> tuple[CheckFacts, ...]:
+        return tuple(self.by_id.values())
+
+    @property
+    def bins(self) -> tuple[Bin, ...]:
+        return histogram(self.scores, self.max_score)
+
+    @property
+    def median_seconds(self) -> float | None:
+        return statistics.median(self.seconds) if self.seconds else None
+
+    @property
+    def longest_seconds(self) -> float | None:
+        return max(self.seconds, default=None)
+
+    @property
+    def began(self) -> int:
+        return self.statuses.get(LessonStatus.PASSED, 0) + self.statuses.get(LessonStatus.FAILED, 0)
+
+    @property
+    def complete_share(self) -> float | None:
+        return share(self.statuses.get(LessonStatus.PASSED, 0), self.began)
+
+
+@dataclass(slots=True)
+class Classroom:
+    """A class. ``scores`` has only those of submissions that were judged completely."""
+
+    rows: Rows
+    courses: dict[str, None] = field(default_factory=dict)
+    max_score: float = 0.0
+    scores: array[float] = field(default_factory=lambda: array("d"))
+    bins: tuple[Bin, ...] = ()
+    lessons: list[LessonFacts] = field(default_factory=list)
+    mistakes: list[MistakeCount] = field(default_factory=list)
+    together: list[Together] = field(default_factory=list)
+    groups: list[UnnamedGroup] = field(default_factory=list)
+    faults: list[ClassNote] = field(default_factory=list)
+    problems: list[ClassNote] = field(default_factory=list)
+    missing: list[StudentSummary] = field(default_factory=list)
+    limits: list[ClassNote] = field(default_factory=list)
+    flags: list[ClassNote] = field(default_factory=list)
+    adjustments: list[Changed] = field(default_factory=list)
+    sections: dict[str, array[float]] = field(default_factory=dict)
+    """The scores by section, as in ``scores``."""
+    again: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
+    """The points of the first and the last version, of those who handed in more than one."""
+    unconfined: int = 0
+    """How many were judged without at least one of the sandbox's guarantees."""
+
+    @property
+    def doubtful(self) -> tuple[CheckFacts, ...]:
+        return tuple(check for lesson in self.lessons for check in lesson.checks if check.doubt)
+
 
 BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
 FEWEST_TOGETHER = 3
@@ -247,3 +616,33 @@ class _Collector:
         room.sections = dict(sorted(room.sections.items()))
         room.bins = histogram(room.scores, room.max_score)
         return room
+
+
+class RowsOnDisk:
+    """Rows in an unnamed file, one line of JSON each; the file is gone when it is closed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed by close
+        self._count = 0
+
+    def __enter__(self) -> RowsOnDisk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def append(self, row: Row, /) -> None:
+        self._file.seek(0, 2)
+        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        place = 0
+        for _ in range(self._count):
+            self._file.seek(place)
+            line = self._file.readline()
+            place += len(line)
+            yield Row.from_json(json.loads(line))

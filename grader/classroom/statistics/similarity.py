@@ -6,6 +6,8 @@ fingerprinting) of code without names, imports, comments and layout, made by cop
 stub, of known right answers and of many in the class does not count. Every fingerprint is kept (a
 window of one), so results are reproducible. copydetect is an optional dependency because it depends
 on matplotlib.
+
+The page of submissions that share code, side by side, with the shared parts marked.
 """
 
 from __future__ import annotations
@@ -16,11 +18,13 @@ import itertools
 import keyword
 import tokenize
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from grader.classroom.statistics.class_page import percent
 from grader.core.errors import UsageError
+from grader.render.page import environment, inlined, style_hash
 
 Thing = TypeVar("Thing")
 NOISE = 25
@@ -240,3 +244,36 @@ def in_pieces(text: str, slices: Any) -> tuple[tuple[str, bool], ...]:
             position = end
     pieces.append((text[position:], False))
     return tuple(piece for piece in pieces if piece[0])
+
+
+SHOWN = 200
+"""How many pairs the page has. More pairs would not be read, and mean that the threshold is too
+low.
+"""
+
+
+def render_similar(
+    pairs: Sequence[Pair],
+    labels: Mapping[str, str],
+    *,
+    compared: int,
+    threshold: float,
+    earlier: str | None = None,
+) -> str:
+    """Render the page; ``labels`` are this class's names, ``earlier`` is the other class's name."""
+    sheet = inlined("theme.css", "similar.css")
+    return (
+        environment()
+        .get_template("similar.html")
+        .render(
+            pairs=pairs[:SHOWN],
+            more=max(0, len(pairs) - SHOWN),
+            labels=labels,
+            compared=compared,
+            threshold=threshold,
+            earlier=earlier,
+            percent=percent,
+            style=sheet,
+            style_hash=style_hash(sheet),
+        )
+    )

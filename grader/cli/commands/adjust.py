@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from grader.classroom.batch.outputs import rewrite_page, write_outputs
-from grader.classroom.exports.records import total_points
-from grader.classroom.gradebook.lock import batch_lock
-from grader.classroom.gradebook.records import Adjustment, GradebookEntry
-from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.batch import rewrite_page, write_outputs
+from grader.classroom.exports.common import total_points
+from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
+from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError

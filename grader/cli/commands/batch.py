@@ -15,19 +15,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from grader.classroom.batch.dask_client import cluster_slots, connected, grade_in_cluster
-from grader.classroom.batch.outputs import write_outputs
-from grader.classroom.batch.records import BatchPlan, Graded
-from grader.classroom.batch.regrade import lesson_of
-from grader.classroom.batch.run import run_batch
-from grader.classroom.gradebook.lateness import read_rule
-from grader.classroom.gradebook.lock import batch_lock
-from grader.classroom.gradebook.matching import MatchedStudents, match
-from grader.classroom.gradebook.roster import Roster, read_roster
-from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.batch import BatchPlan, Graded, lesson_of, run_batch, write_outputs
+from grader.classroom.cluster import cluster_slots, connected, grade_in_cluster
+from grader.classroom.gradebook.entry import read_rule
+from grader.classroom.gradebook.roster import MatchedStudents, Roster, match, read_roster
+from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
+from grader.classroom.imports.entries import ClassImport
 from grader.classroom.imports.names import name_list
-from grader.classroom.imports.records import ClassImport
 from grader.cli.commands.batch_summary import Summary, listing
 from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import grading_progress
@@ -38,9 +33,8 @@ from grader.course.course import Course
 from grader.course.submission import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings
+from grader.runtime.grading import Settings, grade_and_repair
 from grader.runtime.pool import HostPool
-from grader.runtime.repairs import grade_and_repair
 from grader.runtime.text_reader import TextReader
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.classroom.batch.records import BatchPlan, BatchResult
-from grader.classroom.batch.regrade import lesson_of
-from grader.classroom.exports.records import total_points
-from grader.classroom.gradebook.records import GradebookEntry, ScoreChange
+from grader.classroom.batch import BatchPlan, BatchResult, lesson_of
+from grader.classroom.exports.common import total_points
+from grader.classroom.gradebook.entry import GradebookEntry, ScoreChange
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
 from grader.cli.commands.plain_table import plain_table

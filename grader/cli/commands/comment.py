@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.batch.outputs import rewrite_page, write_outputs
-from grader.classroom.gradebook.csv_rows import csv_rows
-from grader.classroom.gradebook.lock import batch_lock
-from grader.classroom.gradebook.records import Comment
-from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.batch import rewrite_page, write_outputs
+from grader.classroom.gradebook.entry import Comment
+from grader.classroom.gradebook.roster import csv_rows
+from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError

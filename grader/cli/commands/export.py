@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
+from grader.classroom.exports.common import ExportNote, ExportRequest
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import ExportNote, ExportRequest
-from grader.classroom.gradebook.records import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
 from grader.core.errors import UsageError

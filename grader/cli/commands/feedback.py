@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from grader.classroom.batch.outputs import output, page_path, rewrite_page
+from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import feedback
-from grader.classroom.exports.records import ExportNote, ExportRequest, Piece
-from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
+from grader.classroom.gradebook.entry import GradebookEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
 from grader.core.text import counted

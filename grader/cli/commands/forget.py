@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.classroom.batch.outputs import page_path, rewrite_page, write_outputs
-from grader.classroom.gradebook.lock import batch_lock
-from grader.classroom.gradebook.store import Gradebook
+from grader.classroom.batch import page_path, rewrite_page, write_outputs
+from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import unique_names
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table

@@ -6,10 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from grader.classroom.gradebook.lock import batch_lock
-from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.statistics.collect import collect_statistics
-from grader.classroom.statistics.records import UnnamedGroup
+from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.text import counted

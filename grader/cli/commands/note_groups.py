@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 
-from grader.classroom.exports.records import ExportNote
+from grader.classroom.exports.common import ExportNote
 from grader.classroom.imports.names import name_list
 from grader.core.text import clean
 

@@ -19,8 +19,7 @@ from grader.course.course import Course
 from grader.course.progress import Progress
 from grader.render.terminal import INDENT, wrong_expression_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings
-from grader.runtime.repairs import repaired
+from grader.runtime.grading import Settings, repaired
 
 
 def show_repairs(

@@ -13,10 +13,17 @@ from typing import TypeVar
 from rich.console import Console
 from rich.text import Text as Line
 
-from grader.classroom.batch.outputs import output
+from grader.classroom.batch import output
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.statistics.similar_page import render_similar
-from grader.classroom.statistics.similarity import Pair, Side, Text, library, rank, similar_pairs
+from grader.classroom.statistics.similarity import (
+    Pair,
+    Side,
+    Text,
+    library,
+    rank,
+    render_similar,
+    similar_pairs,
+)
 from grader.cli.commands.plain_table import plain_table
 from grader.cli.commands.progress_bar import Meter
 from grader.core.errors import UsageError

@@ -18,8 +18,7 @@ from grader.course.course import Course
 from grader.course.stubs import stub_of
 from grader.render.terminal import make_console
 from grader.runtime.grading import Settings
-from grader.verify.internals import missing_internals
-from grader.verify.verify import VerifyResult
+from grader.verify.verify import VerifyResult, missing_internals
 from grader.verify.verify import verify as run_verification
 
 

@@ -3,33 +3,479 @@
 The donors are the solution and the accepted answers. Each gets the student's variable names and is
 aligned with the student's definition. Where they differ, the donor's code is tried: at one place,
 then at two or three together. Edits from a more similar donor are more plausible.
+
+Find where two definitions differ, by aligning their trees for the fewest and smallest parts.
+
+Statements are aligned like the lines of a diff, expressions node by node. Adjacent statements
+without a partner form one difference.
+
+Rename the variables of one definition to those that hold the same values in another.
+
+Replace a variable that is read once by its value.
+
+Some people name intermediate results and others do not; without the names, two answers are easier
+to align. Nodes keep their positions in the text, so a difference is still reported where it was
+written.
+
+Make the small edits of a student's own code that may repair it, most plausible first.
+
+An edit replaces a range of the text and leaves every other character as it is. ``edits_in`` makes
+them from the syntax tree and never runs the code. Only ``donors`` bring in parts of right answers.
 """
 
 from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import functools
 import itertools
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from grader.core.messages import LessonSpec
-from grader.course.lesson_texts import read_catalogue
-from grader.course.source import DEFINING, Source, defined_names, imported
+from grader.course.lesson_texts import RepairPattern, read_catalogue
+from grader.course.source import (
+    DEFINING,
+    FUNCTIONS,
+    Source,
+    arguments_of,
+    bound_names,
+    defined_names,
+    imported,
+    is_docstring,
+)
 from grader.course.stubs import compose, without_markers
-from grader.judge.repair.alignment import Difference, Unit, compare, size
-from grader.judge.repair.edits import Change, Edit
-from grader.judge.repair.effects import idle_variables, names_in
-from grader.judge.repair.inlining import inlined
-from grader.judge.repair.renaming import renamed
-from grader.judge.repair.replacements import LIKELY, POSSIBLE, UNLIKELY
-from grader.judge.repair.text_ranges import TextRanges
+from grader.judge.repair.edits import (
+    LESSONS_OWN,
+    LIKELY,
+    POSSIBLE,
+    UNLIKELY,
+    Change,
+    Edit,
+    Replacement,
+    TextRanges,
+    idle_variables,
+    is_number,
+    names_in,
+    of_expression,
+    parsed,
+    rewritten,
+    statement_edits,
+)
+
+IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+ATOMIC = (ast.JoinedStr,)
+"""Python 3.11 does not know the positions of an f-string's parts."""
+
+
+def size(node: ast.AST) -> int:
+    """Return how many nodes a tree has, not counting the contexts of names."""
+    return sum(not isinstance(one, ast.expr_context) for one in ast.walk(node))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Difference:
+    """``mine`` is to become ``theirs``: one expression, or consecutive statements.
+
+    If ``mine`` is empty, statements are missing between ``after`` and ``before``.
+    """
+
+    mine: tuple[ast.AST, ...]
+    theirs: tuple[ast.AST, ...]
+    after: ast.stmt | None = None
+    before: ast.stmt | None = None
+
+    @property
+    def cost(self) -> int:
+        return sum(map(size, self.mine)) + sum(map(size, self.theirs))
+
+    @property
+    def adds_a_step(self) -> bool:
+        """Return whether the new expression contains the old one and does something with it."""
+        if len(self.mine) != 1 or not isinstance(self.mine[0], ast.expr):
+            return False
+        dumped = ast.dump(self.mine[0])
+        return any(ast.dump(one) == dumped for one in ast.walk(self.theirs[0]))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """The differences in one statement: in ``parts``, or as a
+    ``whole`` that contains all of them.
+    """
+
+    parts: tuple[Difference, ...]
+    whole: Difference
+
+    @cached_property
+    def cost(self) -> int:
+        return min(self.whole.cost, sum(part.cost for part in self.parts))
+
+
+def _one(mine: ast.AST, theirs: ast.AST) -> Unit:
+    whole = Difference((mine,), (theirs,))
+    return Unit((whole,), whole)
+
+
+def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
+    """Return the differences between two definitions, statements or expressions."""
+    if isinstance(mine, ast.AnnAssign) and mine.value is not None:
+        mine = ast.copy_location(ast.Assign([mine.target], mine.value), mine)
+    if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
+        theirs = ast.copy_location(ast.Assign([theirs.target], theirs.value), theirs)
+    found = _fields(mine, theirs)
+    return [_one(mine, theirs)] if found is None else found
+
+
+def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
+    """Return the differences in two nodes' fields; None if the nodes themselves differ."""
+    if type(mine) is not type(theirs):
+        return None
+    if isinstance(mine, FUNCTIONS):
+        return _functions(mine, theirs)
+    if isinstance(mine, ATOMIC):
+        return [] if ast.dump(mine) == ast.dump(theirs) else None
+    if isinstance(mine, ast.BinOp) and isinstance(mine.op, ast.Add | ast.Mult):
+        return _commutative(mine, theirs)
+    found: list[Unit] = []
+    for name, value in ast.iter_fields(mine):
+        other = getattr(theirs, name, None)
+        if name in IGNORED or (name == "name" and isinstance(mine, ast.ClassDef)):
+            continue
+        units = (
+            _lists(value, other)
+            if isinstance(value, list) and isinstance(other, list)
+            else _values(value, other)
+        )
+        if units is None:
+            return None
+        found += units
+    return _together(mine, theirs, found)
+
+
+def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
+    """Return the differences in defaults, decorators and
+    bodies; parameters are assumed to agree.
+    """
+    assert isinstance(theirs, FUNCTIONS)
+    found = [
+        unit
+        for field in ("defaults", "kw_defaults")
+        for unit in _lists(getattr(mine.args, field), getattr(theirs.args, field)) or ()
+    ]
+    decorators = _lists(list(mine.decorator_list), list(theirs.decorator_list))
+    if decorators is None and not mine.decorator_list:
+        missing = Difference((), tuple(theirs.decorator_list), None, mine)
+        decorators = [Unit((missing,), missing)]
+    return [*found, *(decorators or ()), *align(mine.body, theirs.body)]
+
+
+def _values(mine: object, theirs: object) -> list[Unit] | None:
+    if isinstance(mine, ast.expr) and isinstance(theirs, ast.expr):
+        return compare(mine, theirs)
+    if isinstance(mine, ast.AST) and isinstance(theirs, ast.AST):
+        return _fields(mine, theirs)
+    return [] if type(mine) is type(theirs) and mine == theirs else None
+
+
+def _lists(mine: list[ast.AST], theirs: list[ast.AST]) -> list[Unit] | None:
+    if any(isinstance(one, ast.stmt) for one in (*mine, *theirs)):
+        return align(mine, theirs) if mine and theirs else None
+    if len(mine) != len(theirs):
+        return None
+    found: list[Unit] = []
+    for one, other in zip(mine, theirs, strict=True):
+        units = _values(one, other)
+        if units is None:
+            return None
+        found += units
+    return found
+
+
+def _together(mine: ast.AST, theirs: ast.AST, found: list[Unit]) -> list[Unit]:
+    """Return the units of a node; an expression or a simple statement is a single unit."""
+    if len(found) < 2 or hasattr(mine, "body") or not isinstance(mine, ast.expr | ast.stmt):
+        return found
+    parts = tuple(part for unit in found for part in unit.parts)
+    return [Unit(parts, Difference((mine,), (theirs,)))]
+
+
+def _commutative(mine: ast.BinOp, theirs: ast.AST) -> list[Unit] | None:
+    if not isinstance(theirs, ast.BinOp) or type(theirs.op) is not type(mine.op):
+        return None
+    ways = []
+    for left, right in ((theirs.left, theirs.right), (theirs.right, theirs.left)):
+        units = [*compare(mine.left, left), *compare(mine.right, right)]
+        ways.append(_together(mine, theirs, units))
+    return min(ways, key=lambda units: sum(unit.cost for unit in units))
+
+
+def align(mine: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[Unit]:
+    """Return the differences between two blocks, at the least cost."""
+    rows, columns = (
+        [one for one in block if not (isinstance(one, ast.stmt) and is_docstring(one))]
+        for block in (mine, theirs)
+    )
+    pairs = {
+        (i, j): compare(one, other)
+        for i, one in enumerate(rows)
+        for j, other in enumerate(columns)
+        if _may_match(one, other)
+    }
+    best = _distances(rows, columns, pairs)
+    found: list[Unit] = []
+    i = j = 0
+    gap: tuple[int, int] | None = None
+    while i < len(rows) or j < len(columns):
+        matched = (i, j) in pairs and best[i][j] == best[i + 1][j + 1] + _cost(pairs[i, j])
+        if matched:
+            found += _gap(rows, columns, gap, (i, j))
+            found += pairs[i, j]
+            gap, i, j = None, i + 1, j + 1
+            continue
+        gap = gap or (i, j)
+        if i < len(rows) and best[i][j] == best[i + 1][j] + size(rows[i]):
+            i += 1
+        else:
+            j += 1
+    return [*found, *_gap(rows, columns, gap, (i, j))]
+
+
+def _cost(units: list[Unit]) -> int:
+    return sum(unit.cost for unit in units)
+
+
+def _may_match(mine: ast.AST, theirs: ast.AST) -> bool:
+    kinds = [ast.Assign if isinstance(one, ast.AnnAssign) else type(one) for one in (mine, theirs)]
+    named = isinstance(mine, (*FUNCTIONS, ast.ClassDef))
+    return kinds[0] is kinds[1] and (not named or getattr(mine, "name", "") == theirs.name)  # type: ignore[attr-defined]
+
+
+def _distances(
+    rows: Sequence[ast.AST], columns: Sequence[ast.AST], pairs: dict[tuple[int, int], list[Unit]]
+) -> list[list[int]]:
+    """Return, for each pair of positions, the cost of aligning the rest."""
+    best = [[0] * (len(columns) + 1) for _ in range(len(rows) + 1)]
+    for i in range(len(rows), -1, -1):
+        for j in range(len(columns), -1, -1):
+            ways = []
+            if i < len(rows):
+                ways.append(best[i + 1][j] + size(rows[i]))
+            if j < len(columns):
+                ways.append(best[i][j + 1] + size(columns[j]))
+            if (i, j) in pairs:
+                ways.append(best[i + 1][j + 1] + _cost(pairs[i, j]))
+            best[i][j] = min(ways, default=0)
+    return best
+
+
+def _gap(
+    rows: Sequence[ast.AST],
+    columns: Sequence[ast.AST],
+    start: tuple[int, int] | None,
+    end: tuple[int, int],
+) -> Iterator[Unit]:
+    """Yield the statements without a partner between two pairs of positions, as one difference."""
+    if start is None:
+        return
+    neighbours = [rows[at] if 0 <= at < len(rows) else None for at in (start[0] - 1, end[0])]
+    after, before = (one if isinstance(one, ast.stmt) else None for one in neighbours)
+    whole = Difference(
+        tuple(rows[start[0] : end[0]]), tuple(columns[start[1] : end[1]]), after, before
+    )
+    yield Unit((whole,), whole)
+
+
+ALIKE = 0.25
+"""How similar the uses of two variables must be, from 0 to 1, for the variables to count as the
+same.
+"""
+SAME_NAME = 0.3
+"""How much an equal name adds to the similarity."""
+NAMING_NODES = (*FUNCTIONS, ast.ExceptHandler)
+
+
+def renamed(theirs: ast.stmt, mine: ast.stmt) -> ast.stmt:
+    """Return a copy of ``theirs`` with the variable names of ``mine``; in a class, per method."""
+    theirs = copy.deepcopy(theirs)
+    for other, own in _function_pairs(theirs, mine):
+        names = _names_for(other, own)
+        for node in ast.walk(other):
+            if isinstance(node, ast.Name):
+                node.id = names.get(node.id, node.id)
+            elif isinstance(node, ast.arg):
+                node.arg = names.get(node.arg, node.arg)
+            elif isinstance(node, NAMING_NODES) and node is not other and node.name:
+                node.name = names.get(node.name, node.name)
+            elif isinstance(node, ast.Global | ast.Nonlocal):
+                node.names = [names.get(name, name) for name in node.names]
+    return theirs
+
+
+def _function_pairs(theirs: ast.stmt, mine: ast.stmt) -> Iterator[tuple[Function, Function]]:
+    if isinstance(theirs, FUNCTIONS) and isinstance(mine, FUNCTIONS):
+        yield theirs, mine
+    elif isinstance(theirs, ast.ClassDef) and isinstance(mine, ast.ClassDef):
+        own = {one.name: one for one in mine.body if isinstance(one, FUNCTIONS)}
+        for one in theirs.body:
+            if isinstance(one, FUNCTIONS) and one.name in own:
+                yield one, own[one.name]
+
+
+def _names_for(theirs: Function, mine: Function) -> dict[str, str]:
+    """Return the name in ``mine`` for each variable of ``theirs``."""
+    parameters = [[one.arg for one in arguments_of(function.args)] for function in (theirs, mine)]
+    names = dict(zip(*parameters, strict=False))
+    others, own = uses_of(theirs), uses_of(mine)
+    scored = sorted(
+        (
+            (_alike(uses, own[name]) + SAME_NAME * (name == other), other, name)
+            for other, uses in others.items()
+            for name in own
+            if other not in names and name not in parameters[1]
+        ),
+        key=lambda entry: -entry[0],
+    )
+    for score, other, name in scored:
+        if score >= ALIKE and other not in names and name not in names.values():
+            names[other] = name
+    for other in others:
+        if other not in names and other in own:  # the name has another meaning there
+            names[other] = f"{other}_"
+    return names
+
+
+def uses_of(function: Function) -> dict[str, Counter[object]]:
+    """Return how each variable of a function, nested functions included, is used."""
+    bound = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound.add(node.id)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, NAMING_NODES) and node is not function and node.name:
+            bound.add(node.name)
+    uses: dict[str, Counter[object]] = {name: Counter() for name in bound}
+    for parent in ast.walk(function):
+        for field, child in _children(parent):
+            if isinstance(child, ast.Name) and child.id in uses:
+                uses[child.id][_context(parent, field)] += 1
+        for name, value in _bindings(parent):
+            if name in uses:
+                uses[name].update(_words(value, bound))
+    return uses
+
+
+def _children(parent: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    for field, value in ast.iter_fields(parent):
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, ast.AST):
+                yield field, child
+
+
+def _context(parent: ast.AST, field: str) -> object:
+    match parent:
+        case ast.Attribute(attr=attr):
+            return "attribute", attr
+        case ast.Call(func=ast.Attribute(attr=called) | ast.Name(id=called)):
+            return "argument", called
+        case ast.BinOp(op=op):
+            return "operand", type(op), field
+    return type(parent), field
+
+
+def _bindings(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the names that a statement binds, each with the value that it comes from."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            pass
+        case ast.AnnAssign(target=target, value=ast.expr() as value):
+            targets = [target]
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+            targets = [target]
+        case ast.NamedExpr(target=target, value=value):
+            targets = [target]
+        case ast.FunctionDef(name=name):
+            yield name, node
+            return
+        case _:
+            return
+    for target in targets:
+        for one in ast.walk(target):
+            if isinstance(one, ast.Name):
+                yield one.id, value
+
+
+def _words(value: ast.AST, bound: set[str]) -> Iterator[object]:
+    for node in ast.walk(value):
+        match node:
+            case ast.Attribute(attr=word):
+                yield "made of", word
+            case ast.Name(id=word) if word not in bound:
+                yield "made of", word
+            case ast.Constant(value=word):
+                yield "made of", repr(word)
+            case ast.operator() | ast.expr():
+                yield "made of", type(node)
+
+
+def _alike(one: Counter[object], other: Counter[object]) -> float:
+    return (one & other).total() / max(1, (one | other).total())
+
+
+def inlined(definition: ast.stmt) -> ast.stmt | None:
+    """Return a copy of a definition without variables that are read once; None if it has none."""
+    definition = copy.deepcopy(definition)
+    functions = [one for one in ast.walk(definition) if isinstance(one, FUNCTIONS)]
+    changed = [_inline(one) for one in functions]
+    return definition if any(changed) else None
+
+
+def _inline(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    names = [one for one in ast.walk(function) if isinstance(one, ast.Name)]
+    loads = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
+    stores = Counter(one.id for one in names if not isinstance(one.ctx, ast.Load))
+    once = {name for name in stores if stores[name] == 1 and loads[name] == 1}
+    values: dict[str, ast.expr] = {}
+    for statement in function.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in once:
+                values[name] = value
+    read = _Reader(values)
+    for name in values:
+        values[name] = read.visit(values[name])
+    kept = [one for one in function.body if not _is_one_of(one, values)]
+    if not kept or not values:
+        return False
+    function.body = [read.visit(one) for one in kept]
+    return True
+
+
+def _is_one_of(statement: ast.stmt, values: dict[str, ast.expr]) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name in values
+    return False
+
+
+class _Reader(ast.NodeTransformer):
+    """Replaces names by the values that they stand for."""
+
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self.values = values
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self.values.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
+
 
 NEAREST = 8
-"""How many donors are tried. A donor's number is added to a rank of ``replacements``, so it must be
+"""How many donors are tried. A donor's number is added to a rank of ``edits``, so it must be
 less than 10, the distance between two ranks.
 """
 NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
@@ -248,3 +694,134 @@ def _helpers_used(tree: ast.Module) -> set[str]:
     """Return the functions and classes of a file that something in it uses."""
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     return used & {node.name for node in tree.body if isinstance(node, DEFINING)}
+
+
+MOST_NODES, MOST_CHARACTERS = 1500, 32 << 10
+"""In longer definitions and files no edits are made: there are as many as variables times their
+uses, and the whole file is parsed for each. The longest right answer has half as many nodes.
+"""
+OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
+"""What a tensor does not share with a copy: an edit before it would only hide a mistake."""
+MOST_EQUAL = 4
+"""Of how many equal numbers in a function two are replaced together."""
+
+
+def edits_in(
+    source: Source,
+    name: str,
+    *,
+    sound: Collection[str] = frozenset(),
+    donors: Sequence[Source] = (),
+    patterns: Sequence[RepairPattern] = (),
+) -> Iterator[Edit]:
+    """Yield edits of a function or class and of the definitions in the file that it uses, except
+    ``sound`` ones, whose own checks all pass.
+
+    Yield them in the order in which to try them: by rank, and within a rank, later lines first.
+    Leave out edits that do not change the file or that make it invalid Python.
+    """
+    ranges = TextRanges(source.text)
+    definitions = definitions_of(source, name, sound)
+    found: dict[tuple[Change, ...], Edit] = {}
+    for edit in itertools.chain(
+        donated_edits(source, definitions, donors),
+        *(_edits_of(definition, ranges, patterns) for definition in definitions),
+        *(_of_equal_numbers(definition, ranges) for definition in definitions),
+    ):
+        if edit.changes not in found or edit.rank < found[edit.changes].rank:
+            found[edit.changes] = edit
+    seen = {source.text}
+    for edit in sorted(found.values(), key=lambda edit: (edit.rank, -edit.start)):
+        text = edit.applied(source.text)
+        if text in seen or (after := parsed(text)) is None:
+            continue
+        seen.add(text)
+        if not edit.donated or makes_sense(source.tree, after):
+            yield edit
+
+
+def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
+    """Return a function or class and those of the file that it uses; nothing if they are too long.
+    A constant has no edits, because its value is itself the student's answer.
+    """
+    names = [name, *(one for one in source.names_used(name) if one not in sound)]
+    found = (source.definitions.get(one) for one in dict.fromkeys(names))
+    if not isinstance(source.definitions.get(name), DEFINING):
+        return []
+    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
+    too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
+    return [] if too_long else definitions
+
+
+def _edits_of(
+    definition: ast.stmt, ranges: TextRanges, patterns: Sequence[RepairPattern]
+) -> Iterator[Edit]:
+    for node, names in _nodes(definition, ()):
+        if isinstance(node, ast.expr):
+            own = (rewritten(node, pattern) for pattern in patterns)
+            yield from _of_expression(node, ((LESSONS_OWN, new) for new in own if new), ranges)
+            yield from _of_expression(node, of_expression(node, names), ranges)
+        yield from statement_edits(node, ranges)
+        if isinstance(node, ast.Raise):
+            yield from _of_raised(node, ranges)
+
+
+def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits that replace a number by a variable at two places of a function."""
+    for function, names in _nodes(definition, ()):
+        if not isinstance(function, FUNCTIONS):
+            continue
+        numbers: dict[str, list[tuple[int, int]]] = {}
+        for node, _ in _nodes(function, ()):
+            if is_number(node):
+                numbers.setdefault(ast.dump(node), []).append(ranges.of(node))
+        for places in numbers.values():
+            for pair in itertools.combinations(sorted(places[:MOST_EQUAL]), 2):
+                for name in names:
+                    changes = tuple(Change(start, end, name) for start, end in pair)
+                    yield Edit(changes, POSSIBLE - 1)
+
+
+def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield another class for the exception; its message stays."""
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    if isinstance(raised, ast.Name):
+        yield from _of_expression(raised, of_expression(raised, ()), ranges)
+
+
+def _of_expression(
+    node: ast.expr, replaced: Iterable[Replacement], ranges: TextRanges
+) -> Iterator[Edit]:
+    start, end = ranges.of(node)
+    of_itself = OF_ITSELF.match(ranges.text, end)
+    for rank, new in replaced:
+        if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        text = ast.unparse(new)
+        yield Edit.of(
+            start, end, f"({text})" if isinstance(new, COMPOUND_EXPRESSIONS) else text, rank
+        )
+
+
+def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Sequence[str]]]:
+    """Yield the nodes whose text may be edited, each with the names of its function."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        own = [argument.arg for argument in arguments_of(node.args)]
+        names = list(dict.fromkeys([*own, *sorted(bound_names(node)), *names]))
+    yield node, names
+    if isinstance(node, ast.Raise):
+        return
+    for field, value in ast.iter_fields(node):
+        if field in ("annotation", "returns", "decorator_list", "bases", "type_comment"):
+            continue
+        for child in value if isinstance(value, list) else [value]:
+            # Python 3.11 does not know the positions of an f-string's parts
+            if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
+                continue
+            if isinstance(child, ast.stmt) and is_docstring(child):
+                continue
+            if isinstance(child, ast.expr) and not isinstance(
+                getattr(child, "ctx", ast.Load()), ast.Load
+            ):
+                continue
+            yield from _nodes(child, names)

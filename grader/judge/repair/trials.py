@@ -3,6 +3,10 @@
 Candidates share a worker while only the failed checks run. A candidate that passes them is judged
 again by all checks of its function and all that passed before, from two seeds, each in a new
 worker, so that nothing left by another candidate can help.
+
+Search for the smallest edit after which every check of a function passes.
+
+A session with short deadlines: a candidate may loop forever, and a student is waiting.
 """
 
 from __future__ import annotations
@@ -10,8 +14,10 @@ from __future__ import annotations
 import ast
 import contextlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any
 
 import pytest
 
@@ -19,22 +25,78 @@ from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.messages import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.source import Source
-from grader.judge.check_order import spec_of
-from grader.judge.exception_verdicts import passed
-from grader.judge.pytest_plugin import LessonPlugin
-from grader.judge.random_inputs import RandomInputs
+from grader.judge.checks import spec_of
+from grader.judge.examples import SubmissionRun
+from grader.judge.outcomes import passed
+from grader.judge.plugin import LessonPlugin
+from grader.judge.random_inputs import RandomInputs, Seeds
 from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import WorkerSource
-from grader.judge.repair.donors import donors_of
-from grader.judge.repair.edits import Edit
-from grader.judge.repair.hurried_session import HurriedSession
-from grader.judge.repair.operators import edits_in
-from grader.judge.repair.patterns import patterns_of
-from grader.judge.repair.search import SEARCH_SECONDS, Search, search
-from grader.judge.repair.statements import without_case
-from grader.judge.repair.text_ranges import TextRanges
-from grader.judge.seeds import Seeds
-from grader.judge.submission_run import SubmissionRun
+from grader.judge.remote.workers import WorkerSource
+from grader.judge.repair.donors import donors_of, edits_in
+from grader.judge.repair.edits import Edit, TextRanges, patterns_of, without_case
+from grader.worker.wire.frames import Frame
+
+SEARCH_SECONDS = 5.0
+"""How long a search may take, because a student waits for it; then it reports nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The result of a search: the repair, if there is one and its place is clear, and the number of
+    edits that were tried.
+    """
+
+    edit: Edit | None
+    tried: int
+
+
+def search(
+    edits: Iterable[Edit],
+    repairs: Callable[[Edit], bool],
+    *,
+    seconds: float = SEARCH_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Search:
+    """Try edits rank by rank and return the repair of the first rank that has one.
+
+    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
+    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
+    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
+    """
+    end, tried = clock() + seconds, 0
+    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
+        found: list[Edit] = []
+        for edit in of_rank:
+            if clock() > end:
+                return Search(None, tried)
+            tried += 1
+            if repairs(edit):
+                found.append(edit)
+                if not found[0].related(edit):
+                    return Search(None, tried)
+        if found:
+            smallest = min(found, key=lambda edit: edit.extent)
+            agreed = all(one.related(smallest) for one in found)
+            return Search(smallest if agreed else None, tried)
+    return Search(None, tried)
+
+
+PATIENCE = 2
+"""Several calls in one frame may together take this many times the limit of one call."""
+
+
+class HurriedSession(StudentSession):
+    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
+
+    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
+        return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
+
+    def _extension(self) -> float:
+        return 0.0
+
+    def _where(self, worker: object) -> None:
+        return None
+
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """A candidate's limits in seconds, for one call and in all: an edit can make a loop endless."""

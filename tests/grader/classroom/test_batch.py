@@ -24,10 +24,8 @@ from batch_process import stable_files
 from factories.long_texts import notebook
 
 import grader
-from grader.classroom.batch import outputs
-from grader.classroom.gradebook.lock import batch_lock
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.store import DATABASE, Gradebook
+from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
 from grader.cli.commands.adjust import adjust, list_adjustments
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
@@ -36,8 +34,8 @@ from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, load_course
 from grader.course.stubs import without_markers
-from grader.judge.remote.worker_sources import REFUSED
-from grader.judge.seeds import check_seed
+from grader.judge.random_inputs import check_seed
+from grader.judge.remote.workers import REFUSED
 from grader.render.page import render_page
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
@@ -151,8 +149,8 @@ def test_results_count_as_done_only_after_their_commit(
     batch: Callable[..., ExitCode], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Results are committed together or after a while; no result is counted before its commit."""
-    monkeypatch.setattr("grader.classroom.batch.run.GROUP", 2)
-    monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 1000.0)
+    monkeypatch.setattr("grader.classroom.batch.GROUP", 2)
+    monkeypatch.setattr("grader.classroom.batch.GROUP_SECONDS", 1000.0)
     counts: list[tuple[int, int]] = []
 
     @contextlib.contextmanager
@@ -179,7 +177,7 @@ def test_a_result_does_not_wait_long_for_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """While the second submission is graded, the first is already on disk."""
-    monkeypatch.setattr("grader.classroom.batch.run.GROUP_SECONDS", 0.0)
+    monkeypatch.setattr("grader.classroom.batch.GROUP_SECONDS", 0.0)
     monkeypatch.setattr("grader.runtime.pool.POLL_SECONDS", 0.01)
     seen: list[int] = []
 
@@ -843,7 +841,7 @@ def test_a_page_that_can_not_be_made_is_one_row(
         assert batch() is ExitCode.OK
         shutil.rmtree(out / "reports")
     with monkeypatch.context() as patch:
-        patch.setattr(outputs, "render_page", fail)
+        patch.setattr("grader.classroom.batch.render_page", fail)
         assert batch() is ExitCode.ENGINE_FAULT
     rows = grades_table(out)
     assert "the grader's own fault" in rows["bob"]["remarks"]

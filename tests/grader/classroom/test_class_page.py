@@ -11,12 +11,10 @@ import pytest
 from factories.gradebook import COLUMNS, SLOPES, make_check, make_lesson, make_report
 from factories.random_gradebook import random_columns, random_entries
 
-from grader.classroom.gradebook.records import GradebookEntry
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.statistics.class_page import render_class
-from grader.classroom.statistics.collect import collect_statistics
-from grader.classroom.statistics.disk_rows import RowsOnDisk
-from grader.classroom.statistics.records import Row
+from grader.classroom.statistics.collect import Row, RowsOnDisk, collect_statistics
 from grader.core.report import Outcome, WrongExpression
 
 

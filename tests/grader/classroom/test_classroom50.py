@@ -27,14 +27,14 @@ from grader.classroom.exports.classroom50 import (
     scaled,
     status_line,
 )
-from grader.classroom.gradebook.records import GradebookEntry
+from grader.classroom.gradebook.entry import GradebookEntry
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.publish import classroom50_start
-from grader.classroom.publish.autograder_files import AUTOGRADER_SECONDS
 from grader.classroom.publish.classroom50 import make_folder
 from grader.classroom.publish.classroom50_main import fields_from
+from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
 from grader.cli import cli
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue

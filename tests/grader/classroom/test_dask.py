@@ -24,13 +24,10 @@ import pytest
 from batch_process import stable_files
 
 import grader
-from grader.classroom.batch import dask_client as batch_cluster
-from grader.classroom.batch import dask_worker
-from grader.classroom.batch.dask_client import connected
-from grader.classroom.batch.dask_worker import CourseReference, answer, graded_in, task_for
-from grader.classroom.batch.outputs import render
-from grader.classroom.batch.records import PageOptions
-from grader.classroom.gradebook.records import PersonalPart
+from grader.classroom import cluster as clusters
+from grader.classroom.batch import PageOptions, render
+from grader.classroom.cluster import CourseReference, answer, connected, graded_in, task_for
+from grader.classroom.gradebook.entry import PersonalPart
 from grader.cli import main
 from grader.cli.commands import batch
 from grader.cli.commands.batch import BatchOptions, grade_class
@@ -187,15 +184,15 @@ def test_a_worker_without_the_package_ends_the_run_with_the_reason(
 def test_a_cluster_without_workers_is_said_once_until_it_has_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(batch_cluster, "LOOK_FOR_WORKERS_SECONDS", 0.0)
+    monkeypatch.setattr(clusters, "LOOK_FOR_WORKERS_SECONDS", 0.0)
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     workers: dict[str, int] = {}
     said: list[str] = []
-    cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: workers), said.append)  # type: ignore[arg-type]
+    cluster = clusters.Cluster(SimpleNamespace(nthreads=lambda: workers), said.append)  # type: ignore[arg-type]
     counts = []
     for there in (0, 0, 0, 1, 0, 0):
-        now[0] += batch_cluster.NO_WORKER_SECONDS
+        now[0] += clusters.NO_WORKER_SECONDS
         workers.clear()
         workers.update({"tcp://here": there} if there else {})
         cluster.look_for_workers()
@@ -231,7 +228,7 @@ class LocalClient:
 @pytest.fixture
 def worker(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a task as a worker does, with the tests' host."""
-    monkeypatch.setattr(dask_worker, "warm_host", lambda: host)
+    monkeypatch.setattr(clusters, "warm_host", lambda: host)
 
 
 @pytest.fixture
@@ -245,7 +242,7 @@ def grade_here(
             batch,
             "connected",
             lambda scheduler, say: contextlib.nullcontext(
-                batch_cluster.Cluster(client)  # type: ignore[arg-type]
+                clusters.Cluster(client)  # type: ignore[arg-type]
             ),
         )
         place = tmp_path / "class"
@@ -368,9 +365,9 @@ def test_a_copied_engine_with_one_changed_line_refuses(
     shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__", "_course"))
     shutil.copytree(package.parent / "templates", tmp_path / "templates")
     asks = (
-        "import json, sys; from grader.classroom.batch import dask_worker;"
-        " dask_worker.grade_and_repair = lambda *_, **__: 1 // 0;"
-        " print(dask_worker.answer(sys.stdin.read()))"
+        "import json, sys; from grader.classroom import cluster;"
+        " cluster.grade_and_repair = lambda *_, **__: 1 // 0;"
+        " print(cluster.answer(sys.stdin.read()))"
     )
 
     def asked_there() -> dict[str, Any]:
@@ -438,11 +435,11 @@ def test_a_course_that_changed_is_read_anew_by_the_next_run(
     """Otherwise a long-running worker would mix yesterday's checks with today's files."""
     root = tmp_path / "course"
     shutil.copytree(small_course.root, root)
-    assert dask_worker.same_course(str(root), small_course.hash, "monday").root == root
+    assert clusters.same_course(str(root), small_course.hash, "monday").root == root
     with (root / "solutions" / "tiny.py").open("a") as file:
         file.write("# tuesday\n")
     with pytest.raises(UsageError, match=small_course.hash):
-        dask_worker.same_course(str(root), small_course.hash, "tuesday")
+        clusters.same_course(str(root), small_course.hash, "tuesday")
 
 
 def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Course) -> None:
@@ -509,7 +506,7 @@ def test_a_submission_whose_workers_all_died_is_tried_once_more(
 def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dask_worker, "grade_and_repair", lambda *_, **__: [][0])
+    monkeypatch.setattr(clusters, "grade_and_repair", lambda *_, **__: [][0])
     assert (
         answered(small_course)["fault"]
         == f"{socket.gethostname()}: IndexError('list index out of range')"
@@ -534,9 +531,9 @@ def test_what_dask_raises_is_a_message_with_a_remedy(
     future: Future[str] = Future()
     future.set_exception(raised())
     client = SimpleNamespace(submit=lambda *_, **__: future)
-    slot = batch_cluster.ClusterSlot(batch_cluster.Cluster(client))  # type: ignore[arg-type]
+    slot = clusters.ClusterSlot(clusters.Cluster(client))  # type: ignore[arg-type]
     with pytest.raises(kind, match=said):
-        batch_cluster.grade_in_cluster(
+        clusters.grade_in_cluster(
             slot, small_course, small_course.lessons, {}, Settings(1), name="someone", page=None
         )
 
@@ -554,13 +551,13 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The task is withdrawn, too."""
-    monkeypatch.setattr(batch_cluster, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(clusters, "LOOK_SECONDS", 0.01)
     never: Future[str] = Future()
-    cluster = batch_cluster.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
+    cluster = clusters.Cluster(SimpleNamespace(submit=lambda *_, **__: never))  # type: ignore[arg-type]
     cluster.stopping.set()
     with pytest.raises(EngineFault, match="stopped"):
-        batch_cluster.grade_in_cluster(
-            batch_cluster.ClusterSlot(cluster),
+        clusters.grade_in_cluster(
+            clusters.ClusterSlot(cluster),
             small_course,
             small_course.lessons,
             {},
@@ -578,8 +575,8 @@ def test_who_waits_for_a_submission_ends_when_the_run_is_stopped(
 def test_a_cluster_is_kept_busy_and_not_flooded(
     asked_for: int, threads: int, count: int, slots: int
 ) -> None:
-    cluster = batch_cluster.Cluster(SimpleNamespace(nthreads=lambda: {"tcp://here": threads}))  # type: ignore[arg-type]
-    assert batch_cluster.cluster_slots(cluster, asked_for, count).count == slots
+    cluster = clusters.Cluster(SimpleNamespace(nthreads=lambda: {"tcp://here": threads}))  # type: ignore[arg-type]
+    assert clusters.cluster_slots(cluster, asked_for, count).count == slots
 
 
 def test_without_dask_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -602,7 +599,7 @@ def test_where_no_scheduler_is_it_is_said_with_its_address(
     """The addresses lack a port, use an unknown protocol, have no listener, or are missing from the
     file.
     """
-    monkeypatch.setattr(batch_cluster, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(clusters, "CONNECT_SECONDS", 0.2)
     (tmp_path / "scheduler.json").write_text("{}")
     (tmp_path / "torn.json").write_text("{")
     place = str(tmp_path / address) if address.endswith(".json") else address

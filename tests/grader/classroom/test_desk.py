@@ -25,7 +25,7 @@ from factories.downloads import (
 from factories.gradebook import ALICE, FAULTY, make_check, make_lesson, make_report
 
 from grader.classroom.exports.feedback import feedback_lines
-from grader.classroom.gradebook.records import CheckColumn, LessonColumn
+from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
 from grader.cli.commands.batch import BatchOptions, grade_class

@@ -16,10 +16,9 @@ import pytest
 from factories.gradebook import ALICE, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, UNREADABLE
 
 import grader
-from grader.classroom.exports.csv_escape import guarded, row
+from grader.classroom.exports.common import ExportRequest, Piece, decimal, guarded, row
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import ExportRequest, Piece, decimal
-from grader.classroom.gradebook.records import Adjustment, GradebookEntry
+from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
 from grader.cli.commands.export import write_export
 from grader.core.errors import UsageError
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from grader.classroom.gradebook.entry import Adjustment, CommonMistake
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.records import Adjustment, CommonMistake
 from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook, SubmissionRow
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.imports.entries import StudentIdentity
 from grader.cli.commands.adjust import adjust
 from grader.core.errors import UsageError
 from grader.core.report import (

@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.publish.autograder_files import AUTOGRADER_SECONDS
+from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS
 from grader.classroom.publish.gradescope import make_zip
-from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade
-from grader.classroom.publish.unattended import limits_for
+from grader.classroom.publish.gradescope_main import MEMORY_BYTES, grade, limits_for
 from grader.core.errors import UsageError
 from grader.core.files import torch_version
 from grader.core.limits import MIB, Limits

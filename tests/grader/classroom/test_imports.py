@@ -12,7 +12,7 @@ import pytest
 from factories.downloads import LAYOUTS, Students, write_class, zip_folder
 
 from grader.classroom.imports.discover import find_class
-from grader.classroom.imports.records import ClassImport, StudentIdentity
+from grader.classroom.imports.entries import ClassImport, StudentIdentity
 from grader.core.errors import SubmissionError, UsageError
 from grader.course.submission import digest
 

@@ -9,7 +9,7 @@ from factories.gradebook import ALICE
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.gradebook.lateness import (
+from grader.classroom.gradebook.entry import (
     DAY,
     EXAMPLE,
     Lateness,

@@ -28,11 +28,11 @@ from factories.gradebook import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.classroom.exports.csv_template import Sheet
+from grader.classroom.exports.common import ExportRequest, Piece
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.exports.records import ExportRequest, Piece
-from grader.classroom.gradebook.records import Adjustment, GradebookEntry
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.exports.sheets import Sheet
+from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.errors import UsageError
 
 CANVAS = (

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.redact import WITHHELD, withheld
+from grader.classroom.exports.common import WITHHELD, withheld
 from grader.core.i18n import engine_catalogue
 from grader.core.report import (
     CheckResult,

@@ -23,20 +23,18 @@ import pytest
 import yaml
 from in_process import Run
 
-from grader.classroom.publish.filter import (
+from grader.classroom.publish.release import (
+    HINT_STEPS,
+    Released,
     check_names,
+    checks_to_hand_out,
+    lesson_files,
     reachable_definitions,
+    refuse_leaks,
     regions,
     texts_in,
     without_names,
     words_in,
-)
-from grader.classroom.publish.release import (
-    HINT_STEPS,
-    Released,
-    checks_to_hand_out,
-    lesson_files,
-    refuse_leaks,
     write_release,
 )
 from grader.core.errors import CourseError, UsageError

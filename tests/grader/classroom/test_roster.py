@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.gradebook.matching import MatchedStudents, match
-from grader.classroom.gradebook.roster import read_roster
+from grader.classroom.gradebook.roster import MatchedStudents, match, read_roster
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.errors import UsageError
 
 

@@ -18,9 +18,15 @@ from click.testing import CliRunner
 from factories.gradebook import make_report
 
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
-from grader.classroom.imports.records import StudentIdentity
-from grader.classroom.statistics.similar_page import render_similar
-from grader.classroom.statistics.similarity import Side, Text, candidates, in_pieces, similar_pairs
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.statistics.similarity import (
+    Side,
+    Text,
+    candidates,
+    in_pieces,
+    render_similar,
+    similar_pairs,
+)
 from grader.cli import cli
 from grader.cli.commands.similar import show_similar
 from grader.core.errors import UsageError

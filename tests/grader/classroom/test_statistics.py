@@ -12,19 +12,20 @@ import pytest
 from factories.gradebook import make_report
 from factories.random_gradebook import random_columns, random_entries
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.imports.records import StudentIdentity
-from grader.classroom.statistics.class_page import deviation, percent
-from grader.classroom.statistics.collect import collect_statistics
-from grader.classroom.statistics.item_analysis import (
+from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.statistics.class_page import deviation, percent, topics
+from grader.classroom.statistics.collect import (
     FEWEST,
+    CheckFacts,
+    Classroom,
     Moments,
+    State,
+    collect_statistics,
     histogram,
     point_biserial,
     ranked_pairs,
 )
-from grader.classroom.statistics.records import CheckFacts, Classroom, State
-from grader.classroom.statistics.reteach import topics
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 LESSON = LessonColumn(

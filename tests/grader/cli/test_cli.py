@@ -30,8 +30,7 @@ from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
 from grader.course.stubs import runnable
 from grader.course.submission import read_submission
-from grader.verify.summary import LessonSummary
-from grader.verify.verify import VerifyResult
+from grader.verify.verify import LessonSummary, VerifyResult
 
 pytestmark = pytest.mark.fork
 

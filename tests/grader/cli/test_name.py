@@ -9,8 +9,7 @@ import pytest
 from in_process import lend
 
 from grader.classroom.gradebook.store import Gradebook
-from grader.classroom.statistics.collect import collect_statistics
-from grader.classroom.statistics.records import Classroom
+from grader.classroom.statistics.collect import Classroom, collect_statistics
 from grader.cli.commands.batch import BatchOptions, grade_class
 from grader.cli.commands.name import name_group
 from grader.core.errors import ExitCode, UsageError

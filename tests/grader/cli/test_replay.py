@@ -32,7 +32,7 @@ from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge import DEBUGGER
 from grader.judge.debugger import error_text
-from grader.judge.replay.literals import NoLiteral, literal
+from grader.judge.replay import NoLiteral, literal
 from grader.judge.scenario_source import scenario_with_definitions
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
@@ -237,8 +237,7 @@ def test_a_tensor_that_is_too_long_is_not_written_out() -> None:
 
 def test_a_function_that_is_data_becomes_one_that_is_text(remote: Any) -> None:
     """The cases have parameters, several outputs, and a custom Function."""
-    from grader.judge.replay.recording import Recorder
-    from grader.judge.replay.script import ScriptWriter
+    from grader.judge.replay import Recorder, ScriptWriter
 
     weight = torch.tensor([[1.0, -2.0], [0.5, 3.0]])
     f = program(lambda x, w: (-(w @ x) * (-2.0), x.cube().softplus()), parameters=[weight])

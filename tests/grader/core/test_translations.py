@@ -17,7 +17,7 @@ import pytest
 import grader
 from grader.cli import SECTIONS, cli, help, learner, magics
 from grader.core.i18n import engine_catalogue
-from grader.judge import flags
+from grader.judge import runner
 
 PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
@@ -90,9 +90,9 @@ def test_everything_that_a_learner_may_be_told_has_korean_words(module: str) -> 
 
 
 def test_what_a_person_should_look_at_has_korean_words() -> None:
-    reasons = {*flags.REACHING_OUT.values(), *flags.MODULES.values(), *flags.BUILTINS.values()}
+    reasons = {*runner.REACHING_OUT.values(), *runner.MODULES.values(), *runner.BUILTINS.values()}
     tr = engine_catalogue("ko")
-    for reason in (*reasons, flags.REPLACES, flags.DEFINES):
+    for reason in (*reasons, runner.REPLACES, runner.DEFINES):
         tr(reason)
     assert not tr.missing
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import (
     CheckResult,
     CourseIdentity,

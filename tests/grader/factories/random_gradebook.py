@@ -6,8 +6,8 @@ import random
 from collections.abc import Iterator
 
 from factories.gradebook import make_check, make_lesson, make_report
-from grader.classroom.gradebook.records import Adjustment, CheckColumn, GradebookEntry, LessonColumn
-from grader.classroom.imports.records import StudentIdentity
+from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
+from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 
 FAMILY_NAMES = (

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from grader.core.errors import MissingName
-from grader.judge.check_order import order_checks
-from grader.judge.checks import CheckSpec
-from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.checks import CheckSpec, order_checks
+from grader.judge.plugin import LessonPlugin
 
 
 def spec(*needs: str, bonus: bool = False) -> CheckSpec:

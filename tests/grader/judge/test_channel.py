@@ -17,11 +17,9 @@ import pytest
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.channel import PipeChannel, SocketChannel
-from grader.judge.remote.connection import Connection
-from grader.judge.remote.deadline import Deadline
-from grader.judge.remote.rpc import RpcClient
-from grader.judge.remote.worker_sources import WorkerProcess
+from grader.judge.remote.channel import Deadline, PipeChannel, SocketChannel
+from grader.judge.remote.session import RpcClient
+from grader.judge.remote.workers import Connection, WorkerProcess
 from grader.worker.wire.frames import BrokenFrame, pack
 
 

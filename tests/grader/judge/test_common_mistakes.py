@@ -20,9 +20,9 @@ from grader.core.errors import StudentCodeError
 from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
 from grader.course.source import Source
-from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
-from grader.judge.exception_verdicts import WROTE
+from grader.judge.engine_mistakes import COMMON
+from grader.judge.outcomes import WROTE
 from grader.judge.remote.proxies import LastCall
 from grader.worker.wire.values import Opaque
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from grader.course.course import find_course, load_course
-from grader.judge.constants import Constants, namespaces_of
-from grader.judge.pytest_plugin import LessonPlugin
+from grader.judge.checks import Constants, namespaces_of
+from grader.judge.plugin import LessonPlugin
 from grader.runtime.grading import Settings, spec_for
 
 

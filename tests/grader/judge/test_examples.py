@@ -12,8 +12,8 @@ import torch
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, HeldBack, Lesson, load_course
 from grader.course.submission import LessonFile
-from grader.judge.behavior import Behavior
-from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.examples import Behavior
+from grader.judge.outcomes import CheckVerdict
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

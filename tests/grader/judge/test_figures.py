@@ -18,7 +18,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from grader.classroom.redact import withheld
+from grader.classroom.exports.common import withheld
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
@@ -37,22 +37,21 @@ from grader.course.course import find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
-from grader.judge.assertions import assert_gradient, assert_that
-from grader.judge.exception_verdicts import verdict_of
+from grader.judge.checks import assert_gradcheck, assert_gradgradcheck, assert_gradient, assert_that
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
     Figure,
     drawing,
     graph_figure,
     graphs_figure,
+    jacobian_figure,
     one_call,
     prediction_figure,
     render_figures,
     short_repr,
     visits,
 )
-from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
-from grader.judge.jacobians import jacobian_figure
+from grader.judge.outcomes import verdict_of
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import translate_figure
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels

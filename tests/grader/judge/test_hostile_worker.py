@@ -16,12 +16,10 @@ from grader.authoring import fetch, is_same
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.channel import Channel, Output
-from grader.judge.remote.deadline import Deadline
-from grader.judge.remote.objects import RemoteObject
-from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.channel import Channel, Deadline, Output
+from grader.judge.remote.proxies import RemoteObject, RemoteStudent
 from grader.judge.remote.session import NotStarted, StudentSession
-from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
+from grader.judge.remote.workers import ExitStatus, WorkerProcess
 from grader.worker.wire.frames import HEADER, Frame, sizes, unpack
 
 EXPECTED = (StudentCodeError, MissingName, WorkerLost, NotStarted)

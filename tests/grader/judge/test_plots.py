@@ -25,9 +25,8 @@ from grader.core.report import LessonResult, Outcome
 from grader.course.course import find_course, load_course
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
-from grader.judge import plots
-from grader.judge.charts import chart_figure, curve, panel
-from grader.judge.plots import ask_all, plot_figure
+from grader.judge import figures
+from grader.judge.figures import ask_all, chart_figure, curve, panel, plot_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import translate_figure
 from grader.render.figures import figure_lines, panels
@@ -88,7 +87,7 @@ def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., Remot
     assert [one["caption"] for one in data["panels"]] == ["value", "gradient, for grad_output = 3"]
     assert data["panels"][1]["marks"] == [{"x": 2.0, "y": 4.0, "role": "yours"}]
     mine, right = (values_of(data, 1, role) for role in ("yours", "truth"))
-    assert (min(mine), max(mine), len(mine)) == (-3.0, 3.0, plots.POINTS + 1)
+    assert (min(mine), max(mine), len(mine)) == (-3.0, 3.0, figures.POINTS + 1)
     assert mine[-1.5] == pytest.approx(-3.0)
     assert right[-1.5] == pytest.approx(-9.0)
     assert values_of(data, 0, "yours")[-1.5] == pytest.approx(2.25)
@@ -110,7 +109,7 @@ def test_all_points_cross_in_one_frame(
     of_student(student)
     assert sent.count("several") == 1
     # the failing point itself, timed and read
-    assert len([one for one in sent if one in ("call", "vjp")]) <= plots.TRIALS + 2
+    assert len([one for one in sent if one in ("call", "vjp")]) <= figures.TRIALS + 2
 
 
 def test_points_that_the_function_cannot_give_are_left_out_and_said(
@@ -158,8 +157,8 @@ def test_a_slow_function_gets_fewer_points_or_no_plot(
 ) -> None:
     student = remote("def f(x): return x * x\n")
     x = torch.ones(2, dtype=torch.float64)
-    for count, points in ((12, 12), (plots.FEWEST - 1, None)):
-        monkeypatch.setattr(plots, "affordable", lambda *_, count=count: count)
+    for count, points in ((12, 12), (figures.FEWEST - 1, None)):
+        monkeypatch.setattr(figures, "affordable", lambda *_, count=count: count)
         figure = plot_figure(student.f, square, x, over=(-1, 1), gradient=False)
         if points is None:
             assert figure is None
@@ -175,8 +174,8 @@ def test_how_many_points_there_is_time_for(
     clock: list[float], points: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = iter(clock)
-    monkeypatch.setattr("grader.judge.plots.time.monotonic", lambda: next(now))
-    assert plots.affordable(lambda x: x, (1,)) == points
+    monkeypatch.setattr("grader.judge.figures.time.monotonic", lambda: next(now))
+    assert figures.affordable(lambda x: x, (1,)) == points
 
 
 def test_several_calls_are_answered_and_what_raises_is_none(

@@ -15,8 +15,7 @@ from grader.authoring import fetch, is_same
 from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
-from grader.judge.remote.objects import RemoteObject
-from grader.judge.remote.proxies import RemoteStudent
+from grader.judge.remote.proxies import RemoteObject, RemoteStudent
 from grader.worker.wire.program import program
 
 SOURCE = """

@@ -10,10 +10,8 @@ import pytest
 
 from grader.core.messages import LessonSpec
 from grader.course.source import Source
-from grader.judge.repair.donors import donors_of
-from grader.judge.repair.edits import Edit
-from grader.judge.repair.operators import edits_in
-from grader.judge.repair.replacements import LIKELY, UNLIKELY
+from grader.judge.repair.donors import donors_of, edits_in
+from grader.judge.repair.edits import LIKELY, UNLIKELY, Edit
 
 
 def donated(wrong: str, *right: str, name: str = "f") -> dict[str, Edit]:

@@ -11,10 +11,9 @@ import pytest
 from grader.core.errors import CourseError
 from grader.course.lesson_texts import RepairPattern, read_repairs
 from grader.course.source import Source
+from grader.judge.repair.donors import edits_in
 from grader.judge.repair.edits import Edit
-from grader.judge.repair.operators import edits_in
-from grader.judge.repair.search import search
-from grader.judge.repair.trials import plain_text, wrong_expression
+from grader.judge.repair.trials import plain_text, search, wrong_expression
 
 GIVEN_BACK = "class F:\n    def backward(ctx, grad_output):\n        return {}\n"
 

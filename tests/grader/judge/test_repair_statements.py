@@ -10,10 +10,8 @@ from textwrap import dedent
 import pytest
 
 from grader.course.source import Source
-from grader.judge.repair.edits import Edit
-from grader.judge.repair.operators import edits_in
-from grader.judge.repair.statements import without_case
-from grader.judge.repair.text_ranges import TextRanges
+from grader.judge.repair.donors import edits_in
+from grader.judge.repair.edits import Edit, TextRanges, without_case
 
 
 def texts(body: str) -> set[str]:

@@ -13,7 +13,7 @@ from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.describe import MAX_TEXTS, MAX_VALUES, describe
 from grader.judge.diagnosis import MAX_FACT, fill_text
-from grader.judge.result_budget import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of
+from grader.judge.results import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 

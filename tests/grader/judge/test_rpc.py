@@ -11,11 +11,10 @@ import torch
 from grader.core.errors import WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.channel import Channel, Output
-from grader.judge.remote.deadline import Deadline
+from grader.judge.remote.channel import Channel, Deadline, Output
 from grader.judge.remote.proxies import GraphHandle, RemoteStudent
 from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess
+from grader.judge.remote.workers import ExitStatus, WorkerProcess
 from grader.worker.wire import values
 from grader.worker.wire.batching import call_request
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack

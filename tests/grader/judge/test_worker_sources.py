@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from grader.core.messages import WorkerOptions
-from grader.judge.remote.worker_sources import ExitStatus, SpawnedWorkers
+from grader.judge.remote.workers import ExitStatus, SpawnedWorkers
 
 HELLO = """
 import sys

@@ -21,8 +21,7 @@ from grader.core.report import (
     Report,
     SandboxReport,
 )
-from grader.judge.charts import chart_figure, curve, panel
-from grader.judge.figures import prediction_figure
+from grader.judge.figures import chart_figure, curve, panel, prediction_figure
 from grader.render.graph.draw import draw_svg
 from grader.render.page import render_page
 

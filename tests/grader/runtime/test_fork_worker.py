@@ -18,14 +18,13 @@ from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.remote.channel import SocketChannel
-from grader.judge.remote.worker_sources import ForkedWorkers, read_hello
+from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
-from grader.runtime.fork_worker import ForkedWorker, WorkerStarter, fork_worker
 from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, grade_submission
+from grader.runtime.lesson_server import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.pool import HostPool
-from grader.runtime.reaper import end_worker
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp
 from grader.worker.wire.frames import pack
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from factories.gradebook import make_check, make_lesson
 
-from grader.classroom.gradebook.records import CheckColumn, LessonColumn
+from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
 from grader.core.files import PACKAGE
 from grader.core.i18n import engine_catalogue
 from grader.core.report import CheckResult, Outcome, Report, WrongExpression
@@ -19,8 +19,7 @@ from grader.course.submission import LessonFile
 from grader.render.page import render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings
-from grader.runtime.repairs import grade_and_repair, unlocated
+from grader.runtime.grading import Settings, grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 

@@ -31,9 +31,8 @@ from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
 from grader.course.course import Course, load_course
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings
-from grader.verify.cache import VerdictCache
 from grader.verify.case_result import CaseResult
-from grader.verify.verify import VerifyResult, cases_of, verify
+from grader.verify.verify import VerdictCache, VerifyResult, cases_of, verify
 
 CASES = 10
 LONGEST_SECONDS = 60.0
@@ -214,7 +213,7 @@ def test_verdicts_of_another_grader_are_dropped(
     run(course, tmp_path / "f", lang="ko")
     counting.seeds = []
     if what == "torch":
-        monkeypatch.setattr("grader.verify.cache.torch_version", lambda: "2.0")
+        monkeypatch.setattr("grader.verify.verify.torch_version", lambda: "2.0")
     else:
         hints = course.lesson("tiny").folder / "hints.toml"
         changed = hints if what == "course" else engine / "locale" / "ko.po"

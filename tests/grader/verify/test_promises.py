@@ -10,7 +10,7 @@ import pytest
 from grader.core.report import Outcome
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.verify.case_result import Case, CaseResult
-from grader.verify.promises import contract_problems, held_promises, unbroken_problems
+from grader.verify.static_problems import contract_problems, held_promises, unbroken_problems
 
 CONTRACT = """
 [double.value]

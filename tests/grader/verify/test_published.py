@@ -11,10 +11,10 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from grader.classroom.publish.filter import check_names
+from grader.classroom.publish.release import check_names
 from grader.course.course import Lesson, find_course, load_course
-from grader.verify.promises import contract_of
 from grader.verify.spoilers import spoiler_pairs
+from grader.verify.static_problems import contract_of
 
 ROOT = find_course()
 COURSE = load_course(ROOT)

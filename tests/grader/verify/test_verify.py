@@ -24,8 +24,7 @@ from grader.course.stubs import stub_of
 from grader.runtime.grading import LessonOutcome, Settings
 from grader.verify.case_result import Case, finding_of, mistake_id
 from grader.verify.static_problems import catalogue_problems, static_problems
-from grader.verify.summary import LessonSummary, judge_lesson
-from grader.verify.verify import VerifyResult, verify
+from grader.verify.verify import LessonSummary, VerifyResult, judge_lesson, verify
 
 
 class Copy:

@@ -12,10 +12,9 @@ import pytest
 import torch
 
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
-from grader.judge.gradchecks import assert_gradcheck, assert_gradgradcheck
+from grader.judge.checks import assert_gradcheck, assert_gradgradcheck
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.remote.replies import several_replies
-from grader.judge.remote.session import StudentSession
+from grader.judge.remote.session import StudentSession, several_replies
 from grader.worker.wire.batching import MAX_REQUESTS, gradcheck_requests
 from grader.worker.wire.frames import BrokenFrame, Frame
 

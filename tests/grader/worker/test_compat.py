@@ -18,7 +18,7 @@ from pytest_jsonreport.plugin import JSONReport
 
 import grader
 from grader.judge.compat_check import missing
-from grader.verify import internals as versions
+from grader.verify import verify as versions
 from grader.worker.wire import compat
 
 PACKAGE = Path(grader.__file__).parent

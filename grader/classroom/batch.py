@@ -1,0 +1,688 @@
+"""Grade a class: prepare, reuse earlier results, grade the rest, store each result.
+
+The caller's thread owns the gradebook: it reads submissions, hands out jobs and commits results.
+Other threads, each with a fork server, grade and write the page before the result is committed.
+
+Records of a batch: its plan, its jobs and its result.
+
+Put one check's new result into an old report.
+
+Write the files beside the gradebook, from one entry at a time; each file is replaced as a whole.
+
+``results.json`` and ``grades.csv`` are the same bytes each time the same class is graded.
+
+Grade each lesson's reference before the first submission: a broken course stops the run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import IO, Any
+
+from grader import __version__
+from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json, withheld
+from grader.classroom.exports.tables import export_csv
+from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
+from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
+from grader.classroom.imports.entries import StudentIdentity, Submission
+from grader.classroom.statistics.class_page import render_class
+from grader.classroom.statistics.collect import RowsOnDisk
+from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageError
+from grader.core.files import engine_hash, replacing, torch_version
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    Report,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
+)
+from grader.core.sqlite import transaction
+from grader.course.course import Course, Lesson
+from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile, digest
+from grader.render.page import render_page
+from grader.runtime.grading import Settings
+from grader.runtime.pool import Closeable, HostPool, map_unordered
+from grader.runtime.text_reader import TextReader
+
+NAMED = 4
+"""How many lessons' files a message names; the others are only counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """What to grade and how. The seed comes with the run. With ``check``, only that is regraded."""
+
+    course: Course
+    lessons: Sequence[Lesson]
+    settings: Settings
+    regrade: bool = False
+    check: str | None = None
+    reveal: bool = False
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return tuple(lesson.id for lesson in self.lessons)
+
+    @property
+    def filenames(self) -> str:
+        names = [lesson.filename for lesson in self.lessons]
+        return ", ".join(names[:NAMED]) + (
+            f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        )
+
+    def key(self, digest: str, lessons: Sequence[str]) -> AttemptKey:
+        """Return what the verdict on files with this digest depends on."""
+        return AttemptKey(
+            digest,
+            self.course.hash,
+            __version__,
+            engine_hash(),
+            torch_version(),
+            self.settings.sandbox,
+            self.settings.lang,
+            ",".join(lessons),
+        )
+
+    def __str__(self) -> str:
+        """Return the text by which an interrupted run is recognized."""
+        how = [
+            self.course.hash,
+            engine_hash(),
+            torch_version(),
+            self.settings.sandbox,
+            self.settings.lang,
+            ",".join(self.ids),
+            self.regrade,
+            self.check,
+        ]
+        return json.dumps(how)
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """Counts of one run: graded, reused, not gradable, and not
+    gradable because of a grader fault.
+    """
+
+    run: int
+    graded: int = 0
+    reused: int = 0
+    problems: int = 0
+    faults: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJob:
+    """One submission to grade. ``base`` is the report in which one check is replaced."""
+
+    owner: SubmissionRow
+    key: AttemptKey
+    seed: int
+    files: dict[str, LessonFile]
+    personal: PersonalPart
+    base: Report | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions(Record):
+    """What a submission's page needs beside its report. With
+    ``reveal``, hidden checks show inputs.
+    """
+
+    personal: PersonalPart
+    reveal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A report, and its page in UTF-8 if it was rendered where the submission was graded."""
+
+    report: Report
+    page: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJob:
+    """A job's report, or the grader fault because of which there is none."""
+
+    job: BatchJob
+    report: Report | None
+    fault: str = ""
+
+
+def lesson_of(check_id: str) -> str:
+    return check_id.partition(".")[0]
+
+
+def lessons_again(course: Course, check_id: str, report: Report | None) -> tuple[str, ...]:
+    """Return the lessons to read when one check is graded again: those of the report, so that their
+    points stay, and the check's; none without a report.
+    """
+    if report is None:
+        return ()
+    kept = {lesson_of(check_id), *(lesson.id for lesson in report.lessons)}
+    return tuple(lesson.id for lesson in course.lessons if lesson.id in kept)
+
+
+def with_check(report: Report, again: Report, check_id: str) -> Report:
+    """Return the report with one check's result from another grading of the same files.
+
+    If the file could not be loaded or judged, before or now, replace the whole lesson. If another
+    course, engine or torch graded the check, add a flag that says which.
+    """
+    old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
+    new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
+    lessons = tuple(
+        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
+    )
+    score, max_score, bonus = report_score(lessons)
+    flag = (
+        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
+        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
+    )
+    other = _grader(report) != _grader(again)
+    flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
+    return replace(
+        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
+    )
+
+
+def _grader(report: Report) -> tuple[str, str, str]:
+    return report.course.hash, report.engine_hash, report.torch_version
+
+
+def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
+    whole = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED)
+    found = [check for check in new.checks if check.id == check_id]
+    if (
+        old.status not in whole
+        or new.status not in whole
+        or not found
+        or any(_is_grader_fault(c, old.id) for c in old.checks)
+    ):
+        return new
+    there = any(check.id == check_id for check in old.checks)
+    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (
+        () if there else tuple(found)
+    )
+    score, max_score, bonus, max_bonus = lesson_score(checks)
+    status = lesson_status(checks, held_checks=old.held_checks)
+    most = add_up([max_score, old.held_points])
+    return replace(
+        old,
+        checks=checks,
+        status=status,
+        score=score,
+        max_score=most,
+        bonus=bonus,
+        max_bonus=max_bonus,
+    )
+
+
+def _is_grader_fault(check: CheckResult, lesson: str) -> bool:
+    return check.id == f"{lesson}.grader"
+
+
+REVEALED, WITHHELD = "revealed", "withheld"
+
+
+def page_path(out: Path, name: str) -> Path:
+    return out / "reports" / f"{name}.html"
+
+
+def render(report: Report, options: PageOptions) -> bytes:
+    """Return a submission's page."""
+    tr = _words(report.lang)
+    shown = report if options.reveal else withheld(report, tr)
+    page = render_page(shown, tr, personal=options.personal)
+    return page.encode("utf-8", "backslashreplace")
+
+
+def write_page(out: Path, name: str, page: bytes) -> None:
+    with output(page_path(out, name), durable=False) as file:
+        file.write(page)
+
+
+def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
+    """Write an entry's page again after something beside its report changed; remove an outdated
+    one.
+    """
+    if entry.report is not None:
+        reveal = book.about("pages").startswith(REVEALED)
+        write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))
+    else:
+        page_path(out, entry.name).unlink(missing_ok=True)
+
+
+@cache
+def _words(lang: str) -> Catalogue:
+    return engine_catalogue(lang)
+
+
+def write_outputs(out: Path, book: Gradebook) -> None:
+    columns = book.columns()
+    with output(out / "results.json") as file:
+        write_results(file, book.entries())
+    with output(out / "grades.csv") as file:
+        for piece in export_csv(book.entries(), columns, ExportRequest()):
+            file.write(piece.data if isinstance(piece, Piece) else b"")
+    with output(out / "class.html") as file, RowsOnDisk(out) as rows, TextReader() as reader:
+        page = render_class(
+            book.entries(),
+            columns,
+            title=book.about("title"),
+            passed_over=book.passed_over(),
+            rows=rows,
+            code_of=lambda group: reader.excerpt(
+                book.graded_text(group.first.name, group.lesson) or "", group.function
+            ),
+        )
+        for part in page:
+            file.write(part.encode("utf-8", "backslashreplace"))
+
+
+def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
+    before = "[\n"
+    for entry in entries:
+        text = before + json.dumps(entry_as_json(entry), ensure_ascii=False, allow_nan=False)
+        file.write(text.encode("utf-8", "backslashreplace"))
+        before = ",\n"
+    file.write(b"\n]\n" if before == ",\n" else b"[]\n")
+
+
+@contextlib.contextmanager
+def output(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` when it is complete; raise UsageError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path, durable=durable) as file:
+            yield file
+    except OSError as error:
+        raise refusal(path, error) from None
+
+
+NOT_PASSED = (
+    "{where}: the course's own solution of {lesson} does not pass {check}: {reason}. Nothing was"
+    " graded. Mend the course; grade verify {lesson} says what is wrong"
+)
+
+
+def prove_references(
+    hosts: HostPool[Any], grading: Callable[..., Graded], plan: BatchPlan, seed: int
+) -> bool:
+    """Grade the reference of each lesson of a plan from a run's seed.
+
+    Raise CourseError if one of them does not pass every check. Return False if the run was stopped
+    meanwhile. In a students' bundle there is no reference.
+    """
+    asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
+    lessons = [one for one in plan.lessons if one.id in asked and not one.held]
+
+    def work(host: Closeable, lesson: Lesson) -> None:
+        refuse_if_broken(lesson, lambda: graded_reference(host, grading, plan, lesson, seed))
+
+    proven = sum(1 for _ in map_unordered(hosts, lessons, work))
+    return proven == len(lessons) and not hosts.stopping.is_set()
+
+
+def graded_reference(
+    host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
+) -> LessonResult:
+    """Return the result of a lesson's reference; after a failure, of a second try in a new server,
+    because the host may have been busy.
+    """
+    text = without_markers(lesson.solution.read_text("utf-8"))
+    files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
+    settings = replace(plan.settings, seed=seed, repair=False)
+
+    def once() -> LessonResult:
+        graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)
+        (result,) = graded.report.lessons
+        return result
+
+    result = once()
+    if all(check.outcome is Outcome.PASSED for check in result.checks):
+        return result
+    host.close()
+    return once()
+
+
+def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
+    """Raise CourseError if a lesson's reference does not pass a check.
+
+    A fault of the engine or of the host proves nothing about the course, and does not stop the run.
+    """
+    try:
+        result = grade()
+    except EngineFault:
+        return
+    for check in result.checks:
+        if check.outcome is Outcome.PASSED or is_engine_fault(check, lesson):
+            continue
+        file, line = place_of(check, lesson)
+        raise CourseError(
+            NOT_PASSED,
+            where=f"{file}:{line}",
+            lesson=lesson.id,
+            check=check.id,
+            reason=(check.message or check.outcome.value).strip().splitlines()[0].rstrip("."),
+        )
+
+
+def is_engine_fault(check: CheckResult, lesson: Lesson) -> bool:
+    """Return whether a check has no verdict although none of the course's files raised."""
+    if check.outcome is not Outcome.GRADER_ERROR:
+        return False
+    return not raised_in(check, lesson)
+
+
+def raised_in(check: CheckResult, lesson: Lesson) -> list[tuple[str, str]]:
+    """Return the files and lines of the course in a check's traceback, outermost first."""
+    frames = re.findall(r'File "([^"\n]{1,4096})", line (\d{1,9})', check.note or "")
+    return [(file, line) for file, line in frames if file.startswith(str(lesson.checks))]
+
+
+def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
+    """Return the file and line at which a check raised, or else at which it is defined."""
+    raised = raised_in(check, lesson)
+    if raised:
+        return raised[-1]
+    name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
+    definition = re.compile(rf"def test_{re.escape(name)}\b")
+    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if definition.match(line):
+                return str(path), str(number)
+    return str(lesson.checks), "1"
+
+
+def run_batch(
+    book: Gradebook,
+    out: Path,
+    handed: Sequence[Submission],
+    plan: BatchPlan,
+    *,
+    students: Mapping[str, tuple[StudentIdentity, ...]],
+    hosts: HostPool[Any],
+    grading: Callable[..., Graded],
+    progress: Callable[[int], None] = lambda done: None,
+) -> BatchResult:
+    """Grade the submissions of a class, all from the seed of this run.
+
+    ``students`` has the students of each submission. ``progress`` is called with the number of
+    results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
+    the sandbox is not available, the course is broken or the folder can't be written. Raise
+    KeyboardInterrupt if the run was stopped early: committed results stay, and the same call
+    continues.
+    """
+    wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
+    run = book.begin(str(plan))
+    batch = Batch(
+        book,
+        out,
+        plan,
+        BatchResult(run),
+        book.seed_of(run),
+        students,
+        grading,
+        progress,
+        rewrite=book.about("pages") != wanted,
+    )
+    if batch.rewrite:
+        book.set_class({"pages": ""})
+    jobs = batch.jobs(
+        handed, hosts.finishing.is_set, lambda: prove_references(hosts, grading, plan, batch.seed)
+    )
+    work = partial(batch.grade, stopping=hosts.stopping.is_set)
+    with contextlib.closing(
+        map_unordered(hosts, jobs, work, waiting=batch.commit_if_due)
+    ) as results:
+        try:
+            for done in results:
+                batch.keep(done)
+        finally:
+            batch.commit()
+    if batch.done < len(handed):
+        raise KeyboardInterrupt
+    book.set_class({"pages": wanted})
+    book.end(batch.tally.run)
+    return batch.tally
+
+
+def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> SubmissionRow:
+    """Return a submission's line for the gradebook, with the roster's time if the download has
+    none.
+    """
+    handed_in = one.handed_in or time_on_roster(students)
+    return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
+
+
+GROUP, GROUP_SECONDS = 64, 0.5
+"""The most results in one transaction, and the longest time a result waits for others."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """A run in progress. Results are committed in groups and counted as done after the commit."""
+
+    book: Gradebook
+    out: Path
+    plan: BatchPlan
+    tally: BatchResult
+    seed: int
+    students: Mapping[str, tuple[StudentIdentity, ...]]
+    grading: Callable[..., Graded]
+    progress: Callable[[int], None]
+    rewrite: bool
+    proven: bool = False
+    done: int = 0
+    finished: list[FinishedJob] = field(default_factory=list)
+    oldest: float = 0.0
+
+    def jobs(
+        self, handed: Sequence[Submission], finishing: Callable[[], bool], prove: Callable[[], bool]
+    ) -> Iterator[BatchJob]:
+        """Yield the jobs to grade; reuse or record all other submissions on the way.
+
+        Before the first job, ``prove`` grades the references; it returns False if the run was
+        stopped meanwhile.
+        """
+        for one in itertools.takewhile(lambda _: not finishing(), handed):
+            job = self.prepare(one)
+            if job is None:
+                self.done += 1
+                self.progress(self.done)
+                continue
+            self.proven = self.proven or prove()
+            if self.proven:
+                yield job
+
+    def prepare(self, one: Submission) -> BatchJob | None:
+        """Return the job for a submission; None if it was reused or could not be read."""
+        owner = owner_of(one, self.students.get(one.name, one.students))
+        try:
+            ids = self.plan.ids
+            if self.plan.check and self.book.digest_of(owner.name) is not None:
+                ids = (
+                    lessons_again(
+                        self.plan.course, self.plan.check, self.book.entry(owner.name).report
+                    )
+                    or ids
+                )
+            files = one.read(ids)
+            if not files:
+                raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
+        except (SubmissionError, OSError) as error:
+            self._problem(owner, str(error), fault=False)
+            return None
+        except Exception as error:  # a bug in our reader costs only this submission
+            self._problem(owner, f"the grader's own fault in reading it: {error!r}", fault=True)
+            return None
+        found = digest(files)
+        key = self.plan.key(found, ids)
+        attempt = self._graded_already(owner.name, key)
+        if attempt is None:
+            personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
+            return self._job(owner, key, files, personal)
+        self._reuse(owner, attempt)
+        return None
+
+    def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
+        """Count an earlier result. Remove an outdated page first, in case the run ends here."""
+        if self.rewrite or not self.book.uses(owner, attempt):
+            self._drop_page(owner)
+            self.book.use(owner, attempt)
+        if not page_path(self.out, owner.name).exists():
+            entry = self.book.entry(owner.name)
+            assert entry.report is not None
+            try:
+                options = PageOptions(entry.personal_part, self.plan.reveal)
+                write_page(self.out, owner.name, render(entry.report, options))
+            except UsageError:
+                raise
+            except Exception as error:
+                self._problem(owner, f"the grader's own fault in its page: {error!r}", fault=True)
+                return
+        self.tally.reused += 1
+
+    def _graded_already(self, name: str, key: AttemptKey) -> int | None:
+        if self.plan.check:
+            return self.book.regraded(name, key.digest, self.tally.run)
+        return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
+
+    def _job(
+        self,
+        owner: SubmissionRow,
+        key: AttemptKey,
+        files: dict[str, LessonFile],
+        personal: PersonalPart,
+    ) -> BatchJob:
+        """Return a job for the whole submission, or for one check if the old report is about the
+        same files.
+        """
+        check = self.plan.check
+        if check and self.book.digest_of(owner.name) == key.digest:
+            base = self.book.entry(owner.name).report
+            if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
+                lessons = ",".join(lesson.id for lesson in base.lessons)
+                old = replace(
+                    key,
+                    course_hash=base.course.hash,
+                    grader_version=base.grader_version,
+                    engine_hash=base.engine_hash,
+                    torch_version=base.torch_version,
+                    lang=base.lang,
+                )
+                return BatchJob(
+                    owner,
+                    replace(old, sandbox=base.sandbox.mode, lessons=lessons),
+                    base.seed,
+                    files,
+                    personal,
+                    base,
+                )
+        return BatchJob(owner, key, self.seed, files, personal)
+
+    def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
+        self.book.keep_problem(owner, problem, fault=fault)
+        self._drop_page(owner)  # otherwise an earlier grade's page would remain
+        self.tally.problems += 1
+        self.tally.faults += fault
+
+    def _drop_page(self, owner: SubmissionRow) -> None:
+        page = page_path(self.out, owner.name)
+        try:
+            page.unlink(missing_ok=True)
+        except OSError as error:
+            raise refusal(page, error) from None
+
+    def grade(self, host: Closeable, job: BatchJob, stopping: Callable[[], bool]) -> FinishedJob:
+        """Grade one submission and write its page."""
+        try:
+            options = PageOptions(job.personal, self.plan.reveal)
+            graded = self._graded(host, job, options, stopping)
+            if not stopping():
+                page = graded.page or render(graded.report, options)
+                write_page(self.out, job.owner.name, page)
+        except UsageError:  # sandbox, folder or course are unusable for every submission
+            raise
+        except Exception as error:
+            return FinishedJob(job, None, f"the grader's own fault: {error!r}")
+        return FinishedJob(job, graded.report)
+
+    def _graded(
+        self, host: Closeable, job: BatchJob, page: PageOptions, stopping: Callable[[], bool]
+    ) -> Graded:
+        """Grade one submission; after a grader fault once more, with a new server."""
+        try:
+            graded = self._graded_once(host, job, page)
+        except EngineFault:  # in a cluster: all workers that had it died, or one failed at it
+            if stopping():
+                raise
+        else:
+            if stopping() or not graded.report.grader_faults:
+                return graded
+        host.close()
+        return self._graded_once(host, job, page)
+
+    def _graded_once(self, host: Closeable, job: BatchJob, page: PageOptions) -> Graded:
+        plan, name = self.plan, job.owner.name
+        settings = replace(plan.settings, seed=job.seed, lang=job.key.lang)
+        if job.base is None or plan.check is None:
+            lessons = [plan.course.lesson(id) for id in job.key.lessons.split(",")]
+            return self.grading(
+                host, plan.course, lessons, job.files, settings, name=name, page=page
+            )
+        lesson = plan.course.lesson(lesson_of(plan.check))
+        graded = self.grading(
+            host, plan.course, [lesson], job.files, settings, name=name, page=None
+        )
+        return Graded(with_check(job.base, graded.report, plan.check))
+
+    def keep(self, done: FinishedJob) -> None:
+        """Commit a result together with others, at the latest after ``GROUP_SECONDS``."""
+        self.oldest = self.oldest if self.finished else time.monotonic()
+        self.finished.append(done)
+        self.commit_if_due()
+
+    def commit_if_due(self) -> None:
+        if self.finished and (
+            len(self.finished) >= GROUP or time.monotonic() - self.oldest >= GROUP_SECONDS
+        ):
+            self.commit()
+
+    def commit(self) -> None:
+        """Write the finished results in one transaction, then count them as done."""
+        if not self.finished:
+            return
+        with transaction(self.book.db):
+            for done in self.finished:
+                self._keep(done)
+        self.done += len(self.finished)
+        self.finished.clear()
+        self.progress(self.done)
+
+    def _keep(self, done: FinishedJob) -> None:
+        if done.report is None:
+            self._problem(done.job.owner, done.fault, fault=True)
+            return
+        self.book.keep(
+            done.job.owner, self.tally.run, done.job.key, done.report, done.job.files.values()
+        )
+        self.tally.graded += 1
+        self.tally.faults += bool(done.report.grader_faults)

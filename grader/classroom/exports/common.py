@@ -1,0 +1,348 @@
+"""What all exports share: the request, the output, and an entry's marks.
+
+An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
+entries one by one.
+
+The plain text that another system shows for a check that did not pass.
+
+Cells for spreadsheet programs; text that would run as a formula is escaped.
+
+Leave out of a report what a student's page of a batch must not show.
+
+A gradebook's entry as canonical JSON, without times: the same class gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader.classroom.gradebook.entry import Adjustment, Comment, GradebookEntry, LessonColumn
+from grader.classroom.imports.entries import StudentIdentity
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.text import clean, text, values_text
+from grader.render.page import WORDS, place, points_waiting
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """The options of an export.
+
+    ``template`` is another system's file to fill in. ``columns`` are its columns: ``TITLE`` for the
+    total, ``LESSON=TITLE`` for one lesson. ``scale`` is what full marks are worth there. With
+    ``section``, only students of that section are exported. ``hidden_checks``: when Gradescope's
+    students may see hidden checks.
+    """
+
+    template: Path | None = None
+    columns: tuple[str, ...] = ()
+    scale: float | None = None
+    missing_as_zero: bool = False
+    hidden_checks: str = "visible"
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The next bytes of a file at ``path`` below the output folder (empty for a single file)."""
+
+    data: bytes
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportNote:
+    """A note for the instructor: who was not matched, what was not changed, and why.
+
+    ``who`` is the person concerned, if any. A note is ``important`` if a mark could not be written.
+    """
+
+    text: str
+    who: str = ""
+    important: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.who}: {self.text}" if self.who else self.text
+
+
+Export = Callable[
+    [Iterable[GradebookEntry], Sequence[LessonColumn], ExportRequest], Iterator[Piece | ExportNote]
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LmsMark:
+    """An entry as numbers for another gradebook; None means that nothing may be written."""
+
+    name: str
+    label: str
+    students: tuple[StudentIdentity, ...]
+    total: float | None
+    lessons: dict[str, float | None]
+    remarks: tuple[str, ...]
+    missing: bool = False
+
+
+def mark_of(
+    entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
+) -> LmsMark:
+    most = sum(column.max_score for column in columns)
+    worth = request.scale / most if request.scale and most else 1.0
+    lessons = {column.id: lesson_points(entry, column, request) for column in columns}
+    total = total_points(entry)
+    if entry.missing and request.missing_as_zero:
+        total, lessons = total or 0.0, {lesson: points or 0.0 for lesson, points in lessons.items()}
+    return LmsMark(
+        entry.name,
+        entry.label,
+        entry.students,
+        total and round(total * worth, 4),
+        lessons,
+        tuple(remarks(entry)),
+        entry.missing,
+    )
+
+
+def total_points(entry: GradebookEntry) -> float | None:
+    """Return the points that count; None without a report, or after a grader fault."""
+    if entry.grader_faults or any(not_graded(entry)):
+        return None
+    return entry.score if entry.report or entry.adjustments else None
+
+
+def not_graded(entry: GradebookEntry) -> Iterator[LessonResult]:
+    """Yield lessons whose file does not have the lesson's name, unless a person gave points."""
+    given = {adjustment.lesson for adjustment in entry.adjustments}
+    for lesson in entry.report.lessons if entry.report else ():
+        if lesson.status is LessonStatus.MISSING and lesson.file and lesson.id not in given:
+            yield lesson
+
+
+def lesson_points(
+    entry: GradebookEntry, column: LessonColumn, request: ExportRequest
+) -> float | None:
+    """Return a lesson's points; None if it was not graded or not handed in."""
+    lesson = entry.lesson(column.id)
+    given = any(adjustment.lesson == column.id for adjustment in entry.adjustments)
+    if lesson is None:
+        return entry.lesson_score(column.id) if given else None
+    missing = lesson.status is LessonStatus.MISSING and not request.missing_as_zero and not given
+    unread = lesson in not_graded(entry)
+    return None if missing or unread or faulty(lesson) else entry.lesson_score(column.id)
+
+
+def faulty(lesson: LessonResult) -> bool:
+    """Return whether a grader fault left a check of the lesson without a verdict."""
+    return any(check.outcome is Outcome.GRADER_ERROR for check in lesson.checks)
+
+
+def state(entry: GradebookEntry) -> str:
+    """Return ``graded``, or the reason why there is no score."""
+    if entry.missing:
+        return "missing"
+    if entry.report is None:
+        return "problem"
+    return "grader's fault" if entry.grader_faults else "graded"
+
+
+def remarks(entry: GradebookEntry) -> Iterator[str]:
+    """Yield phrases about what the number alone does not show."""
+    if entry.missing:
+        yield "nothing was handed in"
+    if entry.problem:
+        yield f"could not be graded: {entry.problem}"
+    for lesson in entry.report.lessons if entry.report else ():
+        if lesson.status is LessonStatus.INVALID:
+            yield f"{lesson.id} could not be loaded: {load_error(lesson)}"
+    yield from (f"{lesson.id}: {lesson.message}" for lesson in not_graded(entry))
+    if entry.lateness:
+        yield f"{entry.lateness}" + (f" (-{decimal(entry.penalty)})" if entry.penalty else "")
+    elif entry.late:
+        yield "handed in late"
+    if entry.grader_faults:
+        lessons = (
+            ", ".join(lesson.id for lesson in entry.report.lessons if faulty(lesson))
+            if entry.report
+            else ""
+        )
+        yield (
+            f"no score yet: {lessons} could not be graded because of the grader's own fault; to be"
+            " graded again"
+        )
+    for adjustment in entry.adjustments:
+        yield adjustment_text(adjustment)
+    for comment in entry.comments:
+        yield comment_text(comment)
+
+
+def load_error(lesson: LessonResult) -> str:
+    """Return why a lesson's file could not be loaded, in one line, with the line number."""
+    reason = " ".join((lesson.message or "its page says why").split())
+    line, cell = next(((one.source_line, one.cell) for one in lesson.checks), (None, None))
+    if line is None:
+        return reason
+    where = f"line {line}" if cell is None else f"cell {cell}, line {line}"
+    return f"{reason.removesuffix(', on this line')} ({where})"
+
+
+def adjustment_text(adjustment: Adjustment) -> str:
+    """Return ``adjusted by +2 (custom_sigmoid): resubmitted on paper [kim, 2026-03-01]``."""
+    where = f" ({adjustment.lesson})" if adjustment.lesson else ""
+    return (
+        f"adjusted by {adjustment.points:+g}{where}: {adjustment.reason} [{adjustment.author},"
+        f" {adjustment.made_at[:10]}]"
+    )
+
+
+def comment_text(comment: Comment) -> str:
+    """Return ``comment on custom_sigmoid, line 12: why not y here? [kim]``."""
+    where = ", ".join(
+        filter(None, [comment.lesson, f"line {comment.line}" if comment.line else None])
+    )
+    text = " ".join(comment.text.split())
+    return f"comment{f' on {where}' if where else ''}: {text} [{comment.author}]"
+
+
+def decimal(value: float, *, comma: bool = False) -> str:
+    """Return ``7.5``: no exponent, no trailing zeros, a decimal comma if the sheet uses one."""
+    text = f"{value:.4f}".rstrip("0").rstrip(".")
+    return text.replace(".", ",") if comma else text
+
+
+OWN_FAULT = (
+    "This could not be graded because of the grader's own fault. It costs no points and will be"
+    " graded again."
+)
+
+
+def explanation(check: CheckResult, lesson: LessonResult) -> str:
+    """Return why a check did not pass, with numbers; empty if it passed."""
+    if check.outcome is Outcome.PASSED:
+        return ""
+    return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]
+
+
+def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
+    if check.outcome is Outcome.GRADER_ERROR:
+        yield OWN_FAULT
+        return
+    if check.evidence:
+        yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
+    elif check.diagnosis_title:
+        yield f"Looks like: {check.diagnosis_title}"
+    if check.source_line:
+        yield f"{place(lesson, check, Catalogue())}    {check.source_text or ''}"
+    if check.message:
+        yield check.message
+    if check.expected is not None or check.actual is not None:
+        expected, actual = values_text(check.expected, check.actual)
+        yield f"expected {expected}" if check.expected is not None else ""
+        yield f"got      {actual}"
+    if check.inputs:
+        yield "   ".join(f"{name} = {text(value)}" for name, value in check.inputs.items())
+    if sentence := points_waiting(check, lesson, Catalogue()):
+        yield sentence
+    if check.hint:
+        yield f"A nudge: {check.hint}"
+
+
+STARTS_A_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Spreadsheet programs read a cell that begins with one of these as a formula. Only some of them do
+so for the full-width signs.
+"""
+
+
+def guarded(text: str) -> str:
+    """Return a text with an apostrophe before anything that would begin a formula."""
+    return f"'{text}" if text.lstrip(" ").startswith(STARTS_A_FORMULA) else text
+
+
+def row(cells: Iterable[str | float | None]) -> bytes:
+    """Return a line of CSV in UTF-8: texts guarded, numbers as they are, None empty."""
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(
+        guarded(cell) if isinstance(cell, str) else cell for cell in cells
+    )
+    return line.getvalue().encode("utf-8", "backslashreplace")
+
+
+WITHHELD = "This check is hidden, so its inputs are not shown."
+WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
+TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
+"""Outcomes whose message may contain a value that the check drew."""
+
+
+def withheld(report: Report, tr: Catalogue | None = None) -> Report:
+    """Return the report without what hidden checks asked and expected.
+
+    The student's own text stays: the line that ran and the wrong expression. So does what the judge
+    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
+    loaded, because it is the same for every check.
+    """
+    tr = tr or Catalogue()
+
+    def check(one: CheckResult) -> CheckResult:
+        if not one.hidden:
+            return one
+        message = one.message
+        if one.outcome in TELLING:
+            said = one.open_message
+            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
+        return replace(
+            one,
+            message=message,
+            evidence=one.open_evidence,
+            expected=None,
+            actual=None,
+            inputs={},
+            output="",
+            note=None,
+            figures=[],
+            call=None,
+            signature=None,
+        )
+
+    def lesson(one: LessonResult) -> LessonResult:
+        if one.status is LessonStatus.INVALID:
+            return one
+        return replace(one, checks=tuple(map(check, one.checks)))
+
+    return replace(report, lessons=tuple(map(lesson, report.lessons)))
+
+
+def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
+    """Return the report without times, and under ``gradebook`` everything else that is known."""
+    report = entry.report.as_json() if entry.report else {"submission": entry.name}
+    return {
+        **_timeless(report),
+        "gradebook": {
+            "students": [asdict(student) for student in entry.students],
+            "late": entry.late,
+            "handed_in": entry.handed_in,
+            "missing": entry.missing,
+            "problem": entry.problem,
+            "attempt": entry.attempt,
+            "score": entry.score if entry.report or entry.adjustments else None,
+            "earned": entry.earned if entry.report else None,
+            "penalty": entry.penalty,
+            "lateness": entry.lateness and entry.lateness.as_json(),
+            "adjusted": entry.adjusted_by,
+            "adjustments": [asdict(one) for one in entry.adjustments],
+            "comments": [asdict(one) for one in entry.comments],
+        },
+    }
+
+
+def _timeless(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {
+            key: _timeless(value) if key in ("lessons", "checks") else value
+            for key, value in data.items()
+            if key != "seconds"
+        }
+    return [_timeless(item) for item in data] if isinstance(data, list | tuple) else data

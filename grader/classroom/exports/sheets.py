@@ -1,0 +1,234 @@
+"""Fill in a CSV file; bytes outside of the changed cells stay as they are.
+
+RFC 4180, with the delimiter and line ends of the file.
+
+Match a gradebook's students to the rows of another system's sheet.
+
+Match by the ids that both know, most reliable first, then by name. Report ambiguous matches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.classroom.exports.common import ExportNote, LmsMark
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import forms_of, name_list
+from grader.core.errors import UsageError
+
+BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
+DELIMITERS = ",;\t"
+
+
+class Sheet:
+    """Rows of cells with their original bytes; ``value`` reads a cell, ``put`` replaces it."""
+
+    def __init__(self, path: Path) -> None:
+        """Read a sheet; raise UsageError that names the file, and the line if it is known."""
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except OSError as error:
+            raise UsageError(
+                f"{path} can't be read: {error.strerror}. Give the downloaded file with --template"
+            ) from None
+        except UnicodeDecodeError:
+            raise UsageError(
+                f"{path} is not UTF-8. Use the file as it was downloaded, not one that a"
+                " spreadsheet program saved"
+            ) from None
+        self.path = path
+        self._bom = BOM if text.startswith(BOM) else ""
+        text = text.removeprefix(BOM)
+        header = re.sub(r'"(?:[^"]|"")*"', "", text).partition("\n")[0]
+        self.delimiter = max(DELIMITERS, key=header.count)
+        self._cells, self._ends = self._read(text)
+        if not self._cells:
+            raise UsageError(f"{path} is empty. Give the downloaded file with --template")
+
+    def _read(self, text: str) -> tuple[list[list[str]], list[str]]:
+        cell = re.compile(
+            rf'("(?:[^"]|"")*"|[^{self.delimiter}\r\n"][^{self.delimiter}\r\n]*|)({self.delimiter}|\r\n|\n|\r|\Z)'
+        )
+        rows: list[list[str]] = []
+        ends: list[str] = []
+        current: list[str] = []
+        position = 0
+        while position < len(text) or current:
+            found = cell.match(text, position)
+            if found is None:
+                line = text.count("\n", 0, position) + 1
+                raise UsageError(
+                    f"{self.path}:{line}: a quotation mark is not closed, or is inside a cell."
+                    " Download the file again"
+                )
+            current.append(found[1])
+            position = found.end()
+            if found[2] != self.delimiter:
+                rows.append(current)
+                ends.append(found[2])
+                current = []
+        return rows, ends
+
+    @property
+    def header(self) -> list[str]:
+        return [self.value(0, column) for column in range(len(self._cells[0]))]
+
+    @property
+    def rows(self) -> range:
+        return range(1, len(self._cells))
+
+    def value(self, row: int, column: int) -> str:
+        """Return a cell without quotation marks and blanks; empty if the row is too short."""
+        cells = self._cells[row]
+        raw = cells[column] if column < len(cells) else ""
+        return (raw[1:-1].replace('""', '"') if raw.startswith('"') else raw).strip()
+
+    def put(self, row: int, column: int, text: str) -> None:
+        cells = self._cells[row]
+        cells += [""] * (column + 1 - len(cells))
+        special = any(character in text for character in f'{self.delimiter}"\r\n')
+        cells[column] = '"' + text.replace('"', '""') + '"' if special else text
+
+    def column(self, title: str, asked_by: str) -> int:
+        """Return the number of the column with that title.
+
+        Raise UsageError, listing all titles, if none or several have it.
+        """
+        titles = [one.casefold() for one in self.header]
+        if titles.count(title.casefold()) != 1:
+            how = "more than one column" if title.casefold() in titles else "no column"
+            raise UsageError(
+                f"{self.path}:1: {how} has the title {title!r} ({asked_by}). Columns:"
+                f" {', '.join(filter(None, self.header))}"
+            )
+        return titles.index(title.casefold())
+
+    def as_bytes(self) -> bytes:
+        lines = (
+            self.delimiter.join(cells) + end
+            for cells, end in zip(self._cells, self._ends, strict=True)
+        )
+        return (self._bom + "".join(lines)).encode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetPerson:
+    """A person in a sheet: the row, what to call them, their ids by kind, forms of their name."""
+
+    row: int
+    label: str
+    ids: dict[str, str]
+    names: frozenset[str]
+
+
+class Roll:
+    """The people of a sheet. ``kinds`` maps each kind of id, most reliable first, to the names that
+    it has in ``StudentIdentity.ids``.
+
+    An id of a kind in ``with_name`` counts only if the names agree too, where the sheet has names:
+    a group's number in Moodle may be another person's.
+    """
+
+    def __init__(
+        self,
+        people: Iterable[SheetPerson],
+        kinds: Mapping[str, tuple[str, ...]],
+        *,
+        with_name: Collection[str] = (),
+    ) -> None:
+        self.people = tuple(people)
+        self._with_name = with_name
+        self._kinds = kinds
+        self._index: dict[tuple[str, str], list[SheetPerson]] = {}
+        for person in self.people:
+            keys = {(kind, value.casefold()) for kind, value in person.ids.items() if value} | {
+                ("name", one) for one in person.names
+            }
+            for key in keys:
+                self._index.setdefault(key, []).append(person)
+
+    def find(self, student: StudentIdentity) -> tuple[SheetPerson, ...]:
+        for key in self._keys(student):
+            found = [
+                one
+                for one in self._index.get(key, ())
+                if key[0] not in self._with_name or agree(one, student)
+            ]
+            if found:
+                return tuple(found)
+        named = (
+            person
+            for name in forms_of(student.name)
+            for person in self._index.get(("name", name), ())
+        )
+        return tuple({person.row: person for person in named}.values())
+
+    def _keys(self, student: StudentIdentity) -> Iterator[tuple[str, str]]:
+        for kind, words in self._kinds.items():
+            for word in words:
+                if value := student.ids.get(word):
+                    yield kind, value.strip().casefold()
+
+
+def agree(person: SheetPerson, student: StudentIdentity) -> bool:
+    """Return whether the row's names include the student's; True if the row has no name."""
+    theirs = {letters(name) for name in person.names}
+    return not theirs or any(letters(form) in theirs for form in forms_of(student.name))
+
+
+def letters(name: str) -> str:
+    """Return a name's letters and digits: file names of a download lack other characters."""
+    return "".join(filter(str.isalnum, name)).casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedMarks:
+    """Which mark goes to which row, and notes for the instructor on the rest.
+
+    ``unmatched`` says whether a submission's student fits no row, or several.
+    """
+
+    by_row: dict[int, LmsMark]
+    notes: tuple[ExportNote, ...]
+    unmatched: bool
+
+
+def match(roll: Roll, marks: Iterable[LmsMark]) -> MatchedMarks:
+    """Match marks to rows; a team's mark goes to every member's row."""
+    found: dict[int, list[LmsMark]] = {}
+    notes: list[ExportNote] = []
+    unmatched = False
+    for mark in marks:
+        for student in mark.students or (StudentIdentity(mark.label),):
+            people = roll.find(student)
+            if len(people) == 1:
+                found.setdefault(people[0].row, []).append(mark)
+            elif not mark.missing:
+                unmatched = True
+                why = (
+                    f"fits {len(people)} rows of the sheet: {name_list(p.label for p in people)}"
+                    if people
+                    else "not in the sheet"
+                )
+                text = f"{why}, so this mark was not written"
+                notes.append(ExportNote(text, student.name, important=True))
+    by_row = {}
+    labels = {person.row: person.label for person in roll.people}
+    for row, several in found.items():
+        if len(several) == 1:
+            by_row[row] = several[0]
+        else:
+            text = (
+                f"no mark was written, because {len(several)} submissions fit this row:"
+                f" {name_list(m.name for m in several)}"
+            )
+            notes.append(ExportNote(text, labels[row], important=True))
+    notes += [
+        ExportNote("in the sheet, but without a submission", person.label)
+        for person in roll.people
+        if person.row not in found
+    ]
+    return MatchedMarks(by_row, tuple(notes), unmatched)

@@ -1,0 +1,231 @@
+"""Write the format ``csv``: a row for each submission, a column for each lesson and each check.
+
+Write the format ``json``: a list of all submissions; the schema is ``export.schema.json``.
+
+Write JUnit XML: a suite for each submission (the schema of
+Jenkins' xUnit plugin, junit-10.xsd).
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from grader.classroom.exports.common import (
+    ExportNote,
+    ExportRequest,
+    Piece,
+    adjustment_text,
+    explanation,
+    mark_of,
+    remarks,
+    row,
+    state,
+    withheld,
+)
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.text import clean
+from grader.render.page import WORDS
+
+FIXED = (
+    "submission",
+    "students",
+    "ids",
+    "section",
+    "late",
+    "handed in",
+    "earned",
+    "penalty",
+    "adjusted",
+    "score",
+    "max",
+    "adjustments",
+    "bonus",
+    "state",
+    "remarks",
+)
+
+
+def export_csv(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
+    """Yield the table. A score that is not known is an empty cell; ``state`` says why."""
+    checks = [check.id for column in columns for check in column.checks]
+    yield Piece(codecs.BOM_UTF8)  # without a byte order mark, Excel assumes another encoding
+    yield Piece(row([*FIXED, *(column.id for column in columns), *checks]))
+    for entry in entries:
+        mark = mark_of(entry, columns, request)
+        points = points_of_checks(entry)
+        yield Piece(
+            row(
+                [
+                    entry.name,
+                    "; ".join(student.name for student in entry.students),
+                    "; ".join(
+                        f"{kind}={value}"
+                        for student in entry.students
+                        for kind, value in student.ids.items()
+                    ),
+                    "; ".join(entry.sections),
+                    "late" if entry.late else "",
+                    entry.handed_in,
+                    entry.earned if entry.report else None,
+                    entry.penalty if entry.report else None,
+                    entry.adjusted_by,
+                    mark.total,
+                    request.scale or sum(column.max_score for column in columns),
+                    "; ".join(map(adjustment_text, entry.adjustments)),
+                    entry.report.bonus if entry.report else None,
+                    state(entry),
+                    "; ".join(remarks(entry)),
+                    *(mark.lessons[column.id] for column in columns),
+                    *(points.get(check) for check in checks),
+                ]
+            )
+        )
+
+
+def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
+    lessons = entry.report.lessons if entry.report else ()
+    return {
+        check.id: check.points
+        for lesson in lessons
+        for check in lesson.checks
+        if check.outcome is not Outcome.GRADER_ERROR
+    }
+
+
+def export_json(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
+    yield Piece(b"[")
+    between = "\n"
+    for entry in entries:
+        text = json.dumps(as_data(entry, columns, request), ensure_ascii=False, allow_nan=False)
+        yield Piece((between + text).encode("utf-8", "backslashreplace"))
+        between = ",\n"
+    yield Piece(b"\n]\n")
+
+
+def as_data(
+    entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
+) -> dict[str, Any]:
+    """Return plain data: ``score`` and ``lessons`` include adjustments, ``report`` does not."""
+    mark = mark_of(entry, columns, request)
+    return {
+        "submission": entry.name,
+        "students": [
+            {"name": one.name, "ids": one.ids, "section": one.details.get("section")}
+            for one in entry.students
+        ],
+        "state": state(entry),
+        "late": entry.late,
+        "attempt": entry.attempt,
+        "handed_in": entry.handed_in,
+        "earned": entry.earned if entry.report else None,
+        "penalty": entry.penalty,
+        "score": mark.total,
+        "max_score": request.scale or sum(column.max_score for column in columns),
+        "lessons": mark.lessons,
+        "adjusted": entry.adjusted_by,
+        "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
+        "comments": [
+            {
+                "lesson": one.lesson,
+                "line": one.line,
+                "text": one.text,
+                "author": one.author,
+                "made_at": one.made_at,
+            }
+            for one in entry.comments
+        ],
+        "remarks": list(remarks(entry)),
+        "report": entry.report.as_json() if entry.report else None,
+    }
+
+
+JUNIT_KINDS = {
+    Outcome.FAILED: "failure",
+    Outcome.ERROR: "error",
+    Outcome.TIMEOUT: "error",
+    Outcome.CRASHED: "error",
+    Outcome.GRADER_ERROR: "error",
+    Outcome.SKIPPED: "skipped",
+    Outcome.NOT_STARTED: "skipped",
+}
+
+
+def export_junit(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+) -> Iterator[Piece | ExportNote]:
+    yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
+    for entry in entries:
+        suite = suite_of(entry)
+        ET.indent(suite)
+        yield Piece(
+            ET.tostring(suite, encoding="unicode").encode("utf-8", "backslashreplace") + b"\n"
+        )
+    yield Piece(b"</testsuites>\n")
+
+
+def suite_of(entry: GradebookEntry) -> ET.Element:
+    """Return an entry as a suite. Its properties are the scores and the remarks."""
+    suite = ET.Element("testsuite", name=clean(entry.name))
+    properties = ET.SubElement(suite, "properties")
+    for name, value in properties_of(entry):
+        ET.SubElement(properties, "property", name=name, value=clean(value))
+    for lesson in withheld(entry.report).lessons if entry.report else ():
+        if not lesson.checks:
+            plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
+        for check in lesson.checks:
+            case_of(suite, check, lesson)
+    if entry.problem or entry.missing:
+        plain_case(
+            suite,
+            "submission",
+            "submission",
+            "error" if entry.problem else "skipped",
+            "; ".join(remarks(entry)),
+        )
+    cases = suite.findall("testcase")
+    suite.set("tests", str(len(cases)))
+    for attribute, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(sum(case.find(tag) is not None for case in cases)))
+    suite.set("time", f"{entry.report.seconds if entry.report else 0.0:.3f}")
+    return suite
+
+
+def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
+    yield "students", entry.label
+    if entry.report is not None and not entry.grader_faults:
+        yield "score", f"{entry.score:g}"
+        yield "max_score", f"{entry.report.max_score:g}"
+    if entry.report is not None:
+        yield "bonus", f"{entry.report.bonus:g}"
+        yield "seed", str(entry.report.seed)
+    yield from (("remark", remark) for remark in remarks(entry))
+
+
+def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None:
+    case = ET.SubElement(
+        suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}"
+    )
+    if kind := JUNIT_KINDS.get(check.outcome):
+        detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
+        detail.set("type", check.diagnosis or check.outcome.value)
+        detail.text = explanation(check, lesson)
+    if check.output:
+        ET.SubElement(case, "system-out").text = clean(check.output)
+
+
+def plain_case(suite: ET.Element, classname: str, name: str, kind: str, message: str) -> None:
+    ET.SubElement(
+        ET.SubElement(suite, "testcase", classname=classname, name=name, time="0"),
+        kind,
+        message=clean(message),
+    )

@@ -1,0 +1,331 @@
+"""A submission in the gradebook: its report, adjustments, or why it could not be graded.
+
+Exports, pages and tables use only ``GradebookEntry`` records.
+
+Penalties for late submissions: a due date, extensions, and a rule.
+
+A penalty is a share of the points that the code earned. Points that a person gave or took are not
+reduced.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.names import name_list
+from grader.core.errors import UsageError
+from grader.core.report import CheckResult, LessonResult, Record, Report
+from grader.core.text import moment
+
+DAY = 86_400.0
+UNITS = {"m": 60.0, "h": 3_600.0, "d": DAY}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(m|h|d)")
+PERCENT = re.compile(r"(\d+(?:\.\d+)?)\s*%(?:/day)?")
+EXAMPLE = "10%/day,grace=15m,cap=50%,until=7d"
+
+
+@dataclass(frozen=True, slots=True)
+class LateRule(Record):
+    """When work is due and what lateness costs.
+
+    ``due`` is ISO 8601 with an offset. A delay of more than ``grace`` seconds costs
+    ``percent`` for each started day since ``due``, at most ``cap`` per cent in all. A delay of more
+    than ``until`` seconds costs everything (None: no such limit).
+    """
+
+    due: str
+    percent: float = 0.0
+    grace: float = 0.0
+    cap: float = 100.0
+    until: float | None = None
+
+    def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
+        """Return how late a time is; None if it is on time or unknown.
+
+        ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
+        one holds for all of them.
+        """
+        if handed_in is None:
+            return None
+        due = max([moment(self.due), *(extended(one, self.due) for one in extensions)])
+        late = (moment(handed_in) - due).total_seconds()
+        if late <= 0:
+            return None
+        return Lateness(due.isoformat(), late, self.percent_off(late))
+
+    def percent_off(self, late: float) -> float:
+        """Return the percentage that is deducted for a delay in seconds."""
+        if late <= self.grace:
+            return 0.0
+        if self.until is not None and late > self.until:
+            return 100.0
+        return min(self.cap, 100.0, self.percent * math.ceil(late / DAY))
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness(Record):
+    """A submission came ``seconds`` after ``due`` and loses ``percent`` of what it earned."""
+
+    due: str
+    seconds: float
+    percent: float
+
+    @property
+    def duration(self) -> str:
+        """How late, as people write it: ``2 d 3 h``."""
+        return duration(self.seconds)
+
+    def __str__(self) -> str:
+        return f"{self.duration} late, {self.percent:g} % off"
+
+
+def duration(seconds: float) -> str:
+    """Return a time such as ``2 d 3 h``: its two largest nonzero units, down to minutes."""
+    days, rest = divmod(int(seconds), int(DAY))
+    hours, rest = divmod(rest, 3_600)
+    parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
+    shown = [f"{number} {unit}" for number, unit in parts if number][:2]
+    return " ".join(shown) or "under a minute"
+
+
+def read_moment(text: str, what: str) -> str:
+    """Return a time as ISO 8601; raise UsageError, which begins with ``what``."""
+    try:
+        return moment(text).isoformat()
+    except ValueError:
+        raise UsageError(
+            f"{what}: {text!r} is not a time with an offset from UTC. Write it like"
+            " 2026-12-01T23:59+09:00, or with Z for UTC"
+        ) from None
+
+
+def read_extension(text: str) -> str:
+    """Return a person's extension, a time or a delay such as ``+2d``, without blanks.
+
+    Raise ValueError if it is neither.
+    """
+    text = text.strip()
+    extended(text, "2000-01-01T00:00Z")
+    return text
+
+
+def extended(text: str, due: str) -> datetime:
+    """Return an extension as a time; a delay such as ``+2d`` is added to the class's due date."""
+    shift = DURATION.fullmatch(text.removeprefix("+"))
+    return moment(due) + timedelta(seconds=seconds_of(shift)) if shift else moment(text)
+
+
+def seconds_of(found: re.Match[str]) -> float:
+    return float(found[1]) * UNITS[found[2]]
+
+
+def read_rule(due: str, rule: str | None) -> LateRule:
+    """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
+    made = LateRule(read_moment(due, "--due"))
+    for part in (rule or "").split(","):
+        key, _, value = part.strip().rpartition("=")
+        percent, time = PERCENT.fullmatch(value), DURATION.fullmatch(value)
+        if not part.strip():
+            continue
+        if key == "" and percent:
+            made = replace(made, percent=float(percent[1]))
+        elif key == "cap" and percent:
+            made = replace(made, cap=float(percent[1]))
+        elif key == "grace" and time:
+            made = replace(made, grace=seconds_of(time))
+        elif key == "until" and time:
+            made = replace(made, until=seconds_of(time))
+        else:
+            raise UsageError(f"--late: {part.strip()!r} is not understood. Write it like {EXAMPLE}")
+    return made
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """A change of a score by a person. ``made_at`` is ISO 8601 in UTC; ``lesson`` is None
+    for the total.
+    """
+
+    points: float
+    reason: str
+    author: str
+    made_at: str
+    lesson: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A remark on a submission, on a lesson, or on a line of its file.
+
+    ``code`` is that line at the time of the remark; ``number`` is the comment's number in the
+    gradebook.
+    """
+
+    number: int
+    text: str
+    author: str
+    made_at: str
+    lesson: str | None = None
+    line: int | None = None
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonalPart(Record):
+    """What a student's page shows beside the report: whose it is, and what people added."""
+
+    called: str = ""
+    adjustments: tuple[Adjustment, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    lateness: Lateness | None = None
+
+
+def students_label(students: Sequence[StudentIdentity], name: str) -> str:
+    """Return the names of a submission's students; its own name if no student is known."""
+    return name_list(student.name for student in students) or name
+
+
+def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
+    """Return when a submission of these students was handed in, if the roster says so."""
+    times = [one.details["handed_in"] for one in students if "handed_in" in one.details]
+    return max(times, default=None)
+
+
+def students_as_json(students: Sequence[StudentIdentity]) -> str:
+    """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
+    people = [
+        [student.name, student.ids, *([student.details] if student.details else [])]
+        for student in students
+    ]
+    return json.dumps(people, sort_keys=True)
+
+
+def students_from_json(text: str) -> tuple[StudentIdentity, ...]:
+    return tuple(StudentIdentity(*one) for one in json.loads(text))
+
+
+@dataclass(frozen=True, slots=True)
+class GradebookEntry:
+    """One entry of the gradebook.
+
+    ``report`` is None if the submission could not be read (``problem`` says why; ``fault`` marks a
+    grader fault) or if a student on the roster handed nothing in (``missing``). ``handed_in`` is
+    the time in UTC, if known; ``lateness`` is the delay by the class's rule; ``came_as`` is the
+    name of its folder or file in the download; ``history`` has what each version of its files
+    earned.
+    """
+
+    name: str
+    students: tuple[StudentIdentity, ...]
+    report: Report | None = None
+    problem: str | None = None
+    fault: bool = False
+    missing: bool = False
+    late: bool = False
+    attempt: int = 1
+    adjustments: tuple[Adjustment, ...] = ()
+    comments: tuple[Comment, ...] = ()
+    handed_in: str | None = None
+    lateness: Lateness | None = None
+    came_as: str = ""
+    history: tuple[float, ...] = ()
+
+    @property
+    def label(self) -> str:
+        return students_label(self.students, self.name)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections of its students, as the roster has them."""
+        named = (student.details.get("section", "") for student in self.students)
+        return tuple(dict.fromkeys(section for section in named if section))
+
+    @property
+    def adjusted_by(self) -> float:
+        return round(sum(one.points for one in self.adjustments), 4)
+
+    @property
+    def earned(self) -> float:
+        """The points that the code earned, before penalty and adjustments."""
+        return self.report.score if self.report else 0.0
+
+    @property
+    def penalty(self) -> float:
+        """The points that lateness takes off what was earned."""
+        return self._lost(self.earned)
+
+    @property
+    def score(self) -> float:
+        """The points that count: earned points minus the penalty, adjusted, without bonus, at least
+        zero.
+        """
+        return max(0.0, round(self.earned - self.penalty + self.adjusted_by, 4))
+
+    def _lost(self, earned: float) -> float:
+        return round(earned * self.lateness.percent / 100, 4) if self.lateness else 0.0
+
+    @property
+    def personal_part(self) -> PersonalPart:
+        return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
+
+    @property
+    def grader_faults(self) -> tuple[CheckResult, ...]:
+        return self.report.grader_faults if self.report else ()
+
+    def lesson(self, lesson_id: str) -> LessonResult | None:
+        found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
+        return found[0] if found else None
+
+    def lesson_score(self, lesson_id: str) -> float:
+        result = self.lesson(lesson_id)
+        changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
+        earned = result.score if result else 0.0
+        return max(0.0, round(earned - self._lost(earned) + changed, 4))
+
+
+@dataclass(frozen=True, slots=True)
+class LessonColumn:
+    """A lesson's columns: its points, and a column for each check."""
+
+    id: str
+    title: str
+    max_score: float
+    max_bonus: float
+    checks: tuple[CheckColumn, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckColumn:
+    """A check's column: what it is worth, and whether it is a bonus or hidden."""
+
+    id: str
+    title: str
+    max_points: float
+    bonus: bool
+    hidden: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreChange:
+    """A submission's score before and after a run; changed checks as (id, old, new)."""
+
+    name: str
+    old: float
+    new: float
+    checks: tuple[tuple[str, str | None, str | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CommonMistake:
+    """A mistake that the class made: its lesson, and the number of submissions that have it."""
+
+    lesson: str
+    id: str
+    title: str
+    count: int

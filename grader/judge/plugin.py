@@ -1,0 +1,277 @@
+"""Judge a lesson's checks, as a pytest plugin.
+
+pytest collects and runs them. This plugin provides their fixtures, decides before each check
+whether it can run at all, and afterwards what its outcome is. The result (``results``) travels in
+pytest-json-report's metadata.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from grader.core.errors import EngineFault, MissingName, UndefinedTruth
+from grader.core.i18n import load_catalogue
+from grader.core.limits import MIB
+from grader.core.messages import LessonSpec
+from grader.core.report import CheckResult, Outcome
+from grader.course.source import Source
+from grader.judge.checks import CheckSpec, Constants, namespaces_of, order_checks, spec_of
+from grader.judge.examples import CheckRun, Examples, SubmissionRun
+from grader.judge.local_student import LocalStudent, MissingReference, reference_of
+from grader.judge.outcomes import (
+    JUDGE_BYTES,
+    OF_THIS_PROCESS,
+    CheckVerdict,
+    DependencyFailed,
+    free_frames,
+    is_shortage,
+    missing_name,
+    passed,
+    verdict_of,
+)
+from grader.judge.random_inputs import RandomInputs
+from grader.judge.remote.session import NotStarted, Student, student_error
+from grader.judge.replay import NoLiteral, Recorder, ScriptWriter
+from grader.judge.results import DIAGNOSED, Results, title
+from grader.worker.wire.values import explain
+
+EXPECTS_NAN = (
+    "a mistake in the course: {check} expects NaN without saying so. Correct the expected value, or"
+    " pass expects_nan=True"
+)
+TOO_LARGE = "checking what your code returned takes more than {limit} MB of memory"
+
+
+class LessonPlugin:
+    """Judges one lesson's submissions, one after another.
+
+    It holds what all submissions share, and refers to the ``run`` of the current one.
+    """
+
+    def __init__(self, spec: LessonSpec) -> None:
+        self.lesson = spec.lesson
+        self.stub = Source(spec.stub, spec.filename)
+        self.scenarios = spec.scenarios
+        self.tr = load_catalogue(spec.lang, [Path(path) for path in spec.texts])
+        self.withheld = spec.solution is None
+        self.solved = reference_of(spec)
+        self.results = Results(spec, self.solved)
+        self.examples = Examples(spec, self.results.mistakes, self.solved)
+        self.collected: frozenset[str] = frozenset()
+        self.constants = Constants(())
+        self._run: SubmissionRun | None = None
+
+    @contextlib.contextmanager
+    def judging(self, run: SubmissionRun) -> Iterator[None]:
+        """Judge one submission with the collected checks during a block. Changes that the last
+        submission caused in the lesson's constants are undone.
+        """
+        self.constants.put_back()
+        self._run = run
+        try:
+            yield
+        finally:
+            self._run = None
+
+    @property
+    def run(self) -> SubmissionRun:
+        if self._run is None:
+            raise EngineFault("no submission is being judged")
+        return self._run
+
+    @pytest.fixture
+    def student(self) -> Student:
+        return self.run.student_for_check()
+
+    @pytest.fixture
+    def reference(self) -> LocalStudent | MissingReference:
+        return self.solved
+
+    @pytest.fixture
+    def draw(self) -> RandomInputs:
+        return RandomInputs(self.run.check.seed)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put the checks in order; in a students' bundle omit those that use the reference."""
+        if self.withheld:
+            items[:] = [
+                item for item in items if "reference" not in getattr(item, "fixturenames", ())
+            ]
+        self.collected = frozenset(item.name for item in items)
+        items[:] = order_checks(items, withheld=self.withheld)
+        rules = [one.rule for one in self.results.mistakes if one.rule is not None]
+        checks = [getattr(item, "obj", None) for item in items]
+        self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
+
+    def id_of(self, item: pytest.Item) -> str:
+        return f"{self.lesson}.{item.name.removeprefix('test_')}"
+
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Begin a check, unless the module does not load, the function has not been started, or a
+        needed check has not passed.
+        """
+        run = self.run
+        check = run.begin(self.id_of(item), item, spec_of(item))
+        run.session.load()
+        # for code that draws its own random numbers, such as gradgradcheck
+        torch.default_generator.manual_seed(check.seed)
+        if run.untouched(check.spec.about, self.stub):
+            raise NotStarted(check.spec.about)
+        for need in (need for need in check.spec.needs if need in self.collected):
+            outcome = run.outcomes.get(need)
+            if outcome is Outcome.NOT_STARTED:
+                raise NotStarted(check.spec.about)
+            if outcome is not Outcome.PASSED:
+                raise DependencyFailed(need)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self) -> Iterator[None]:
+        """Run the check, and record it if a script of it was requested. Steps on the student's
+        objects that are pending at its end belong to it.
+        """
+        with self.run.recording():
+            result = yield
+            self.run.session.flush()
+            return result
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[Any]
+    ) -> pytest.TestReport:
+        """Report a stage briefly, because pytest's own report parses the source of every frame."""
+        return pytest.TestReport(
+            item.nodeid,
+            item.location,
+            keywords={},
+            outcome="failed" if call.excinfo else "passed",
+            longrepr=call.excinfo.typename if call.excinfo else None,
+            when=call.when,  # type: ignore[arg-type]
+            duration=call.duration,
+            start=call.start,
+            stop=call.stop,
+        )
+
+    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
+        """Report a stage without the parts that nobody reads and that take time to format."""
+        data = {"duration": report.duration, "outcome": report.outcome}
+        return {**data, "longrepr": report.longrepr} if report.longrepr else data
+
+    def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+        """Return the check's result, once it is known."""
+        if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
+            return None
+        run = self.run
+        verdict = self.verdict(run, None if call.excinfo is None else call.excinfo.value)
+        run.outcomes[run.check.item.name] = verdict.outcome
+        if run.recorder is not None:
+            run.script = self.script_for(run, run.recorder, verdict)
+        return {"check": self.result(run, verdict, call.duration).as_json()}
+
+    def result(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
+        """Return the check's result; without values if there is too little memory to show them."""
+        try:
+            return self.results.of(run, verdict, seconds)
+        except (MemoryError, RuntimeError) as error:
+            if not is_shortage(error):
+                raise
+            free_frames(error)
+            bare = replace(verdict, expected=None, actual=None, inputs={}, figures=())
+            return self.results.of(run, bare, seconds)
+
+    def verdict(self, run: SubmissionRun, error: BaseException | None) -> CheckVerdict:
+        """Return the verdict on a check, given the exception that ended it, if any."""
+        if error is None:
+            return passed(wrote=run.check.traffic.wrote)
+        if isinstance(error, DependencyFailed):
+            (needed,) = (one for one in run.check.item.session.items if one.name == str(error))
+            facts = {"needed": run.tr(title(needed))}
+            return CheckVerdict(
+                Outcome.SKIPPED, "waits for: {needed}", facts, needs=self.id_of(needed)
+            )
+        if isinstance(error, MissingName) and self.left_out(run.check.spec, error):
+            return CheckVerdict(Outcome.NOT_STARTED)
+        if isinstance(error, UndefinedTruth) and self.raises_on_the_reference(
+            run.check, type(error)
+        ):
+            return CheckVerdict(Outcome.GRADER_ERROR, EXPECTS_NAN, {"check": run.check.id})
+        session = run.session
+        return verdict_of(error, session.source, session.limits) or self.unexpected(run, error)
+
+    @staticmethod
+    def left_out(spec: CheckSpec, error: MissingName) -> bool:
+        """Return whether a bonus part was deleted rather than misspelt; then it counts as not
+        started.
+        """
+        about = error.name.partition(".")[0] == spec.about
+        return spec.bonus and about and "near" not in missing_name(error, "").facts
+
+    def unexpected(self, run: SubmissionRun, error: BaseException) -> CheckVerdict:
+        """Judge an unexpected exception.
+
+        It is a grader fault if the reference raises too, or if the host has less memory than the
+        judge may use.
+        """
+        note = "".join(traceback.format_exception(error))
+        shortage = is_shortage(error)
+        if shortage:
+            free_frames(error)
+        lacking = shortage and not OF_THIS_PROCESS.limited
+        if lacking or self.raises_on_the_reference(run.check):
+            return CheckVerdict(
+                Outcome.GRADER_ERROR,
+                "{reason}",
+                {"reason": f"{type(error).__name__}: {error}"},
+                note=note,
+            )
+        if shortage:
+            return CheckVerdict(Outcome.FAILED, TOO_LARGE, {"limit": JUDGE_BYTES // MIB})
+        explained = student_error(explain(error, run.session.source.filename))
+        return CheckVerdict(
+            Outcome.FAILED,
+            "what came back could not be used: {raised}",
+            {"raised": str(explained)},
+            error=explained,
+        )
+
+    def raises_on_the_reference(self, check: CheckRun, kind: type[Exception] = Exception) -> bool:
+        """Return whether a check raises such an exception on the reference too.
+
+        A check that uses no fixture also counts, because the submission can't be the cause. A
+        students' bundle has no reference; its checks were tried when it was made.
+        """
+        given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
+        asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
+        if not asked:
+            return True
+        try:
+            if not self.withheld:
+                check.item.obj(**{name: given[name] for name in asked})  # type: ignore[attr-defined]
+        except Exception as error:
+            return isinstance(error, kind)
+        return False
+
+    def script_for(
+        self, run: SubmissionRun, recorder: Recorder, verdict: CheckVerdict
+    ) -> tuple[str, ...] | str | None:
+        """Return the script of a check that did not pass, or why there is none."""
+        if verdict.outcome not in DIAGNOSED:
+            return None
+        try:
+            writer = ScriptWriter(
+                recorder.steps,
+                recorder.snapshots,
+                inputs=verdict.inputs,
+                module=run.session.source.module,
+                scenarios=self.scenarios,
+            )
+            return tuple(writer.write(verdict.expected, verdict.actual, verdict.checker))
+        except NoLiteral as reason:
+            return str(reason)

@@ -1,1 +1,0 @@
-"""Write a check as a script that runs without the grader."""
