@@ -42,8 +42,8 @@ ODD = {
     "prints": b"for i in range(100000):\n    print('noise', i)\n",
 }
 """Files that are no answer, by name: each is handed in for one lesson."""
-REPLAYS = 50
-TERMINALS = 20
+REPLAYS = int(os.environ.get("GOLDEN_REPLAYS", "50"))
+TERMINALS = int(os.environ.get("GOLDEN_TERMINALS", "20"))
 COMMANDS = (
     *("run", "init", "list", "next", "read", "watch", "hint", "replay", "reset", "solution"),
     *("graph", "batch", "adjust", "comment", "forget", "rename", "export", "feedback", "similar"),
