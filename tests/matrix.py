@@ -48,9 +48,9 @@ def main(names: list[str]) -> int:
     known = {f"{choice} {python}": (choice, python) for python in PYTHONS for choice in CHOICES}
     if unknown := set(names) - set(known):
         sys.exit(f"unknown rows: {', '.join(sorted(unknown))}. There are: {', '.join(known)}")
-    rows = rows_in(README.read_text("utf-8"))
+    rows, at = rows_in(README.read_text("utf-8")), commit()
     for name in names or known:
-        rows[name] = verified(name, *known[name])
+        rows[name] = [*verified(name, *known[name]), at, rules_digest()]
         table = HEAD + "".join(f"| {' | '.join(rows[row])} |\n" for row in known if row in rows)
         README.write_text(TABLE.sub(lambda _, t=table: t, README.read_text("utf-8")), "utf-8")
     return int(any(rows[name][6] != "0" for name in names or known))
@@ -65,7 +65,7 @@ def rows_in(text: str) -> dict[str, list[str]]:
 
 
 def verified(name: str, choice: str, python: str) -> list[str]:
-    """Make an environment, verify the course in it, and return its cells of the table."""
+    """Make an environment, verify the course in it, and return the row's first seven cells."""
     folder = ROOT / ".matrix" / name.replace(" ", "-")
     interpreter = str(folder / "bin" / "python")
     uv("venv", "--quiet", "--clear", "--python", python, str(folder))
@@ -80,7 +80,7 @@ def verified(name: str, choice: str, python: str) -> list[str]:
     if found is None:
         sys.exit(f"{name}: grade verify ended with {done.returncode}")
     gradings, problems = int(found[1].replace(",", "")), "0" if found[2] == "no" else found[2]
-    return [name, *versions(interpreter), f"{gradings:,}", problems, commit(), rules_digest()]
+    return [name, *versions(interpreter), f"{gradings:,}", problems]
 
 
 def versions(interpreter: str) -> list[str]:
