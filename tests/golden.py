@@ -52,6 +52,7 @@ COMMANDS = (
 UNSTABLE = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?( UTC)?", "TIME"),
     (r'("(?:seconds|duration|elapsed|created|started|finished)\w*": )[\d.e-]+', r"\1N"),
+    (r"(?m)^(grading|채점): .*\n", ""),
     (r"\b\d+(\.\d+)? ?(ms|s|초)\b", "N s"),
     (r"\b[0-9a-f]{16,64}\b", "HEX"),
     (r"gradlings[ /-]v?\d+\.\d+\.\d+", "gradlings VERSION"),
