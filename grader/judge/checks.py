@@ -31,6 +31,7 @@ Order a lesson's checks.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -52,6 +53,7 @@ from grader.core.errors import (
 )
 from grader.judge.figures import Figure, gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteCallable, fetch
 from grader.judge.remote.session import NotStarted, Student
 from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_requests
@@ -416,6 +418,14 @@ def check(
         return function
 
     return declare
+
+
+def call_check(
+    function: Callable[..., object], *, student: object, reference: object, seed: int
+) -> None:
+    """Call a check with those of its fixtures that it asks for, without pytest."""
+    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
+    function(**{name: given[name] for name in inspect.signature(function).parameters})
 
 
 def import_helpers(file: str) -> types.ModuleType:

@@ -11,7 +11,6 @@ import ast
 import bdb
 import contextlib
 import importlib.util
-import inspect
 import json
 import pdb
 import sys
@@ -25,10 +24,10 @@ from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.messages import DebugRequest
 from grader.course.notebook import cell_name, cells_of, execute_cells
 from grader.course.source import Source, is_docstring
-from grader.judge.checks import CheckSpec
+from grader.judge.checks import CheckSpec, call_check
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, execute, reference_of
-from grader.judge.random_inputs import RandomInputs, Seeds
+from grader.judge.random_inputs import Seeds
 
 
 def main() -> None:
@@ -50,8 +49,7 @@ def debug(request: DebugRequest, tr: Catalogue) -> None:
 
     def run() -> None:
         student = LocalStudent(source, spec.scenarios, module=executed(source, path))
-        given = {"student": student, "reference": reference_of(spec), "draw": RandomInputs(seed)}
-        check(**{name: given[name] for name in inspect.signature(check).parameters})
+        call_check(check, student=student, reference=reference_of(spec), seed=seed)
 
     if not request.stop:
         try:

@@ -51,13 +51,13 @@ from grader.core.report import CheckResult, Outcome
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
-from grader.judge.checks import CheckSpec
+from grader.judge.checks import CheckSpec, call_check
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
 from grader.judge.open_texts import open_evidence, placeholders
 from grader.judge.outcomes import CheckVerdict, passed, verdict_of
-from grader.judge.random_inputs import RandomInputs, Seeds, check_seed
+from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession
 from grader.judge.remote.workers import WorkerSource
@@ -83,7 +83,7 @@ class Behavior:
     def of(cls, verdict: CheckVerdict) -> Behavior:
         facts = {name: value for name, value in verdict.facts.items() if name != "line"}
         pair = describe_pair(verdict.expected, verdict.actual)
-        return cls(verdict.outcome, verdict.message or "", describe(facts), *pair)
+        return cls(verdict.outcome, verdict.message, describe(facts), *pair)
 
     def agrees(self, other: Behavior) -> bool:
         """Return whether two failures of one check, from one seed, are the same."""
@@ -165,11 +165,14 @@ def run_check(
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)
-    given = {"student": session.student(), "reference": reference, "draw": RandomInputs(seed)}
-    asked = {name: given[name] for name in getattr(item, "fixturenames", ()) if name in given}
     try:
         session.load()
-        item.obj(**asked)  # type: ignore[attr-defined]
+        call_check(
+            item.obj,  # type: ignore[attr-defined]
+            student=session.student(),
+            reference=reference,
+            seed=seed,
+        )
     except EngineFault:
         raise
     except Exception as error:
@@ -231,6 +234,8 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """The outcomes, by the name of a check's function."""
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    """The results so far, by the id of a check, in the order of the run."""
     naming_off: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
@@ -245,6 +250,12 @@ class SubmissionRun:
 
     def __post_init__(self) -> None:
         self.student = self.session.student()
+
+    def failed(self) -> Iterator[tuple[str, list[CheckResult]]]:
+        """Yield each function that has a failed check, with those checks."""
+        failed = [self.results[id] for id in self.failures]
+        for function in dict.fromkeys(one.function for one in failed):
+            yield function, [one for one in failed if one.function == function]
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
         """Begin a check, and forget what the last one did at the border."""
@@ -332,38 +343,39 @@ class Examples:
     def source(self, cell: CatalogueCell) -> Source:
         return Source(compose(self.solution, cell.source, name=cell.label), self.spec.filename)
 
-    def name(
-        self, run: SubmissionRun, checks: tuple[CheckResult, ...], workers: WorkerSource
-    ) -> tuple[CheckResult, ...]:
-        """Return the results with names by example for functions that no rule named."""
-        named: dict[str, CheckResult] = {}
+    def name(self, run: SubmissionRun, workers: WorkerSource) -> None:
+        """Name by example the failures of functions that no rule named."""
         if not self.nameable(run):
-            return checks
-        for function in dict.fromkeys(check.function for check in checks):
-            mine = [check for check in checks if check.function == function]
-            failed = [one for one in mine if one.id in run.failures]
-            if not failed or any(one.diagnosed_by == "rule" for one in mine):
-                continue
+            return
+        for function, failed in run.failed():
+            mine = [one for one in run.results.values() if one.function == function]
             if any(
-                one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
+                one.diagnosed_by == "rule"
+                or one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
                 or one.seconds > SLOW
                 for one in mine
             ):
                 continue
             failures = [run.failures[one.id] for one in failed]
+            diagnosis = None
             with contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName):
-                named |= self._named(run, function, failed, failures, workers)
-        return tuple(named.get(check.id, check) for check in checks)
+                diagnosis = self._diagnosis(run, function, failures, workers)
+            if diagnosis is None:
+                continue
+            for check in failed:
+                run.results[check.id] = replace(
+                    check,
+                    diagnosis=diagnosis.id,
+                    diagnosis_title=diagnosis.title,
+                    evidence=diagnosis.evidence,
+                    open_evidence=open_evidence(diagnosis) if check.hidden else None,
+                    diagnosed_by=diagnosis.by,
+                )
 
-    def _named(
-        self,
-        run: SubmissionRun,
-        function: str,
-        failed: list[CheckResult],
-        failures: list[KnownFailure],
-        workers: WorkerSource,
-    ) -> dict[str, CheckResult]:
-        """Return the failed checks that get a name, by id."""
+    def _diagnosis(
+        self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
+    ) -> Diagnosis | None:
+        """Return the mistake that all matching answers make, if there is exactly one."""
         about = [
             cell
             for cell in self.wrong
@@ -372,7 +384,7 @@ class Examples:
         if "self" in run.naming_off:
             about = [cell for cell in about if self.source(cell).text != run.session.source.text]
         if not any(cell.name in self.nameable(run) for cell in about):
-            return {}
+            return None
         with contextlib.closing(
             StudentSession(
                 workers,
@@ -387,21 +399,8 @@ class Examples:
             name = names.pop() if len(names) == 1 else ""
             near = (cell for cell in self.near if cell.name == name)
             if name not in self.nameable(run) or any(True for _ in matching.cells(near)):
-                return {}
-        diagnosis = self._explained(name, run, failures)
-        if diagnosis is None:
-            return {}
-        return {
-            check.id: replace(
-                check,
-                diagnosis=diagnosis.id,
-                diagnosis_title=diagnosis.title,
-                evidence=diagnosis.evidence,
-                open_evidence=open_evidence(diagnosis) if check.hidden else None,
-                diagnosed_by=diagnosis.by,
-            )
-            for check in failed
-        }
+                return None
+        return self._explained(name, run, failures)
 
     def behavior(
         self, cell: CatalogueCell, check: CheckRun, seed: int, session: StudentSession
@@ -492,21 +491,17 @@ LENGTH = 8
 """How many hexadecimal digits a signature has."""
 
 
-def with_signatures(
-    run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
-) -> tuple[CheckResult, ...]:
-    """Return the results, with signatures for failed checks of functions without any diagnosis."""
-    signed: dict[str, str] = {}
-    for function in dict.fromkeys(check.function for check in checks):
-        failed = [one for one in checks if one.function == function and one.id in run.failures]
-        if not failed or function not in run.session.source.definitions:
+def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None:
+    """Give signatures to the failed checks of functions without any diagnosis."""
+    for function, failed in run.failed():
+        if function not in run.session.source.definitions:
             continue
         if any(one.diagnosis or one.seconds > SLOW for one in failed):
             continue
         text = json.dumps([function, *_behaviors(run, failed, reference)], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
-        signed |= dict.fromkeys([one.id for one in failed], digest)
-    return tuple(replace(one, signature=signed.get(one.id)) for one in checks)
+        for one in failed:
+            run.results[one.id] = replace(one, signature=digest)
 
 
 def _behaviors(
@@ -531,25 +526,19 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def with_returned_lines(
-    run: SubmissionRun,
-    session: StudentSession,
-    checks: tuple[CheckResult, ...],
-    reference: LocalStudent | MissingReference,
-) -> tuple[CheckResult, ...]:
-    """Return the results with the line of the return that ran. Checks that fail in another way now
+def find_returned_lines(
+    run: SubmissionRun, session: StudentSession, reference: LocalStudent | MissingReference
+) -> None:
+    """Point the results at the line of the return that ran. Checks that fail in another way now
     keep their line.
     """
-    found: list[CheckResult] = []
-    for check in checks:
-        if check.id in run.unsure_of_line and check.seconds <= SLOW:
+    for id, check in run.results.items():
+        if id in run.unsure_of_line and check.seconds <= SLOW:
             with (
                 session.off_the_clock(),
                 contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
             ):
-                check = _with_line(run.failures[check.id], session, check, reference)
-        found.append(check)
-    return tuple(found)
+                run.results[id] = _with_line(run.failures[id], session, check, reference)
 
 
 def _with_line(

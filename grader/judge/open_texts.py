@@ -53,7 +53,7 @@ def open_message(verdict: CheckVerdict, source: Source, about: str) -> Phrase | 
     names = {one.arg for one in source.nodes if isinstance(one, ast.arg)} | set(source.definitions)
     texts = ((key, fact) for key, fact in verdict.facts.items() if isinstance(fact, str))
     known = {key: fact for key, fact in texts if fact in names}
-    message = verdict.message or ""
+    message = verdict.message
     fixed = phrase(message, **known) if placeholders(message) <= known.keys() and message else None
     callable = isinstance(source.definitions.get(about), DEFINING)
     found: Phrase | None = None

@@ -43,12 +43,15 @@ class DependencyFailed(Exception):
     """A check is skipped because one that it needs did not pass."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """The outcome of a check, and everything that is known about it."""
+    """The outcome of a check, and everything that is known about it.
+
+    ``message`` is a template; ``error`` is what the student's code raised.
+    """
 
     outcome: Outcome
-    message: str | None = None
+    message: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     expected: Any = None
     actual: Any = None

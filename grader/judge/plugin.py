@@ -23,7 +23,14 @@ from grader.core.limits import MIB
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
 from grader.course.source import Source
-from grader.judge.checks import CheckSpec, Constants, namespaces_of, order_checks, spec_of
+from grader.judge.checks import (
+    CheckSpec,
+    Constants,
+    call_check,
+    namespaces_of,
+    order_checks,
+    spec_of,
+)
 from grader.judge.examples import CheckRun, Examples, SubmissionRun
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.outcomes import (
@@ -165,7 +172,7 @@ class LessonPlugin:
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
     def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
-        """Return the check's result, once it is known."""
+        """Store the check's result, once it is known, and return the check's id."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         run = self.run
@@ -173,7 +180,8 @@ class LessonPlugin:
         run.outcomes[run.check.item.name] = verdict.outcome
         if run.recorder is not None:
             run.script = self.script_for(run, run.recorder, verdict)
-        return {"check": self.result(run, verdict, call.duration).as_json()}
+        run.results[run.check.id] = self.result(run, verdict, call.duration)
+        return {"check": run.check.id}
 
     def result(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
         """Return the check's result; without values if there is too little memory to show them."""
@@ -247,13 +255,16 @@ class LessonPlugin:
         A check that uses no fixture also counts, because the submission can't be the cause. A
         students' bundle has no reference; its checks were tried when it was made.
         """
-        given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
-        asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
-        if not asked:
+        if not getattr(check.item, "funcargs", {}):
             return True
         try:
             if not self.withheld:
-                check.item.obj(**{name: given[name] for name in asked})  # type: ignore[attr-defined]
+                call_check(
+                    check.item.obj,  # type: ignore[attr-defined]
+                    student=self.solved,
+                    reference=self.solved,
+                    seed=check.seed,
+                )
         except Exception as error:
             return isinstance(error, kind)
         return False

@@ -11,7 +11,7 @@ message last.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ import msgspec
 import pytest
 from torch import Tensor
 
-from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue, Phrase
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome, points_for
@@ -129,9 +128,7 @@ class Results:
             made = render_figures(verdict.figures, problems)
         figures = [translate_figure(figure, tr) for figure in made]
         session.take_output()  # output that a figure caused is not the check's
-        message = verdict.message and fill_text(
-            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
-        )
+        facts = {**verdict.inputs, **in_cells(verdict.facts, source)}
         result = CheckResult(
             id=check.id,
             title=tr(title(check.item)),
@@ -141,7 +138,7 @@ class Results:
             max_points=spec.points,
             bonus=spec.bonus,
             hidden=check.item.path.name in self.hidden_files,
-            message=message,
+            message=fill_text(verdict.message, facts, tr) if verdict.message else None,
             diagnosis=diagnosis.id if diagnosis else None,
             diagnosis_title=diagnosis.title if diagnosis else None,
             evidence=diagnosis.evidence if diagnosis else None,
@@ -275,15 +272,6 @@ def title(item: pytest.Item) -> str:
     """Return the first line of a check's docstring."""
     docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
     return str(docstring).strip().splitlines()[0]
-
-
-def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
-    """Yield the results in a pytest-json-report, in the order of the run."""
-    for test in report.get("tests", ()):
-        if "check" in test.get("metadata", {}):
-            yield CheckResult.from_json(test["metadata"]["check"])
-        else:
-            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")
 
 
 def known_failure(

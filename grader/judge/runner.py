@@ -24,7 +24,6 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 import pytest_jsonreport.plugin
@@ -35,13 +34,12 @@ from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
 from grader.course.source import Source, dotted_name
 from grader.course.syntax_errors import explain
-from grader.judge.examples import SubmissionRun, with_returned_lines, with_signatures
+from grader.judge.examples import SubmissionRun, find_returned_lines, sign
 from grader.judge.plugin import LessonPlugin
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.trials import Trials
-from grader.judge.results import results_in
 from grader.worker.wire.compat import PLUGINS_LEFT_OUT, json_report_of
 
 REACHING_OUT = {
@@ -263,21 +261,20 @@ class Judge:
             )
             invalid = load_submission(session, run.tr, task.problem)
             with self.plugin.judging(run):
-                report = run_checks(checks)
-            results = tuple(results_in(report))
+                run_checks(checks, run)
             if run.failures and "example" not in task.naming_off:
-                results = self.plugin.examples.name(run, results, workers)
+                self.plugin.examples.name(run, workers)
             if run.unsure_of_line:
-                results = with_returned_lines(run, session, results, self.plugin.results.reference)
+                find_returned_lines(run, session, self.plugin.solved)
             if run.failures and task.signed:
-                results = with_signatures(run, results, self.plugin.results.reference)
+                sign(run, self.plugin.solved)
         guarantees, missing = session.guarantees
         replaced = [
             run.tr("{file} replaced {name} while it was loaded", file=task.filename, name=name)
             for name in session.replaced
         ]
         return JudgeResult(
-            results,
+            tuple(run.results.values()),
             invalid,
             guarantees,
             missing,
@@ -426,14 +423,18 @@ def forget_check_files() -> None:
         sys.modules.pop(name, None)
 
 
-def run_checks(checks: pytest.Session) -> dict[str, Any]:
-    """Run the collected checks once; return the report of pytest-json-report."""
+def run_checks(checks: pytest.Session, run: SubmissionRun) -> None:
+    """Run the collected checks once. Raise EngineFault if pytest-json-report lists a check without
+    a result in ``run``.
+    """
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
     report.pytest_sessionfinish(checks)
-    return dict(report.report)
+    for test in report.report.get("tests", ()):
+        if test.get("metadata", {}).get("check") not in run.results:
+            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")
 
 
 def warm_up() -> None:

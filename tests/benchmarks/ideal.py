@@ -32,7 +32,6 @@ from grader.judge.examples import SubmissionRun
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.proxies import Traffic
-from grader.judge.results import results_in
 from grader.judge.runner import Judge, run_checks
 from grader.runtime.grading import Settings, spec_for
 
@@ -81,9 +80,9 @@ def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: in
         session = NoBorder(source, spec.scenarios)
         run = SubmissionRun(session, Seeds(number), judge.plugin.tr.fresh())
         with judge.plugin.judging(run):
-            results = list(results_in(run_checks(checks)))
+            run_checks(checks, run)
         times.append(time.perf_counter() - began)
-        failed = [result.id for result in results if result.outcome is not Outcome.PASSED]
+        failed = [id for id, one in run.results.items() if one.outcome is not Outcome.PASSED]
         assert not failed, failed
     return times[1:]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -25,11 +25,11 @@ from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
 from grader.core.messages import LessonSpec, Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.source import Source
-from grader.judge.checks import spec_of
+from grader.judge.checks import call_check, spec_of
 from grader.judge.examples import SubmissionRun
 from grader.judge.outcomes import passed
 from grader.judge.plugin import LessonPlugin
-from grader.judge.random_inputs import RandomInputs, Seeds
+from grader.judge.random_inputs import Seeds
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.donors import donors_of, edits_in
@@ -228,13 +228,12 @@ class Trials:
         """Run one check without pytest's protocol: nothing is described, diagnosed or drawn."""
         try:
             self.plugin.pytest_runtest_setup(item)
-            given: Mapping[str, object] = {
-                "student": run.student,
-                "reference": self.plugin.solved,
-                "draw": RandomInputs(run.check.seed),
-            }
-            names = [name for name in getattr(item, "fixturenames", ()) if name in given]
-            item.obj(**{name: given[name] for name in names})  # type: ignore[attr-defined]
+            call_check(
+                item.obj,  # type: ignore[attr-defined]
+                student=run.student,
+                reference=self.plugin.solved,
+                seed=run.check.seed,
+            )
         except (Exception, pytest.fail.Exception):
             return False
         return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
