@@ -94,10 +94,17 @@ class Lesson:
         return _existing(self.checks / "test_hidden.py")
 
     @property
+    def check_files(self) -> tuple[Path, ...]:
+        return (*self.visible_checks, *self.hidden_checks)
+
+    @property
     def check_names(self) -> list[str]:
         """The checks' names, visible ones first, without ``test_``."""
-        files = (*self.visible_checks, *self.hidden_checks)
-        names = (name for file in files for name in Source(file.read_text("utf-8"), "").definitions)
+        names = (
+            name
+            for file in self.check_files
+            for name in Source(file.read_text("utf-8"), "").definitions
+        )
         return [name.removeprefix("test_") for name in names if name.startswith("test_")]
 
     @property

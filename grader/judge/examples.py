@@ -37,7 +37,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -46,9 +45,9 @@ import torch
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.limits import Limits
-from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
-from grader.course.lesson_texts import CatalogueCell, read_catalogue
+from grader.course.course import Lesson
+from grader.course.lesson_texts import CatalogueCell
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.judge.checks import CheckSpec, call_check
@@ -301,15 +300,15 @@ KEPT = 20_000
 
 
 class Examples:
-    """A lesson's known wrong answers, read when they are first needed."""
+    """A lesson's known wrong answers, read when first needed; a students' bundle has none."""
 
     def __init__(
         self,
-        spec: LessonSpec,
+        lesson: Lesson,
         mistakes: Sequence[Mistake],
         reference: LocalStudent | MissingReference,
     ) -> None:
-        self.spec = spec
+        self.lesson = lesson
         self.mistakes = {one.id: one for one in mistakes}
         self.reference = reference
         self.ruleless = frozenset(one.id for one in mistakes if one.rule is None)
@@ -324,24 +323,19 @@ class Examples:
 
     @functools.cached_property
     def solution(self) -> str:
-        return without_markers(self.spec.solution or "")
+        return without_markers(self.lesson.solution.read_text("utf-8"))
 
     @functools.cached_property
     def wrong(self) -> tuple[CatalogueCell, ...]:
-        return self._cells(self.spec.mistakes)
+        return tuple(cell for cell in self.lesson.mistakes if cell.applies())
 
     @functools.cached_property
     def near(self) -> tuple[CatalogueCell, ...]:
-        return self._cells(self.spec.near_misses)
-
-    def _cells(self, path: str | None) -> tuple[CatalogueCell, ...]:
-        if path is None or self.spec.solution is None:
-            return ()
-        return tuple(cell for cell in read_catalogue(Path(path)) if cell.applies())
+        return tuple(cell for cell in self.lesson.near_misses if cell.applies())
 
     @functools.cache  # noqa: B019  one for each lesson, as long as its judge
     def source(self, cell: CatalogueCell) -> Source:
-        return Source(compose(self.solution, cell.source, name=cell.label), self.spec.filename)
+        return Source(compose(self.solution, cell.source, name=cell.label), self.lesson.filename)
 
     def name(self, run: SubmissionRun, workers: WorkerSource) -> None:
         """Name by example the failures of functions that no rule named."""
@@ -389,7 +383,7 @@ class Examples:
             StudentSession(
                 workers,
                 source=self.source(about[0]),
-                scenarios=self.spec.scenarios,
+                scenarios=self.lesson.scenarios.read_text("utf-8"),
                 limits=run.session.limits,
             )
         ) as session:

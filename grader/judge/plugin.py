@@ -11,7 +11,6 @@ import contextlib
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +19,8 @@ import torch
 from grader.core.errors import EngineFault, MissingName, UndefinedTruth
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
-from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
+from grader.course.course import Lesson
 from grader.course.source import Source
 from grader.judge.checks import (
     CheckSpec,
@@ -63,15 +62,15 @@ class LessonPlugin:
     It holds what all submissions share, and refers to the ``run`` of the current one.
     """
 
-    def __init__(self, spec: LessonSpec) -> None:
-        self.lesson = spec.lesson
-        self.stub = Source(spec.stub, spec.filename)
-        self.scenarios = spec.scenarios
-        self.tr = load_catalogue(spec.lang, [Path(path) for path in spec.texts])
-        self.withheld = spec.solution is None
-        self.solved = reference_of(spec)
-        self.results = Results(spec, self.solved)
-        self.examples = Examples(spec, self.results.mistakes, self.solved)
+    def __init__(self, lesson: Lesson, lang: str) -> None:
+        self.lesson = lesson
+        self.stub = Source(lesson.stub.read_text("utf-8"), lesson.filename)
+        self.scenarios = lesson.scenarios.read_text("utf-8")
+        self.tr = load_catalogue(lang, lesson.texts(lang))
+        self.withheld = lesson.held is not None
+        self.solved = reference_of(lesson)
+        self.results = Results(lesson, self.solved)
+        self.examples = Examples(lesson, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
         self.constants = Constants(())
         self._run: SubmissionRun | None = None
@@ -119,7 +118,7 @@ class LessonPlugin:
         self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
 
     def id_of(self, item: pytest.Item) -> str:
-        return f"{self.lesson}.{item.name.removeprefix('test_')}"
+        return f"{self.lesson.id}.{item.name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a check, unless the module does not load, the function has not been started, or a

@@ -21,9 +21,9 @@ import pytest
 from torch import Tensor
 
 from grader.core.i18n import Catalogue, Phrase
-from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
+from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
@@ -103,11 +103,11 @@ WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GR
 class Results:
     """Makes the results of one lesson's checks."""
 
-    def __init__(self, spec: LessonSpec, reference: LocalStudent | MissingReference) -> None:
+    def __init__(self, lesson: Lesson, reference: LocalStudent | MissingReference) -> None:
         self.reference = reference
-        self.hints = spec.hints
-        self.hidden_files = {Path(path).name for path in spec.hidden_checks}
-        self.mistakes = load_mistakes(spec.diagnosis, spec.names)
+        self.hints = lesson.hints()
+        self.hidden_files = {path.name for path in lesson.hidden_checks}
+        self.mistakes = load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
         """Return the result of the check that just ran, given its time in seconds."""
@@ -256,16 +256,16 @@ def translate_phrases(value: Any, tr: Catalogue) -> Any:
     return show_fact(value, tr) if isinstance(value, Phrase) else value
 
 
-def load_mistakes(path: str | None, names: Sequence[str]) -> list[Mistake]:
+def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
     """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
     it.
     """
     if path is None:
         return []
-    rules = Path(path).with_name("diagnosis.py")
+    rules = path.with_name("diagnosis.py")
     code = rules.read_text("utf-8") if rules.exists() else ""
     namespace = vars(execute(code, "diagnosis", str(rules)))
-    return lesson_mistakes(read_mistakes(Path(path)), namespace, names)
+    return lesson_mistakes(read_mistakes(path), namespace, names)
 
 
 def title(item: pytest.Item) -> str:

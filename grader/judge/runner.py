@@ -32,6 +32,7 @@ from pytest_jsonreport.plugin import JSONReport
 from grader.core.errors import CourseError, EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
+from grader.course.course import Lesson, load_course
 from grader.course.source import Source, dotted_name
 from grader.course.syntax_errors import explain
 from grader.judge.examples import SubmissionRun, find_returned_lines, sign
@@ -159,45 +160,44 @@ def _top(name: str) -> str:
 BROKEN = "{where}: {raised}. This file is part of the course, so {lesson} can't be graded"
 
 
-def course_error(error: BaseException, spec: LessonSpec) -> CourseError | None:
+def course_error(error: BaseException, lesson: Lesson) -> CourseError | None:
     """Return what a person has to mend; None if no file of the lesson is involved."""
     if isinstance(error, CourseError):
         return error
-    place = place_in_course(error, spec)
-    if place is None:
+    where = place_in_course(error, lesson)
+    if where is None:
         return None
     text = str(error.msg if isinstance(error, SyntaxError) else error).strip()
     first = text.splitlines()[0] if text else ""
     name = type(error).__name__
     raised = f"{name}: {first}" if first else name
-    where = f"{place[0]}:{place[1]}"
-    return CourseError(BROKEN, where=where, raised=raised.rstrip("."), lesson=spec.lesson)
+    return CourseError(BROKEN, where=where, raised=raised.rstrip("."), lesson=lesson.id)
 
 
-def place_in_course(error: BaseException, spec: LessonSpec) -> tuple[Path, int] | None:
-    """Return the innermost file and line of the lesson in an exception's traceback."""
-    checks = Path(spec.check_files[0]).parent
-    texts = {  # these are executed from the spec's text, under these names
-        spec.filename: checks.parents[2] / "solutions" / spec.filename,
-        "<scenarios>": checks / "scenarios.py",
-    }
+def place_in_course(error: BaseException, lesson: Lesson) -> str | None:
+    """Return the innermost file and line of the lesson in an exception's traceback, or the file of
+    the course that is missing.
+    """
+    texts = {lesson.filename: lesson.solution, "<scenarios>": lesson.scenarios}  # as executed
     frames = [(one.filename, one.lineno) for one in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
         frames.append((error.filename or "", error.lineno))
     for name, line in reversed(frames):
         path = texts.get(name, Path(name))
-        if line and (name in texts or checks in path.parents):
-            return path, line
+        if line and (name in texts or lesson.checks in path.parents):
+            return f"{path}:{line}"
+    if isinstance(error, FileNotFoundError) and lesson.root in Path(error.filename).parents:
+        return str(error.filename)
     return None
 
 
 @contextlib.contextmanager
-def course_errors(spec: LessonSpec) -> Iterator[None]:
+def course_errors(lesson: Lesson) -> Iterator[None]:
     """Raise CourseError instead of what a file of the lesson raises during a block."""
     try:
         yield
     except Exception as error:
-        found = course_error(error, spec)
+        found = course_error(error, lesson)
         if found is None:
             raise
         raise found from None
@@ -226,9 +226,9 @@ class Judge:
 
     def __init__(self, spec: LessonSpec) -> None:
         """Read the lesson; raise CourseError if one of its files can't be used."""
-        self.spec = spec
-        with course_errors(spec):
-            self.plugin = LessonPlugin(spec)
+        self.lesson = load_course(Path(spec.course)).lesson(spec.lesson)
+        with course_errors(self.lesson):
+            self.plugin = LessonPlugin(self.lesson, spec.lang)
 
     def run(self, serve: Callable[[Judging], None]) -> None:
         """Collect the checks, then call ``serve`` with a function that judges a submission.
@@ -237,10 +237,10 @@ class Judge:
         """
         engine = _Engine(lambda checks: serve(functools.partial(self.judge, checks)))
         try:
-            run_pytest(self.spec.check_files, engine, self.plugin)
+            run_pytest(self.lesson.check_files, engine, self.plugin)
         except EngineFault:
             for error in engine.uncollected:
-                raise course_error(error, self.spec) or error from None
+                raise course_error(error, self.lesson) or error from None
             raise
 
     def judge(self, checks: pytest.Session, task: Task, workers: WorkerSource) -> JudgeResult:
@@ -249,24 +249,25 @@ class Judge:
         If the task has ``unlocated`` failures, it was judged before: only search for repairs.
         """
         if task.unlocated:
-            trials = Trials(self.spec, self.plugin, checks.items, task, workers)
+            trials = Trials(self.plugin, checks.items, task, workers)
             return JudgeResult((), repairs=tuple(trials.repairs()), nonce=task.nonce)
+        settings = task.settings
         with contextlib.closing(self.session_for(task, workers)) as session:
             run = SubmissionRun(
                 session,
-                Seeds(task.seed, task.seeds),
+                Seeds(settings.seed, settings.seeds),
                 self.plugin.tr.fresh(),
-                task.recorded,
-                naming_off=task.naming_off,
+                settings.recorded,
+                naming_off=settings.naming_off,
             )
             invalid = load_submission(session, run.tr, task.problem)
             with self.plugin.judging(run):
                 run_checks(checks, run)
-            if run.failures and "example" not in task.naming_off:
+            if run.failures and "example" not in settings.naming_off:
                 self.plugin.examples.name(run, workers)
             if run.unsure_of_line:
                 find_returned_lines(run, session, self.plugin.solved)
-            if run.failures and task.signed:
+            if run.failures and settings.signed:
                 sign(run, self.plugin.solved)
         guarantees, missing = session.guarantees
         replaced = [
@@ -296,8 +297,8 @@ class Judge:
         return StudentSession(
             workers,
             source=source,
-            scenarios=self.spec.scenarios,
-            limits=task.limits,
+            scenarios=self.plugin.scenarios,
+            limits=task.settings.limits,
             unloadable=problem,
             optional_after=source.end_of_definitions(asked) if source.cells else None,
         )
@@ -397,16 +398,16 @@ class _Engine:
         return report.outcome, "", ""
 
 
-def run_pytest(files: Sequence[str], engine: _Engine, plugin: LessonPlugin) -> None:
+def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> None:
     """Collect check files and serve submissions. Raise EngineFault if pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     forget_check_files()
     printed = io.StringIO()
-    root = str(Path(files[0]).parent)
+    root = str(files[0].parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         options = ["-c", os.devnull, "--rootdir", root, *PYTEST_OPTIONS]
         code = pytest.main(
-            [*files, *options],
+            [*map(str, files), *options],
             plugins=[pytest_jsonreport.plugin, SubmissionReport(), engine, plugin],
         )
     if engine.error is not None:

@@ -140,7 +140,7 @@ class LessonServer:
                 task = Task.from_json(body)
                 workers = ForkedWorkers(
                     line,
-                    output_bytes=task.limits.output_bytes,
+                    output_bytes=task.settings.limits.output_bytes,
                     lazy_imports=lazy_imports.needed(task.source),
                 )
                 return judge(task, workers)

@@ -33,7 +33,6 @@ from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.proxies import Traffic
 from grader.judge.runner import Judge, run_checks
-from grader.runtime.grading import Settings, spec_for
 
 
 class NoBorder:
@@ -69,15 +68,16 @@ class NoBorder:
         return contextlib.nullcontext()
 
 
-def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
+def rounds_of(judge: Judge, checks: pytest.Session, rounds: int) -> list[float]:
     """Return the seconds of each round; an additional first round warms up and is left out."""
     times = []
+    solution = judge.lesson.solution.read_text("utf-8")
+    source = Source(without_markers(solution), judge.lesson.filename)
     gc.collect()
     gc.freeze()  # as a lesson server does: the garbage collector leaves torch alone
     for number in range(rounds + 1):
         began = time.perf_counter()
-        source = Source(without_markers(spec.solution or ""), spec.filename)
-        session = NoBorder(source, spec.scenarios)
+        session = NoBorder(source, judge.plugin.scenarios)
         run = SubmissionRun(session, Seeds(number), judge.plugin.tr.fresh())
         with judge.plugin.judging(run):
             run_checks(checks, run)
@@ -89,9 +89,8 @@ def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: in
 
 def median_seconds(lesson: Lesson, rounds: int) -> float:
     """Return the median seconds of running all checks of a lesson."""
-    spec = spec_for(lesson, Settings(1))
-    judge, times = Judge(spec), []
-    judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], spec, rounds)))  # type: ignore[attr-defined]
+    judge, times = Judge(LessonSpec(str(lesson.root), lesson.id, "en")), []
+    judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], rounds)))  # type: ignore[attr-defined]
     return statistics.median(times)
 
 

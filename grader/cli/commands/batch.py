@@ -28,12 +28,13 @@ from grader.cli.commands.interrupts import graceful_interrupt
 from grader.cli.commands.progress_bar import grading_progress
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.submission import writable
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_and_repair
+from grader.runtime.grading import grade_and_repair
 from grader.runtime.pool import HostPool
 from grader.runtime.text_reader import TextReader
 

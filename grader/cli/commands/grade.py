@@ -17,10 +17,11 @@ from grader.cli.commands.selection import Selection, select
 from grader.cli.output_file import write_file
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_side_by_side, grade_submission
+from grader.runtime.grading import grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:

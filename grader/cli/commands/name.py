@@ -10,6 +10,7 @@ from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
+from grader.core.messages import Settings
 from grader.core.text import counted
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_catalogue, read_mistakes
@@ -17,7 +18,7 @@ from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.runtime.text_reader import TextReader
 
 

@@ -17,13 +17,14 @@ from grader.cli.commands.selection import select
 from grader.cli.unsaved import RunDefinitions
 from grader.core.errors import CourseError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.submission import LessonFile, read_cell, read_submission
 from grader.render.page import LearnerExtras, render_page, sections, to_do
 from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 COLUMNS, STATIC_COLUMNS = 100, 80
 HEAD_PIXELS, LINE_PIXELS, OPEN_PIXELS = 400, 46, 420

@@ -13,13 +13,13 @@ from rich.text import Text
 from grader.cli.commands.selection import Selection, are_in_workspace
 from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue
-from grader.core.messages import Repair
+from grader.core.messages import Repair, Settings
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress
 from grader.render.terminal import INDENT, wrong_expression_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, repaired
+from grader.runtime.grading import repaired
 
 
 def show_repairs(

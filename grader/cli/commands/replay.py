@@ -16,12 +16,13 @@ from rich.text import Text
 from grader.cli.commands.spinner import waiting
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, Lesson
 from grader.course.submission import SUFFIXES, LessonFile, read_submission
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 FINE = (Outcome.PASSED, Outcome.NOT_STARTED)
 

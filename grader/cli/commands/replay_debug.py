@@ -13,13 +13,13 @@ from rich.text import Text
 
 from grader.cli.commands.replay import Replay, ReplayRequest, find_replay, one_wrong_check, own_file
 from grader.core.errors import ExitCode, UsageError
-from grader.core.messages import DebugRequest
+from grader.core.messages import DebugRequest, LessonSpec
 from grader.core.processes import users_environment
 from grader.course.course import Course
 from grader.judge import DEBUGGER
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import spec_for, task_for
+from grader.runtime.grading import task_for
 
 
 def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
@@ -53,8 +53,8 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
 
 
 def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    spec, task = spec_for(what.lesson, what.settings), task_for(what.file, what.settings)
-    return DebugRequest(str(path), check, stop, spec, task)
+    spec = LessonSpec(str(what.lesson.root), what.lesson.id, what.settings.lang)
+    return DebugRequest(str(path), check, stop, spec, task_for(what.file, what.settings))
 
 
 def debug_command(request: Path) -> Sequence[str]:

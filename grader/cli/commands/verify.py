@@ -13,11 +13,11 @@ from rich.progress import Progress
 from grader.cli.commands.interrupts import graceful_interrupt
 from grader.core.errors import ExitCode
 from grader.core.i18n import wanted_language
+from grader.core.messages import Settings
 from grader.core.text import counted
 from grader.course.course import Course
 from grader.course.stubs import stub_of
 from grader.render.terminal import make_console
-from grader.runtime.grading import Settings
 from grader.verify.verify import VerifyResult, missing_internals
 from grader.verify.verify import verify as run_verification
 

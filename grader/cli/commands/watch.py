@@ -30,6 +30,7 @@ from grader.cli.keyboard import END_OF_INPUT, single_keys
 from grader.cli.watch_change import change_text
 from grader.cli.watch_loop import Saves, Watcher, WatchResult
 from grader.core.errors import ExitCode, UsageError
+from grader.core.messages import Settings
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.progress import next_lesson
@@ -38,7 +39,7 @@ from grader.render.editors import run_lines
 from grader.render.page import MARKS, QUIET, render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 REPORT = "report.html"
 

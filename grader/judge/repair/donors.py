@@ -35,10 +35,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from grader.core.messages import LessonSpec
-from grader.course.lesson_texts import RepairPattern, read_catalogue
+from grader.course.course import Lesson
+from grader.course.lesson_texts import RepairPattern
 from grader.course.source import (
     DEFINING,
     FUNCTIONS,
@@ -499,17 +498,15 @@ COMPOUND_EXPRESSIONS = (
 )
 
 
-def donors_of(spec: LessonSpec) -> tuple[Source, ...]:
-    """Return a lesson's right answers, the solution first; none in a students' bundle."""
-    return () if spec.solution is None else _donors(spec.solution, spec.accepted, spec.filename)
-
-
 @functools.lru_cache(maxsize=16)
-def _donors(solution: str, accepted: str | None, filename: str) -> tuple[Source, ...]:
-    solution = without_markers(solution)
-    cells = read_catalogue(Path(accepted)) if accepted else ()
-    texts = (compose(solution, one.source, name=one.label) for one in cells if one.applies())
-    return tuple(Source(text, filename) for text in (solution, *texts))
+def donors_of(lesson: Lesson) -> tuple[Source, ...]:
+    """Return a lesson's right answers, the solution first; none in a students' bundle."""
+    if lesson.held:
+        return ()
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    cells = (cell for cell in lesson.accepted if cell.applies())
+    texts = (compose(solution, one.source, name=one.label) for one in cells)
+    return tuple(Source(text, lesson.filename) for text in (solution, *texts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,9 +153,9 @@ Bound = dict[str, ast.expr]
 
 
 @functools.lru_cache(maxsize=16)
-def patterns_of(path: str | None) -> tuple[RepairPattern, ...]:
+def patterns_of(path: Path | None) -> tuple[RepairPattern, ...]:
     """Return the repairs of a ``diagnosis.toml``."""
-    return () if path is None else read_repairs(Path(path))
+    return () if path is None else read_repairs(path)
 
 
 def rewritten(node: ast.expr, pattern: RepairPattern) -> ast.expr | None:

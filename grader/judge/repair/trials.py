@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
-from grader.core.messages import LessonSpec, Repair, Task
+from grader.core.messages import Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.source import Source
 from grader.judge.checks import call_check, spec_of
@@ -110,7 +110,6 @@ MAX_TEXT = 400
 class Trials:
     """One submission's candidates, judged briefly by a lesson's collected checks."""
 
-    spec: LessonSpec
     plugin: LessonPlugin
     checks: Sequence[pytest.Item]
     task: Task
@@ -139,10 +138,11 @@ class Trials:
             source,
             function,
             sound=self._sound(),
-            donors=donors_of(self.spec),
-            patterns=patterns_of(self.spec.diagnosis),
+            donors=donors_of(self.plugin.lesson),
+            patterns=patterns_of(self.plugin.lesson.diagnosis),
         )
-        seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        settings = self.task.settings
+        seeds, others = Seeds(settings.seed, settings.seeds), Seeds(settings.seed + 1)
         times: dict[str, float] = {}
         with contextlib.closing(self._session(source.text, seconds)) as shared:
 
@@ -212,11 +212,11 @@ class Trials:
         return True
 
     def _session(self, text: str, seconds: float) -> StudentSession:
-        limits = self.task.limits
+        limits = self.task.settings.limits
         return HurriedSession(
             self.workers,
             source=Source(text, self.task.filename),
-            scenarios=self.spec.scenarios,
+            scenarios=self.plugin.scenarios,
             limits=replace(
                 limits,
                 call_seconds=min(CALL_SECONDS, limits.call_seconds),

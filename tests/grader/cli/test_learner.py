@@ -26,6 +26,7 @@ from grader.cli.commands.hint import hint_lesson
 from grader.cli.commands.learner_page import keep
 from grader.cli.commands.workspace import Learner, make_workspace, record, show_completed
 from grader.core.errors import ExitCode
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import (
@@ -41,7 +42,7 @@ from grader.render.code import compare
 from grader.render.page import LearnerExtras, render_page
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 PACKAGE = Path(grader.__file__).parent
 FULL = LessonProgress(

@@ -15,10 +15,11 @@ import pytest
 import grader
 from grader.cli.commands.verify import verify_course
 from grader.core.errors import ExitCode
+from grader.core.messages import Settings
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 PACKAGE = Path(grader.__file__).parent
 TORCHS_WORDS = {"retain_graph"}

@@ -13,18 +13,16 @@ import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.limits import Limits
-from grader.core.messages import Envelope, Task, WorkerOptions
+from grader.core.messages import Envelope, Settings, Task
 from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, spec_for
 from grader.worker.wire.frames import Frame
 
 
 def judge(server: ForkServerClient, course: Course) -> None:
     """Judge an empty file."""
-    spec = spec_for(course.lesson("tiny"), Settings(1))
-    server.judge(WorkerOptions(sandbox="off"), spec, Task("", "tiny.py", 1))
+    server.judge(course.lesson("tiny"), Task("", "tiny.py", Settings(1, "off")))
 
 
 def test_an_answer_that_is_none_names_what_is_wrong(
@@ -76,12 +74,11 @@ def test_nothing_outlives_the_supervisor(small_course: Course) -> None:
     server = ForkServerClient()
     process = server._process
     assert process is not None
-    spec = spec_for(small_course.lesson("tiny"), Settings(1))
-    options = WorkerOptions(HOURS, "off")
+    task = Task(LOOP, "tiny.py", Settings(1, "off", HOURS))
 
     def judge_loop() -> None:
         with contextlib.suppress(EngineFault):
-            server.judge(options, spec, Task(LOOP, "tiny.py", 1, limits=HOURS))
+            server.judge(small_course.lesson("tiny"), task)
 
     thread = threading.Thread(target=judge_loop)
     thread.start()

@@ -10,12 +10,13 @@ import sys
 
 import pytest
 
+from grader.core.messages import Settings
 from grader.core.report import Outcome
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.runtime import lazy_imports
 from grader.runtime.client import ForkServerClient, default_mode
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.worker.wire.compat import LATE_IMPORTS
 
 USES = {
