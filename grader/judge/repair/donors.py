@@ -41,6 +41,7 @@ from grader.course.lesson_texts import RepairPattern
 from grader.course.source import (
     DEFINING,
     FUNCTIONS,
+    Function,
     Source,
     arguments_of,
     bound_names,
@@ -56,8 +57,10 @@ from grader.judge.repair.edits import (
     UNLIKELY,
     Change,
     Edit,
+    Filled,
     Replacement,
     TextRanges,
+    expression_text,
     idle_variables,
     is_number,
     names_in,
@@ -68,7 +71,6 @@ from grader.judge.repair.edits import (
 )
 
 IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 ATOMIC = (ast.JoinedStr,)
 """Python 3.11 does not know the positions of an f-string's parts."""
 
@@ -212,7 +214,7 @@ def _commutative(mine: ast.BinOp, theirs: ast.AST) -> list[Unit] | None:
     for left, right in ((theirs.left, theirs.right), (theirs.right, theirs.left)):
         units = [*compare(mine.left, left), *compare(mine.right, right)]
         ways.append(_together(mine, theirs, units))
-    return min(ways, key=lambda units: sum(unit.cost for unit in units))
+    return min(ways, key=_cost)
 
 
 def align(mine: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[Unit]:
@@ -436,41 +438,26 @@ def inlined(definition: ast.stmt) -> ast.stmt | None:
     return definition if any(changed) else None
 
 
-def _inline(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _inline(function: Function) -> bool:
     names = [one for one in ast.walk(function) if isinstance(one, ast.Name)]
     loads = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
     stores = Counter(one.id for one in names if not isinstance(one.ctx, ast.Load))
     once = {name for name in stores if stores[name] == 1 and loads[name] == 1}
     values: dict[str, ast.expr] = {}
+    kept: list[ast.stmt] = []
     for statement in function.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in once:
                 values[name] = value
-    read = _Reader(values)
+            case _:
+                kept.append(statement)
+    read = Filled(values)
     for name in values:
         values[name] = read.visit(values[name])
-    kept = [one for one in function.body if not _is_one_of(one, values)]
     if not kept or not values:
         return False
     function.body = [read.visit(one) for one in kept]
     return True
-
-
-def _is_one_of(statement: ast.stmt, values: dict[str, ast.expr]) -> bool:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return name in values
-    return False
-
-
-class _Reader(ast.NodeTransformer):
-    """Replaces names by the values that they stand for."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.values.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
 
 NEAREST = 8
@@ -487,15 +474,6 @@ LARGE = 8
 """The most nodes that may replace a constant: an answer for one special case is not a slip."""
 SMALL = 12
 """How many nodes one place may have even if the definition is small."""
-COMPOUND_EXPRESSIONS = (
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Lambda,
-    ast.NamedExpr,
-    ast.UnaryOp,
-)
 
 
 @functools.lru_cache(maxsize=16)
@@ -509,26 +487,11 @@ def donors_of(lesson: Lesson) -> tuple[Source, ...]:
     return tuple(Source(text, lesson.filename) for text in (solution, *texts))
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """The differences between a student's definitions and a donor's."""
-
-    units: tuple[Unit, ...]
-
-    @classmethod
-    def of(cls, pairs: Iterable[tuple[ast.stmt, ast.stmt]]) -> Aligned:
-        return cls(tuple(unit for mine, theirs in pairs for unit in compare(mine, theirs)))
-
-    @property
-    def cost(self) -> int:
-        return sum(unit.cost for unit in self.units)
-
-
 def donated_edits(
     source: Source, definitions: Sequence[ast.stmt], donors: Sequence[Source]
 ) -> Iterator[Edit]:
     """Yield edits of a student's definitions towards the nearest donors."""
-    found: dict[str, Aligned] = {}
+    found: dict[str, list[Unit]] = {}
     for donor in donors:
         pairs = [
             (mine, theirs)
@@ -539,19 +502,23 @@ def donated_edits(
         key = "".join(ast.dump(theirs) for _, theirs in pairs)
         if pairs and key not in found:
             alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
-            found[key] = Aligned.of(alike)
+            found[key] = _differences(alike)
             short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
             if any(one is not None for pair in short for one in pair):
                 ways = zip(alike, short, strict=True)
-                found[f"inlined {key}"] = Aligned.of(
-                    [(a or mine, b or theirs) for (mine, theirs), (a, b) in ways]
+                found[f"inlined {key}"] = _differences(
+                    (a or mine, b or theirs) for (mine, theirs), (a, b) in ways
                 )
-    nearest = sorted(found.values(), key=lambda one: one.cost)[:NEAREST]
+    nearest = sorted(found.values(), key=_cost)[:NEAREST]
     most = sum(map(size, definitions)) // 2
     helpers = {name for one in definitions[1:] for name in defined_names(one)}
     writer = _Writer(source, most, calls_in(*definitions), helpers)
-    for number, aligned in enumerate(nearest, 1):
-        yield from writer.edits(aligned, number)
+    for number, units in enumerate(nearest, 1):
+        yield from writer.edits(units, number)
+
+
+def _differences(pairs: Iterable[tuple[ast.stmt, ast.stmt]]) -> list[Unit]:
+    return [unit for mine, theirs in pairs for unit in compare(mine, theirs)]
 
 
 def calls_in(*nodes: ast.AST) -> Counter[str]:
@@ -573,8 +540,7 @@ class _Writer:
         self.calls = calls
         self.helpers = helpers
 
-    def edits(self, aligned: Aligned, number: int) -> Iterator[Edit]:
-        units = aligned.units
+    def edits(self, units: Sequence[Unit], number: int) -> Iterator[Edit]:
         near = len(units) <= NEAR_UNITS
         for unit in units:
             parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
@@ -626,10 +592,7 @@ class _Writer:
             return self._added(difference)
         (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
         if isinstance(mine[0], ast.expr):
-            text = ast.unparse(theirs[0])
-            return Change(
-                start, end, f"({text})" if isinstance(theirs[0], COMPOUND_EXPRESSIONS) else text
-            )
+            return Change(start, end, expression_text(theirs[0]))
         return Change(start, end, self._block(theirs, start) if theirs else "pass")
 
     def _is_saved(self, node: ast.AST) -> bool:
@@ -794,10 +757,7 @@ def _of_expression(
     for rank, new in replaced:
         if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
             continue
-        text = ast.unparse(new)
-        yield Edit.of(
-            start, end, f"({text})" if isinstance(new, COMPOUND_EXPRESSIONS) else text, rank
-        )
+        yield Edit.of(start, end, expression_text(new), rank)
 
 
 def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Sequence[str]]]:
