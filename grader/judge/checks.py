@@ -51,6 +51,7 @@ from grader.core.errors import (
     UndefinedTruth,
     WorkerLost,
 )
+from grader.judge.describe import dtype_name
 from grader.judge.figures import Figure, gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
@@ -164,7 +165,7 @@ def assert_tensor(
         facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
         fail("the shape is {shape}, expected {expected_shape}", **details)
     if actual.dtype != expected.dtype:
-        facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
+        facts |= {"dtype": dtype_name(actual), "expected_dtype": dtype_name(expected)}
         fail("the dtype is {dtype}, expected {expected_dtype}", **details)
     default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
     if not torch.allclose(
@@ -190,10 +191,6 @@ def assert_gradient(
         said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
         fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def assert_raises(

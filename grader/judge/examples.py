@@ -435,17 +435,14 @@ class Examples:
         return Diagnosis(name, title, evidence, mistake.explanation, "example")
 
 
+@dataclass
 class _Matching:
     """Finds the cells that behave like one submission in its failures."""
 
-    def __init__(
-        self,
-        examples: Examples,
-        run: SubmissionRun,
-        session: StudentSession,
-        failures: list[KnownFailure],
-    ) -> None:
-        self.examples, self.run, self.session, self.failures = examples, run, session, failures
+    examples: Examples
+    run: SubmissionRun
+    session: StudentSession
+    failures: list[KnownFailure]
 
     @functools.cached_property
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
