@@ -61,6 +61,104 @@ from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_r
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class CheckSpec:
+    """The arguments of a check's decorator."""
+
+    points: float
+    about: str
+    needs: tuple[str, ...]
+    hint: str
+    at: str
+    bonus: bool
+
+
+def check(
+    *,
+    points: float,
+    about: str,
+    needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (),
+    hint: str | None = None,
+    at: str | None = None,
+    bonus: bool = False,
+) -> Callable[[F], F]:
+    """Declare a test as a check.
+
+    ``about`` is the student's function, class or constant that it judges. ``needs`` are the checks
+    without which it is skipped, or their names if they are in the other file. ``hint`` is a key of
+    the lesson's ``hints.toml``; ``at`` is the definition that a failure points to
+    (``"Sigmoid.backward"``). Both are ``about`` by default. The points of a ``bonus`` check come on
+    top of the lesson's maximum.
+    """
+    wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
+    names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
+
+    def declare(function: F) -> F:
+        function.check = CheckSpec(points, about, names, hint or about, at or about, bonus)  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def call_check(
+    function: Callable[..., object], *, student: object, reference: object, seed: int
+) -> None:
+    """Call a check with those of its fixtures that it asks for, without pytest."""
+    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
+    function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+def spec_of(item: pytest.Item) -> CheckSpec:
+    """Return the arguments of a check's decorator; raise CourseError if it has none."""
+    spec = getattr(getattr(item, "function", None), "check", None)
+    if not isinstance(spec, CheckSpec):
+        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
+    return spec
+
+
+def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
+    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
+
+    Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
+    some checks are held back, and needing one of those is fine.
+    """
+    by_name = {item.name: item for item in items}
+    ordered: dict[str, pytest.Item] = {}
+
+    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
+        if item.name in path:
+            raise CourseError(
+                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+            )
+        for need in spec_of(item).needs:
+            if need in by_name:
+                place(by_name[need], (*path, item.name))
+            elif not withheld:
+                raise CourseError(
+                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
+                )
+        ordered.setdefault(item.name, item)
+
+    for item in sorted(items, key=lambda item: spec_of(item).bonus):
+        place(item)
+    return list(ordered.values())
+
+
+HELPERS = "_helpers"
+"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
+
+
+def import_helpers(file: str) -> types.ModuleType:
+    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
+    lesson's visible and hidden checks share.
+    """
+    path = Path(file).with_name("helpers.py")
+    return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
+
+
 TOLERANCES = {
     torch.float64: (1e-7, 1e-9),
     torch.complex128: (1e-7, 1e-9),
@@ -71,15 +169,6 @@ TOLERANCES = {
 }
 """Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
 GRADIENT_IS_WRONG = "the gradient is wrong"
-
-
-def type_name(value: Any) -> str:
-    """Return the name of a value's type, as a student would say it."""
-    if isinstance(value, Tensor):
-        return "Tensor"
-    if isinstance(value, Opaque):
-        return value.type_name
-    return "function" if isinstance(value, StudentRef) else type(value).__name__
 
 
 def fail(message: str, **details: Any) -> NoReturn:
@@ -103,38 +192,6 @@ def assert_equal(
     assert_defined(expected, actual=actual, **details)
     if not _same(actual, expected):
         raise CheckFailure(message, expected=expected, actual=actual, **details)
-
-
-def assert_defined(expected: Any, **details: Any) -> None:
-    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
-    if has_nan(expected):
-        message = "the value to compare with comes from your code, and it is NaN"
-        raise UndefinedTruth(message, expected=expected, **details)
-
-
-def has_nan(value: Any) -> bool:
-    """Return whether plain data contains NaN."""
-    if isinstance(value, Tensor):
-        return bool(value.isnan().any())
-    if isinstance(value, list | tuple):
-        return any(map(has_nan, value))
-    if isinstance(value, dict):
-        return any(map(has_nan, value.values()))
-    return isinstance(value, float | complex) and value != value
-
-
-def _same(left: Any, right: Any) -> bool:
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, Tensor):
-        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(
-            _same(a, b) for a, b in zip(left, right, strict=True)
-        )
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
-    return bool(left == right)
 
 
 def assert_tensor(
@@ -191,6 +248,38 @@ def assert_gradient(
         said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
         fail(said, expected=expected, actual=None, **details)
     assert_tensor(actual, expected, message, **details)
+
+
+def assert_defined(expected: Any, **details: Any) -> None:
+    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
+    if has_nan(expected):
+        message = "the value to compare with comes from your code, and it is NaN"
+        raise UndefinedTruth(message, expected=expected, **details)
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether plain data contains NaN."""
+    if isinstance(value, Tensor):
+        return bool(value.isnan().any())
+    if isinstance(value, list | tuple):
+        return any(map(has_nan, value))
+    if isinstance(value, dict):
+        return any(map(has_nan, value.values()))
+    return isinstance(value, float | complex) and value != value
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Tensor):
+        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(
+            _same(a, b) for a, b in zip(left, right, strict=True)
+        )
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
+    return bool(left == right)
 
 
 def assert_raises(
@@ -298,176 +387,6 @@ def assert_not_used(
             )
 
 
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite int or float, and not a bool."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-HELPERS = "_helpers"
-"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A tensor of a module and its value when the module was loaded."""
-
-    tensor: Tensor
-    value: Tensor
-    grad: Tensor | None
-    requires_grad: bool
-
-    def put_back(self) -> None:
-        """Restore the value, ``requires_grad`` and ``.grad``."""
-        with torch.no_grad():
-            self.tensor.copy_(self.value)
-        self.tensor.requires_grad_(self.requires_grad)
-        self.tensor.grad = None if self.grad is None else self.grad.clone()
-
-
-class Constants:
-    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
-    there.
-    """
-
-    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
-        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
-        self._kept = [
-            Kept(
-                tensor,
-                tensor.detach().clone(),
-                None if tensor.grad is None else tensor.grad.clone(),
-                tensor.requires_grad,
-            )
-            for tensor in found.values()
-        ]
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def put_back(self) -> None:
-        """Restore the value and the gradient that each tensor had at first."""
-        for kept in self._kept:
-            kept.put_back()
-
-
-def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the global namespace of each function, and those of the lesson's helper modules that
-    it contains.
-    """
-    for function in functions:
-        space = getattr(function, "__globals__", {})
-        yield space
-        for value in space.values():
-            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
-                yield vars(value)
-
-
-def tensors_in(value: object) -> Iterable[Tensor]:
-    """Yield the tensors in a container, at any depth."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if name != "__builtins__":
-                yield from tensors_in(inner)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for inner in value:
-            yield from tensors_in(inner)
-
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-@dataclass(frozen=True, slots=True)
-class CheckSpec:
-    """The arguments of a check's decorator."""
-
-    points: float
-    about: str
-    needs: tuple[str, ...]
-    hint: str
-    at: str
-    bonus: bool
-
-
-def check(
-    *,
-    points: float,
-    about: str,
-    needs: Callable[..., Any] | str | Sequence[Callable[..., Any] | str] = (),
-    hint: str | None = None,
-    at: str | None = None,
-    bonus: bool = False,
-) -> Callable[[F], F]:
-    """Declare a test as a check.
-
-    ``about`` is the student's function, class or constant that it judges. ``needs`` are the checks
-    without which it is skipped, or their names if they are in the other file. ``hint`` is a key of
-    the lesson's ``hints.toml``; ``at`` is the definition that a failure points to
-    (``"Sigmoid.backward"``). Both are ``about`` by default. The points of a ``bonus`` check come on
-    top of the lesson's maximum.
-    """
-    wanted = [needs] if callable(needs) or isinstance(needs, str) else list(needs)
-    names = tuple(need if isinstance(need, str) else need.__name__ for need in wanted)
-
-    def declare(function: F) -> F:
-        function.check = CheckSpec(points, about, names, hint or about, at or about, bonus)  # type: ignore[attr-defined]
-        return function
-
-    return declare
-
-
-def call_check(
-    function: Callable[..., object], *, student: object, reference: object, seed: int
-) -> None:
-    """Call a check with those of its fixtures that it asks for, without pytest."""
-    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
-    function(**{name: given[name] for name in inspect.signature(function).parameters})
-
-
-def import_helpers(file: str) -> types.ModuleType:
-    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
-    lesson's visible and hidden checks share.
-    """
-    path = Path(file).with_name("helpers.py")
-    return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
-
-
-def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
-    if one is missing or not a bool.
-    """
-    found = getattr(student, name)
-    if not isinstance(found, dict):
-        raise CheckFailure(
-            "{name} is of type {type}, not a dictionary",
-            actual=found,
-            facts={"name": name, "type": type_name(found)},
-        )
-    if found and all(value is Ellipsis for value in found.values()):
-        raise NotStarted(name)
-    for key in keys:
-        if key not in found or found[key] is Ellipsis:
-            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
-        if type(found[key]) is not bool:
-            raise CheckFailure(
-                "the prediction for {key} must be True or False",
-                actual=found[key],
-                facts={"key": repr(key)},
-            )
-    return found
-
-
-def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
-    """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
-    call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
-    """
-    full = f"{name}.apply" if path == "apply" else path
-    return graphs_figure(
-        student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
-    )
-
-
 MAX_JACOBIAN = 1 << 23
 """The most elements of a Jacobian that gradcheck compares one by one."""
 TOO_WIDE = "the result has {count} elements, too many for gradcheck to compare"
@@ -565,37 +484,118 @@ def _disagreement(
     return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)
 
 
-def spec_of(item: pytest.Item) -> CheckSpec:
-    """Return the arguments of a check's decorator; raise CourseError if it has none."""
-    spec = getattr(getattr(item, "function", None), "check", None)
-    if not isinstance(spec, CheckSpec):
-        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
-    return spec
-
-
-def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
-    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
-
-    Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
-    some checks are held back, and needing one of those is fine.
+def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
+    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
+    if one is missing or not a bool.
     """
-    by_name = {item.name: item for item in items}
-    ordered: dict[str, pytest.Item] = {}
-
-    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
-        if item.name in path:
-            raise CourseError(
-                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+    found = getattr(student, name)
+    if not isinstance(found, dict):
+        raise CheckFailure(
+            "{name} is of type {type}, not a dictionary",
+            actual=found,
+            facts={"name": name, "type": type_name(found)},
+        )
+    if found and all(value is Ellipsis for value in found.values()):
+        raise NotStarted(name)
+    for key in keys:
+        if key not in found or found[key] is Ellipsis:
+            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
+        if type(found[key]) is not bool:
+            raise CheckFailure(
+                "the prediction for {key} must be True or False",
+                actual=found[key],
+                facts={"key": repr(key)},
             )
-        for need in spec_of(item).needs:
-            if need in by_name:
-                place(by_name[need], (*path, item.name))
-            elif not withheld:
-                raise CourseError(
-                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
-                )
-        ordered.setdefault(item.name, item)
+    return found
 
-    for item in sorted(items, key=lambda item: spec_of(item).bonus):
-        place(item)
-    return list(ordered.values())
+
+def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
+    """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
+    call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
+    """
+    full = f"{name}.apply" if path == "apply" else path
+    return graphs_figure(
+        student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
+    )
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, as a student would say it."""
+    if isinstance(value, Tensor):
+        return "Tensor"
+    if isinstance(value, Opaque):
+        return value.type_name
+    return "function" if isinstance(value, StudentRef) else type(value).__name__
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite int or float, and not a bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A tensor of a module and its value when the module was loaded."""
+
+    tensor: Tensor
+    value: Tensor
+    grad: Tensor | None
+    requires_grad: bool
+
+    def put_back(self) -> None:
+        """Restore the value, ``requires_grad`` and ``.grad``."""
+        with torch.no_grad():
+            self.tensor.copy_(self.value)
+        self.tensor.requires_grad_(self.requires_grad)
+        self.tensor.grad = None if self.grad is None else self.grad.clone()
+
+
+class Constants:
+    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
+    there.
+    """
+
+    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
+        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
+        self._kept = [
+            Kept(
+                tensor,
+                tensor.detach().clone(),
+                None if tensor.grad is None else tensor.grad.clone(),
+                tensor.requires_grad,
+            )
+            for tensor in found.values()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def put_back(self) -> None:
+        """Restore the value and the gradient that each tensor had at first."""
+        for kept in self._kept:
+            kept.put_back()
+
+
+def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the global namespace of each function, and those of the lesson's helper modules that
+    it contains.
+    """
+    for function in functions:
+        space = getattr(function, "__globals__", {})
+        yield space
+        for value in space.values():
+            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
+                yield vars(value)
+
+
+def tensors_in(value: object) -> Iterable[Tensor]:
+    """Yield the tensors in a container, at any depth."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "__builtins__":
+                yield from tensors_in(inner)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for inner in value:
+            yield from tensors_in(inner)

@@ -62,160 +62,6 @@ from grader.judge.remote.session import Student, StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.replay import Recorder
 
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-CLOSE, TINY = 1e-5, 1e-8
-SHARE = 0.02
-"""Two values that are both wrong agree if they differ by less than this share of the error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Behavior:
-    """A failure: message and facts without line numbers, values as in a report."""
-
-    outcome: str
-    message: str
-    facts: Any
-    expected: Any
-    actual: Any
-
-    @classmethod
-    def of(cls, verdict: CheckVerdict) -> Behavior:
-        facts = {name: value for name, value in verdict.facts.items() if name != "line"}
-        pair = describe_pair(verdict.expected, verdict.actual)
-        return cls(verdict.outcome, verdict.message, describe(facts), *pair)
-
-    def agrees(self, other: Behavior) -> bool:
-        """Return whether two failures of one check, from one seed, are the same."""
-        return (
-            (self.outcome, self.message) == (other.outcome, other.message)
-            and alike(self.facts, other.facts)
-            and alike(self.expected, other.expected)
-            and alike(self.actual, other.actual)
-            and self._errors_agree(other)
-        )
-
-    def _errors_agree(self, other: Behavior) -> bool:
-        """Return whether the differences from the expected values agree, too.
-
-        A wrong step size, for example, changes only the last digits.
-        """
-        mine, theirs, right = (
-            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
-        )
-        if not mine or len({len(mine), len(theirs), len(right)}) > 1:
-            return True
-        error = max(abs(a - b) for a, b in zip(mine, right, strict=True))
-        return all(abs(a - b) <= SHARE * error for a, b in zip(mine, theirs, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFailure:
-    """A failure of a submission, kept until all checks have run: texts in place of values, which
-    may be large.
-    """
-
-    check: CheckRun
-    behavior: Behavior
-    shown: dict[str, str]
-
-
-def alike(left: Any, right: Any) -> bool:
-    """Return whether described values are equal, numbers within a tolerance, in texts too."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, int | float) and isinstance(right, int | float):
-        return type(left) is type(right) and math.isclose(left, right, rel_tol=CLOSE, abs_tol=TINY)
-    if isinstance(left, str) and isinstance(right, str):
-        return left == right or _alike_texts(left, right)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(alike, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
-    return bool(left == right)
-
-
-def _alike_texts(left: str, right: str) -> bool:
-    if NUMBER.sub("0", left) != NUMBER.sub("0", right):
-        return False
-    pairs = zip(NUMBER.findall(left), NUMBER.findall(right), strict=True)
-    return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
-
-
-def finite_numbers(described: Any) -> Iterator[float]:
-    """Yield the finite numbers of a described value, but not those of its shape."""
-    if isinstance(described, int | float) and not isinstance(described, bool):
-        yield float(described)
-    elif isinstance(described, list):
-        for item in described:
-            yield from finite_numbers(item)
-    elif isinstance(described, dict):
-        for key, value in described.items():
-            if key not in ("shape", "dtype", "cut", "before"):
-                yield from finite_numbers(value)
-
-
-def run_check(
-    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
-) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed.
-
-    Return None if it ended without a verdict. This is not a grading: points, results and what the
-    student sees do not change.
-    """
-    traffic = session.begin_check()
-    torch.default_generator.manual_seed(seed)
-    try:
-        session.load()
-        call_check(
-            item.obj,  # type: ignore[attr-defined]
-            student=session.student(),
-            reference=reference,
-            seed=seed,
-        )
-    except EngineFault:
-        raise
-    except Exception as error:
-        return verdict_of(error, session.source, session.limits)
-    finally:
-        session.take_output()
-    return passed(wrote=traffic.wrote)
-
-
-class JudgedSession(Protocol):
-    """What judging needs of a session with a student's module.
-
-    ``StudentSession`` documents each member; benchmarks have one without a process border.
-    """
-
-    source: Source
-    limits: Limits
-
-    @property
-    def loadable(self) -> bool: ...
-
-    def load(self) -> None: ...
-
-    def student(self) -> Student: ...
-
-    def begin_check(self) -> Traffic: ...
-
-    def flush(self) -> None: ...
-
-    def take_output(self) -> str: ...
-
-    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRun:
-    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
-
-    id: str
-    item: pytest.Item
-    spec: CheckSpec
-    seed: int
-    traffic: Traffic
-
 
 @dataclass(slots=True)
 class SubmissionRun:
@@ -289,6 +135,80 @@ class SubmissionRun:
                 same = source.same_definition(stub, name)
                 self._untouched[name] = same and not source.may_be_changed(name)
         return self._untouched[name]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
+
+    id: str
+    item: pytest.Item
+    spec: CheckSpec
+    seed: int
+    traffic: Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure of a submission, kept until all checks have run: texts in place of values, which
+    may be large.
+    """
+
+    check: CheckRun
+    behavior: Behavior
+    shown: dict[str, str]
+
+
+class JudgedSession(Protocol):
+    """What judging needs of a session with a student's module.
+
+    ``StudentSession`` documents each member; benchmarks have one without a process border.
+    """
+
+    source: Source
+    limits: Limits
+
+    @property
+    def loadable(self) -> bool: ...
+
+    def load(self) -> None: ...
+
+    def student(self) -> Student: ...
+
+    def begin_check(self) -> Traffic: ...
+
+    def flush(self) -> None: ...
+
+    def take_output(self) -> str: ...
+
+    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
+
+
+def run_check(
+    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
+) -> CheckVerdict | None:
+    """Run a collected check once more, from a seed.
+
+    Return None if it ended without a verdict. This is not a grading: points, results and what the
+    student sees do not change.
+    """
+    traffic = session.begin_check()
+    torch.default_generator.manual_seed(seed)
+    try:
+        session.load()
+        call_check(
+            item.obj,  # type: ignore[attr-defined]
+            student=session.student(),
+            reference=reference,
+            seed=seed,
+        )
+    except EngineFault:
+        raise
+    except Exception as error:
+        return verdict_of(error, session.source, session.limits)
+    finally:
+        session.take_output()
+    return passed(wrote=traffic.wrote)
 
 
 CALL_SECONDS = 2.0
@@ -471,6 +391,87 @@ class _Matching:
             if mine is None or theirs is None or not mine.agrees(theirs):
                 return False
         return True
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+CLOSE, TINY = 1e-5, 1e-8
+SHARE = 0.02
+"""Two values that are both wrong agree if they differ by less than this share of the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behavior:
+    """A failure: message and facts without line numbers, values as in a report."""
+
+    outcome: str
+    message: str
+    facts: Any
+    expected: Any
+    actual: Any
+
+    @classmethod
+    def of(cls, verdict: CheckVerdict) -> Behavior:
+        facts = {name: value for name, value in verdict.facts.items() if name != "line"}
+        pair = describe_pair(verdict.expected, verdict.actual)
+        return cls(verdict.outcome, verdict.message, describe(facts), *pair)
+
+    def agrees(self, other: Behavior) -> bool:
+        """Return whether two failures of one check, from one seed, are the same."""
+        return (
+            (self.outcome, self.message) == (other.outcome, other.message)
+            and alike(self.facts, other.facts)
+            and alike(self.expected, other.expected)
+            and alike(self.actual, other.actual)
+            and self._errors_agree(other)
+        )
+
+    def _errors_agree(self, other: Behavior) -> bool:
+        """Return whether the differences from the expected values agree, too.
+
+        A wrong step size, for example, changes only the last digits.
+        """
+        mine, theirs, right = (
+            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
+        )
+        if not mine or len({len(mine), len(theirs), len(right)}) > 1:
+            return True
+        error = max(abs(a - b) for a, b in zip(mine, right, strict=True))
+        return all(abs(a - b) <= SHARE * error for a, b in zip(mine, theirs, strict=True))
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Return whether described values are equal, numbers within a tolerance, in texts too."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return type(left) is type(right) and math.isclose(left, right, rel_tol=CLOSE, abs_tol=TINY)
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right or _alike_texts(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(alike, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+def _alike_texts(left: str, right: str) -> bool:
+    if NUMBER.sub("0", left) != NUMBER.sub("0", right):
+        return False
+    pairs = zip(NUMBER.findall(left), NUMBER.findall(right), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
+
+
+def finite_numbers(described: Any) -> Iterator[float]:
+    """Yield the finite numbers of a described value, but not those of its shape."""
+    if isinstance(described, int | float) and not isinstance(described, bool):
+        yield float(described)
+    elif isinstance(described, list):
+        for item in described:
+            yield from finite_numbers(item)
+    elif isinstance(described, dict):
+        for key, value in described.items():
+            if key not in ("shape", "dtype", "cut", "before"):
+                yield from finite_numbers(value)
 
 
 SEED = 1

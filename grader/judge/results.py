@@ -48,54 +48,6 @@ from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 
-CHECK_BYTES = 64 << 10
-LESSON_BYTES = 256 << 10
-SHORT = 1000
-"""How many characters of a text remain in a result that is over its budget."""
-LEFT_OUT = {"other": "…"}
-
-
-def size_of(result: CheckResult) -> int:
-    """Return how many bytes of JSON a result takes."""
-    try:
-        return len(msgspec.json.encode(result))
-    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
-        return len(json.dumps(result.as_json()))
-
-
-def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
-    """Return the result and its size, after leaving out as little as makes it fit into ``room``
-    bytes.
-
-    Outcome, points, titles and the beginning of each text always stay.
-    """
-    size = size_of(result)
-    for shorten in SHORTER:
-        if size <= room:
-            break
-        result = shorten(result)
-        size = size_of(result)
-    return result, size
-
-
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= SHORT else text[:SHORT] + "…"
-
-
-SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
-    lambda result: replace(result, figures=[]),
-    lambda result: replace(result, output=_cut(result.output) or "", note=_cut(result.note)),
-    lambda result: replace(result, inputs={}, call=None),
-    lambda result: replace(
-        result,
-        expected=None if result.expected is None else LEFT_OUT,
-        actual=None if result.actual is None else LEFT_OUT,
-    ),
-    lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
-)
-"""The parts to leave out, in this order."""
-
-
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
@@ -183,6 +135,24 @@ class Results:
         return None, trouble
 
 
+def title(item: pytest.Item) -> str:
+    """Return the first line of a check's docstring."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return str(docstring).strip().splitlines()[0]
+
+
+def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
+    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
+    it.
+    """
+    if path is None:
+        return []
+    rules = path.with_name("diagnosis.py")
+    code = rules.read_text("utf-8") if rules.exists() else ""
+    namespace = vars(execute(code, "diagnosis", str(rules)))
+    return lesson_mistakes(read_mistakes(path), namespace, names)
+
+
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     """Return the failed call, ready to paste; None if its result would not show what is wrong."""
     if verdict.outcome in WITHOUT_CALL or verdict.message == WROTE:
@@ -237,43 +207,6 @@ def column_of(line: int | None, source: Source) -> int | None:
     return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
 
 
-def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
-    """Translate the texts in a figure's rows, and all phrases of a plot."""
-    if figure.get("kind") == "plot":
-        return {key: translate_phrases(value, tr) for key, value in figure.items()}
-    if "rows" not in figure:
-        return figure
-    rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
-    return {**figure, "rows": rows}
-
-
-def translate_phrases(value: Any, tr: Catalogue) -> Any:
-    """Return plain data with each phrase in it as text."""
-    if isinstance(value, dict):
-        return {key: translate_phrases(one, tr) for key, one in value.items()}
-    if isinstance(value, list):
-        return [translate_phrases(one, tr) for one in value]
-    return show_fact(value, tr) if isinstance(value, Phrase) else value
-
-
-def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
-    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
-    it.
-    """
-    if path is None:
-        return []
-    rules = path.with_name("diagnosis.py")
-    code = rules.read_text("utf-8") if rules.exists() else ""
-    namespace = vars(execute(code, "diagnosis", str(rules)))
-    return lesson_mistakes(read_mistakes(path), namespace, names)
-
-
-def title(item: pytest.Item) -> str:
-    """Return the first line of a check's docstring."""
-    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
-    return str(docstring).strip().splitlines()[0]
-
-
 def known_failure(
     run: SubmissionRun, verdict: CheckVerdict, expected: Any, actual: Any
 ) -> KnownFailure:
@@ -300,3 +233,70 @@ def with_open_texts(
         open_message=show_fact(said, run.tr) if said else None,
         open_evidence=open_evidence(diagnosis),
     )
+
+
+def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
+    """Translate the texts in a figure's rows, and all phrases of a plot."""
+    if figure.get("kind") == "plot":
+        return {key: translate_phrases(value, tr) for key, value in figure.items()}
+    if "rows" not in figure:
+        return figure
+    rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
+    return {**figure, "rows": rows}
+
+
+def translate_phrases(value: Any, tr: Catalogue) -> Any:
+    """Return plain data with each phrase in it as text."""
+    if isinstance(value, dict):
+        return {key: translate_phrases(one, tr) for key, one in value.items()}
+    if isinstance(value, list):
+        return [translate_phrases(one, tr) for one in value]
+    return show_fact(value, tr) if isinstance(value, Phrase) else value
+
+
+CHECK_BYTES = 64 << 10
+LESSON_BYTES = 256 << 10
+SHORT = 1000
+"""How many characters of a text remain in a result that is over its budget."""
+LEFT_OUT = {"other": "…"}
+
+
+def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
+    """Return the result and its size, after leaving out as little as makes it fit into ``room``
+    bytes.
+
+    Outcome, points, titles and the beginning of each text always stay.
+    """
+    size = size_of(result)
+    for shorten in SHORTER:
+        if size <= room:
+            break
+        result = shorten(result)
+        size = size_of(result)
+    return result, size
+
+
+SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
+    lambda result: replace(result, figures=[]),
+    lambda result: replace(result, output=_cut(result.output) or "", note=_cut(result.note)),
+    lambda result: replace(result, inputs={}, call=None),
+    lambda result: replace(
+        result,
+        expected=None if result.expected is None else LEFT_OUT,
+        actual=None if result.actual is None else LEFT_OUT,
+    ),
+    lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
+)
+"""The parts to leave out, in this order."""
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= SHORT else text[:SHORT] + "…"
+
+
+def size_of(result: CheckResult) -> int:
+    """Return how many bytes of JSON a result takes."""
+    try:
+        return len(msgspec.json.encode(result))
+    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
+        return len(json.dumps(result.as_json()))

@@ -38,66 +38,6 @@ from grader.worker.wire.frames import Frame
 
 SEARCH_SECONDS = 5.0
 """How long a search may take, because a student waits for it; then it reports nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The result of a search: the repair, if there is one and its place is clear, and the number of
-    edits that were tried.
-    """
-
-    edit: Edit | None
-    tried: int
-
-
-def search(
-    edits: Iterable[Edit],
-    repairs: Callable[[Edit], bool],
-    *,
-    seconds: float = SEARCH_SECONDS,
-    clock: Callable[[], float] = time.monotonic,
-) -> Search:
-    """Try edits rank by rank and return the repair of the first rank that has one.
-
-    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
-    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
-    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
-    """
-    end, tried = clock() + seconds, 0
-    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
-        found: list[Edit] = []
-        for edit in of_rank:
-            if clock() > end:
-                return Search(None, tried)
-            tried += 1
-            if repairs(edit):
-                found.append(edit)
-                if not found[0].related(edit):
-                    return Search(None, tried)
-        if found:
-            smallest = min(found, key=lambda edit: edit.extent)
-            agreed = all(one.related(smallest) for one in found)
-            return Search(smallest if agreed else None, tried)
-    return Search(None, tried)
-
-
-PATIENCE = 2
-"""Several calls in one frame may together take this many times the limit of one call."""
-
-
-class HurriedSession(StudentSession):
-    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
-
-    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
-
-    def _extension(self) -> float:
-        return 0.0
-
-    def _where(self, worker: object) -> None:
-        return None
-
-
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """A candidate's limits in seconds, for one call and in all: an edit can make a loop endless."""
 OVERTIME = 0.5
@@ -239,23 +179,62 @@ class Trials:
         return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
 
 
-def plain_text(code: str) -> str:
-    """Return an edit's text without parentheses that only separate it from its surroundings."""
-    try:
-        return ast.unparse(ast.parse(code))
-    except SyntaxError:  # two statements, the second one indented
-        return code
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The result of a search: the repair, if there is one and its place is clear, and the number of
+    edits that were tried.
+    """
+
+    edit: Edit | None
+    tried: int
 
 
-def shown_edit(edit: Edit, source: Source) -> str:
-    """Return what to write instead; if there are several places, each with its line."""
-    codes = [plain_text(change.new.strip()) for change in edit.changes]
-    if len(codes) > 1:
-        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
-        codes = [
-            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
-        ]
-    return "\n".join(codes)[:MAX_TEXT]
+def search(
+    edits: Iterable[Edit],
+    repairs: Callable[[Edit], bool],
+    *,
+    seconds: float = SEARCH_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Search:
+    """Try edits rank by rank and return the repair of the first rank that has one.
+
+    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
+    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
+    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
+    """
+    end, tried = clock() + seconds, 0
+    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
+        found: list[Edit] = []
+        for edit in of_rank:
+            if clock() > end:
+                return Search(None, tried)
+            tried += 1
+            if repairs(edit):
+                found.append(edit)
+                if not found[0].related(edit):
+                    return Search(None, tried)
+        if found:
+            smallest = min(found, key=lambda edit: edit.extent)
+            agreed = all(one.related(smallest) for one in found)
+            return Search(smallest if agreed else None, tried)
+    return Search(None, tried)
+
+
+PATIENCE = 2
+"""Several calls in one frame may together take this many times the limit of one call."""
+
+
+class HurriedSession(StudentSession):
+    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
+
+    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
+        return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
+
+    def _extension(self) -> float:
+        return 0.0
+
+    def _where(self, worker: object) -> None:
+        return None
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
@@ -277,3 +256,22 @@ def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
             source.in_cell(ranges.place(one.shown[0])[0])[1] for one in edit.changes[:-1]
         ),
     )
+
+
+def shown_edit(edit: Edit, source: Source) -> str:
+    """Return what to write instead; if there are several places, each with its line."""
+    codes = [plain_text(change.new.strip()) for change in edit.changes]
+    if len(codes) > 1:
+        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
+        codes = [
+            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
+        ]
+    return "\n".join(codes)[:MAX_TEXT]
+
+
+def plain_text(code: str) -> str:
+    """Return an edit's text without parentheses that only separate it from its surroundings."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except SyntaxError:  # two statements, the second one indented
+        return code
