@@ -1,4 +1,4 @@
-"""Declare checks, and define what they use besides assertions. (Check files import it from
+"""Declare checks, and define the assertions that they use. (Check files import both from
 ``grader.authoring``.)
 
 A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is
@@ -16,16 +16,8 @@ the title that people see::
 file as attributes and ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from
 the failure's facts and inputs.
 
-Assertions of a check: values, gradients, exceptions, names that must not be used.
-
-Restore the tensors in a lesson's modules. If a rule wrote into one, that is undone before the
-next submission, so that no verdict depends on earlier submissions.
-
-Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree.
-
-All requests to a function in the worker cross in one frame.
-
-Order a lesson's checks.
+Also here: the order of a lesson's checks, and ``Constants``, which restores the tensors in a
+lesson's modules after each submission, so that no verdict depends on earlier submissions.
 """
 
 from __future__ import annotations

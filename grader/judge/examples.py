@@ -1,30 +1,23 @@
-"""Name a mistake by example: find the known wrong answer that behaves as the student's does.
+"""Hold the state of judging one submission, and run its failed checks again to find out more.
 
-This happens after all checks have run, for each function whose failures no rule named. Known wrong
+All of this happens after all checks have run. A check that passed is never run again, so a right
+answer pays nothing.
+
+**A name by example** (``Examples``), for each function whose failures no rule named. Known wrong
 answers about that function run the failed checks from the same seed. Those that agree in all
-failures run them once more, from a second seed, as the student's file does. If all remaining
-answers make the same mistake, and that has no rule, it is the name. A mistake with a rule is named
-only by its rule, which is more exact: two answers may fail alike for different reasons. For the
-same reason, a near miss that behaves the same vetoes the name. The answers belong to the course,
-but they may hang or damage their process. So they run in a worker of their own, not in the judge
-and not in a student's worker.
+failures run them once more, from a second seed, as the student's file does. Two answers agree
+(``Behavior``) if outcome, message and values do. If all remaining answers make the same mistake,
+and that has no rule, it is the name. A mistake with a rule is named only by its rule, which is more
+exact: two answers may fail alike for different reasons. For the same reason, a near miss that
+behaves the same vetoes the name. The answers belong to the course, but they may hang or damage
+their process. So they run in a worker of their own, not in the judge and not in a student's worker.
 
-Describe an answer's behavior in a failed check as plain data, to compare it with other answers.
+**A signature** (``sign``): a short text for an unnamed wrong answer, equal for answers that fail
+alike. The checks run from a seed that all submissions share, so the same mistake gives the same
+messages and numbers.
 
-Two answers behave the same in a check if, for the same seed, outcome, message and values agree.
-
-The state of judging one submission: made for it, dropped after it.
-
-Describe the behavior of an unnamed wrong answer by a short text, equal for answers that fail
-alike.
-
-A function's failed checks run once more, from a seed that all submissions share. So the same
-mistake gives the same messages and numbers in every submission.
-
-Find the line that ran in a failed check, where the function's text does not tell.
-
-The check runs once more, after all checks, while the worker notes the return by which the function
-ended. A check that passed is never run again, so a right answer pays nothing.
+**The line that ran** (``find_returned_lines``), where the function's text does not tell. The worker
+notes the return by which the function ended.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Judge a lesson's checks, as a pytest plugin.
 
 pytest collects and runs them. This plugin provides their fixtures, decides before each check
-whether it can run at all, and afterwards what its outcome is. The result (``results``) travels in
-pytest-json-report's metadata.
+whether it can run at all, and afterwards what its outcome is. The result (``results``) is stored in
+the ``SubmissionRun``; pytest-json-report's metadata name it.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Make a check's result from the verdict, the lesson's texts and the student's file.
 
-Limit the size of results, so that no answer fills reports and gradebooks.
-
 ``describe`` bounds each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a
 lesson's results together ``LESSON_BYTES``, not counting the fields that every result has. Real
-wrong answers take about a quarter of that. Over the budget, parts are left out: figures first, the
-message last.
+wrong answers take about a quarter of that. Over the budget, parts are left out (``SHORTER``), so
+that no answer fills reports and gradebooks.
 """
 
 from __future__ import annotations

@@ -1,15 +1,13 @@
 """Run one lesson's checks against one submission and decide the outcome of each: the judge.
 
 It holds the checks, the solution and the expected values. It has the student's file only as text,
-and a worker runs it. pytest runs the checks.
+and a worker runs it. pytest runs the checks. What a file of the course itself raises is reported
+with its line (``course_errors``), before any submission is judged.
 
-Flag what looks like tampering, for a person to check. A flag never changes points.
-
+The judge also flags what looks like tampering, for a person to check; a flag never changes points.
 There are two sources, and neither is proof: the text of the file, read here without executing it
 (``flags_in``), and names that were replaced in torch and in the builtins while the file was loaded.
 The worker reports these (``Worker.do_load``), so the file could hide them.
-
-Say which line of a course's own files raised, before any submission could be judged.
 """
 
 from __future__ import annotations

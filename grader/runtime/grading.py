@@ -1,6 +1,7 @@
 """Grade one submission: send each lesson to a fork server as a task, and make a report.
 
-Search for the wrong expression behind unexplained failures, after the verdict is known.
+Once the verdict is known, ``repaired`` searches for the wrong expression behind unexplained
+failures.
 """
 
 from __future__ import annotations

@@ -1,26 +1,15 @@
-"""Make edits that bring a student's code nearer to a right answer (a donor).
+"""Make all edits of a student's code that may repair it, most plausible first (``edits_in``).
 
-The donors are the solution and the accepted answers. Each gets the student's variable names and is
-aligned with the student's definition. Where they differ, the donor's code is tried: at one place,
-then at two or three together. Edits from a more similar donor are more plausible.
+Some are small edits of the student's own syntax tree (``edits``). The others bring the code nearer
+to a right answer, a donor: the solution or an accepted answer. No code runs here.
 
-Find where two definitions differ, by aligning their trees for the fewest and smallest parts.
-
-Statements are aligned like the lines of a diff, expressions node by node. Adjacent statements
-without a partner form one difference.
-
-Rename the variables of one definition to those that hold the same values in another.
-
-Replace a variable that is read once by its value.
-
-Some people name intermediate results and others do not; without the names, two answers are easier
-to align. Nodes keep their positions in the text, so a difference is still reported where it was
-written.
-
-Make the small edits of a student's own code that may repair it, most plausible first.
-
-An edit replaces a range of the text and leaves every other character as it is. ``edits_in`` makes
-them from the syntax tree and never runs the code. Only ``donors`` bring in parts of right answers.
+A donor gets the student's variable names (``renamed``) and is aligned with the student's definition
+(``compare``): statements like the lines of a diff, expressions node by node, for the fewest and
+smallest differences. Adjacent statements without a partner form one difference. Some people name
+intermediate results and others do not, so both are also aligned without variables that are read
+once (``inlined``); nodes keep their positions in the text. Where the two differ, the donor's code
+is tried: at one place, then at two or three together. Edits from a more similar donor are more
+plausible.
 """
 
 from __future__ import annotations

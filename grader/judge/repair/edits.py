@@ -1,19 +1,12 @@
-"""Edits of a file's text: what a candidate for a repair changes, and where.
+"""Edit a file's text, and make the edits of one expression or statement that may repair it.
 
-Find the positions of syntax tree nodes in a text; Python counts columns in UTF-8 bytes.
+An edit replaces a range of the text and leaves every other character as it is. Each has a rank:
+``LESSONS_OWN`` is a repair that the lesson's ``diagnosis.toml`` names. ``LIKELY`` is a slip in one
+token. ``USUAL`` is a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a
+step. ``UNLIKELY`` reorders steps, or may hide the cause rather than remove it, as
+``create_graph=True`` does where ``.grad`` is kept by reference.
 
-Repairs that a lesson names itself: a wrong expression and what to write instead.
-
-Make the replacements for one expression or statement, each with its rank.
-
-``LESSONS_OWN`` is a repair that the lesson names. ``LIKELY`` is a slip in one token. ``USUAL`` is
-a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a step. ``UNLIKELY``
-reorders steps, or may hide the cause rather than remove it, as ``create_graph=True`` does where
-``.grad`` is kept by reference.
-
-Find the variables of a function that have no effect on what it does.
-
-Make replacements for statements: without a guard, in another order, in another block.
+``idle_variables`` finds the variables of a function that have no effect on what it does.
 """
 
 from __future__ import annotations

@@ -1,12 +1,9 @@
-"""Run edited copies of a student's file in the sandbox.
+"""Search for the smallest edit after which every check of a function passes.
 
-Candidates share a worker while only the failed checks run. A candidate that passes them is judged
-again by all checks of its function and all that passed before, from two seeds, each in a new
-worker, so that nothing left by another candidate can help.
-
-Search for the smallest edit after which every check of a function passes.
-
-A session with short deadlines: a candidate may loop forever, and a student is waiting.
+Candidates run in the sandbox, and share a worker while only the failed checks run. A candidate that
+passes them is judged again by all checks of its function and all that passed before, from two
+seeds, each in a new worker, so that nothing left by another candidate can help. A candidate may
+loop forever, and a student is waiting, so deadlines are short.
 """
 
 from __future__ import annotations
