@@ -269,15 +269,7 @@ class Examples:
                 diagnosis = self._diagnosis(run, function, failures, workers)
             if diagnosis is None:
                 continue
-            for check in failed:
-                run.results[check.id] = replace(
-                    check,
-                    diagnosis=diagnosis.id,
-                    diagnosis_title=diagnosis.title,
-                    evidence=diagnosis.evidence,
-                    open_evidence=open_evidence(diagnosis) if check.hidden else None,
-                    diagnosed_by=diagnosis.by,
-                )
+            run.results |= {check.id: named(check, diagnosis) for check in failed}
 
     def _diagnosis(
         self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
@@ -346,6 +338,18 @@ class Examples:
             for template in (mistake.title, mistake.explanation)
         )
         return Diagnosis(name, title, evidence, mistake.explanation, "example")
+
+
+def named(check: CheckResult, diagnosis: Diagnosis) -> CheckResult:
+    """Return a result with the name of the mistake."""
+    return replace(
+        check,
+        diagnosis=diagnosis.id,
+        diagnosis_title=diagnosis.title,
+        evidence=diagnosis.evidence,
+        open_evidence=open_evidence(diagnosis) if check.hidden else None,
+        diagnosed_by=diagnosis.by,
+    )
 
 
 @dataclass

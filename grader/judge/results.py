@@ -37,10 +37,10 @@ from grader.judge.diagnosis import (
     show_fact,
 )
 from grader.judge.engine_mistakes import COMMON
-from grader.judge.examples import Behavior, KnownFailure, SubmissionRun
+from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
-from grader.judge.open_texts import open_evidence, open_message
+from grader.judge.open_texts import open_message
 from grader.judge.outcomes import WROTE, CheckVerdict
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, Traffic
@@ -63,15 +63,18 @@ class Results:
         """Return the result of the check that just ran, given its time in seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
+        failed = verdict.outcome in DIAGNOSED
         to_paste = snippet_for(run, verdict)
         described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
-        if verdict.outcome in DIAGNOSED and is_unsure(line, spec, source, check.traffic):
+        if failed and is_unsure(line, spec, source, check.traffic):
             run.unsure_of_line.add(check.id)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
+        hidden = check.item.path.name in self.hidden_files
+        said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
         with session.off_the_clock():
@@ -87,11 +90,8 @@ class Results:
             points=points_for(verdict.outcome, spec.points),
             max_points=spec.points,
             bonus=spec.bonus,
-            hidden=check.item.path.name in self.hidden_files,
+            hidden=hidden,
             message=fill_text(verdict.message, facts, tr) if verdict.message else None,
-            diagnosis=diagnosis.id if diagnosis else None,
-            diagnosis_title=diagnosis.title if diagnosis else None,
-            evidence=diagnosis.evidence if diagnosis else None,
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
@@ -106,11 +106,12 @@ class Results:
             note="\n".join(problems) or None,
             figures=figures,
             call=to_paste,
-            diagnosed_by=diagnosis.by if diagnosis else None,
             needs=verdict.needs,
+            open_message=show_fact(said, tr) if said else None,
         )
-        if verdict.outcome in DIAGNOSED:
-            result = with_open_texts(run, result, verdict, diagnosis)
+        if diagnosis:
+            result = named(result, diagnosis)
+        if failed:
             run.failures[check.id] = known_failure(run, verdict, expected, actual)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size
@@ -217,20 +218,6 @@ def known_failure(
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
         texts["expected"], texts["actual"] = values_text(expected, actual)  # so that they differ
     return KnownFailure(run.check, Behavior.of(verdict), texts)
-
-
-def with_open_texts(
-    run: SubmissionRun, result: CheckResult, verdict: CheckVerdict, diagnosis: Diagnosis | None
-) -> CheckResult:
-    """Return a hidden check's failure with the texts that betray no input."""
-    if not result.hidden:
-        return result
-    said = open_message(verdict, run.session.source, result.function)
-    return replace(
-        result,
-        open_message=show_fact(said, run.tr) if said else None,
-        open_evidence=open_evidence(diagnosis),
-    )
 
 
 def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
