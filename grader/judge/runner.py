@@ -240,7 +240,8 @@ class _Engine:
 def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> None:
     """Collect check files and serve submissions. Raise EngineFault if pytest itself failed."""
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-    forget_check_files()
+    for name in CHECK_FILES:  # without fork, one process collects several lessons' files
+        sys.modules.pop(name, None)
     printed = io.StringIO()
     root = str(files[0].parent)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
@@ -253,14 +254,6 @@ def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> 
         raise engine.error
     if not engine.served:
         raise EngineFault(f"{printed.getvalue()[-4000:]}\npytest ended with {code!r}")
-
-
-def forget_check_files() -> None:
-    """Forget the check files' modules: without fork, one process collects several lessons' files,
-    which all have the same names.
-    """
-    for name in CHECK_FILES:
-        sys.modules.pop(name, None)
 
 
 def run_checks(checks: pytest.Session, run: SubmissionRun) -> None:

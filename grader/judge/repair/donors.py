@@ -171,19 +171,12 @@ def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Seque
     yield node, names
     if isinstance(node, ast.Raise):
         return
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list", "bases", "type_comment"):
+    for field, child in _children(node):
+        if field in ("annotation", "returns", "decorator_list", "bases"):
             continue
-        for child in value if isinstance(value, list) else [value]:
-            # Python 3.11 does not know the positions of an f-string's parts
-            if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
-                continue
-            if isinstance(child, ast.stmt) and is_docstring(child):
-                continue
-            if isinstance(child, ast.expr) and not isinstance(
-                getattr(child, "ctx", ast.Load()), ast.Load
-            ):
-                continue
+        if isinstance(child, ATOMIC) or (isinstance(child, ast.stmt) and is_docstring(child)):
+            continue
+        if isinstance(getattr(child, "ctx", ast.Load()), ast.Load):
             yield from _nodes(child, names)
 
 
@@ -427,14 +420,13 @@ class Unit:
     parts: tuple[Difference, ...]
     whole: Difference
 
+    @classmethod
+    def of(cls, difference: Difference) -> Unit:
+        return cls((difference,), difference)
+
     @cached_property
     def cost(self) -> int:
         return min(self.whole.cost, sum(part.cost for part in self.parts))
-
-
-def _one(mine: ast.AST, theirs: ast.AST) -> Unit:
-    whole = Difference((mine,), (theirs,))
-    return Unit((whole,), whole)
 
 
 def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
@@ -444,7 +436,7 @@ def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
     if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
         theirs = ast.copy_location(ast.Assign([theirs.target], theirs.value), theirs)
     found = _fields(mine, theirs)
-    return [_one(mine, theirs)] if found is None else found
+    return [Unit.of(Difference((mine,), (theirs,)))] if found is None else found
 
 
 def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
@@ -485,8 +477,7 @@ def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
     ]
     decorators = _lists(list(mine.decorator_list), list(theirs.decorator_list))
     if decorators is None and not mine.decorator_list:
-        missing = Difference((), tuple(theirs.decorator_list), None, mine)
-        decorators = [Unit((missing,), missing)]
+        decorators = [Unit.of(Difference((), tuple(theirs.decorator_list), None, mine))]
     return [*found, *(decorators or ()), *align(mine.body, theirs.body)]
 
 
@@ -600,10 +591,8 @@ def _gap(
         return
     neighbours = [rows[at] if 0 <= at < len(rows) else None for at in (start[0] - 1, end[0])]
     after, before = (one if isinstance(one, ast.stmt) else None for one in neighbours)
-    whole = Difference(
-        tuple(rows[start[0] : end[0]]), tuple(columns[start[1] : end[1]]), after, before
-    )
-    yield Unit((whole,), whole)
+    mine, theirs = tuple(rows[start[0] : end[0]]), tuple(columns[start[1] : end[1]])
+    yield Unit.of(Difference(mine, theirs, after, before))
 
 
 ALIKE = 0.25
