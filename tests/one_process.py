@@ -71,7 +71,7 @@ def show_frames() -> None:
         return frame
 
     sent, received = PipeChannel.send, PipeChannel.receive
-    PipeChannel.send, PipeChannel.receive = send, receive  # type: ignore[method-assign]
+    PipeChannel.send, PipeChannel.receive = send, receive  # type: ignore[method-assign, assignment]
 
 
 if __name__ == "__main__":
