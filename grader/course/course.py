@@ -26,6 +26,7 @@ from typing import Any
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
 from grader.core.limits import Limits
+from grader.core.messages import LessonSpec
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 
@@ -145,6 +146,9 @@ class Lesson:
     def accepted_file(self) -> Path:
         return self.root / "tests" / "accepted" / self.filename
 
+    def spec(self, lang: str) -> LessonSpec:
+        return LessonSpec(str(self.root), self.id, lang)
+
     def texts(self, lang: str) -> tuple[Path, ...]:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
@@ -158,6 +162,10 @@ class Lesson:
             if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
                 raise CourseError(f"{path}: {key} must be a list of texts")
         return data
+
+
+def lesson_of(spec: LessonSpec) -> Lesson:
+    return load_course(Path(spec.course)).lesson(spec.lesson)
 
 
 NO_FILE = "{path} does not exist. Name a file that is there, or a lesson; all lessons: {command}"

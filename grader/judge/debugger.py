@@ -22,7 +22,7 @@ from typing import Any, cast
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.messages import DebugRequest
-from grader.course.course import Lesson, load_course
+from grader.course.course import Lesson, lesson_of
 from grader.course.notebook import cell_name, cells_of, execute_cells
 from grader.course.source import Source, is_docstring
 from grader.judge.checks import CheckSpec, call_check
@@ -34,7 +34,7 @@ from grader.judge.random_inputs import Seeds
 def main() -> None:
     """Run the ``DebugRequest`` in the JSON file ``argv[1]``, which ``grade replay`` wrote."""
     request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
-    lesson = load_course(Path(request.spec.course)).lesson(request.spec.lesson)
+    lesson = lesson_of(request.spec)
     tr = load_catalogue(request.spec.lang, lesson.texts(request.spec.lang))
     with contextlib.suppress(bdb.BdbQuit):
         debug(request, lesson, tr)

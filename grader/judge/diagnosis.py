@@ -72,16 +72,14 @@ class Failure(CheckVerdict):
     call: LastCall | None = None
 
     @classmethod
-    def of(
-        cls, check: CheckRun, verdict: CheckVerdict, reference: Any, draw: RandomInputs
-    ) -> Failure:
+    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
         """Return what a rule sees of a verdict."""
         return cls(
             **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
             about=check.spec.about,
             reference=reference,
-            draw=draw,
+            draw=RandomInputs(check.seed),
             call=check.traffic.last_call,
         )
 

@@ -42,7 +42,6 @@ from grader.judge.figures import Figure, render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.open_texts import open_message
 from grader.judge.outcomes import WROTE, CheckVerdict
-from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 
@@ -123,7 +122,7 @@ class Results:
         """Return the mistake behind a failure, and the traceback of a rule that raised."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
-        failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
+        failure = Failure.of(run.check, verdict, self.reference)
         trouble = None
         for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
             if way not in run.naming_off:

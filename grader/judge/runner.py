@@ -30,7 +30,7 @@ from pytest_jsonreport.plugin import JSONReport
 from grader.core.errors import CourseError, EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
-from grader.course.course import Lesson, load_course
+from grader.course.course import Lesson, lesson_of
 from grader.course.source import Source, dotted_name
 from grader.course.syntax_errors import explain
 from grader.judge.examples import SubmissionRun, find_returned_lines, sign
@@ -52,7 +52,7 @@ class Judge:
 
     def __init__(self, spec: LessonSpec) -> None:
         """Read the lesson; raise CourseError if one of its files can't be used."""
-        self.lesson = load_course(Path(spec.course)).lesson(spec.lesson)
+        self.lesson = lesson_of(spec)
         with course_errors(self.lesson):
             self.plugin = LessonPlugin(self.lesson, spec.lang)
 

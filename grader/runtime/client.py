@@ -22,7 +22,6 @@ from grader.core.messages import (
     Envelope,
     Fault,
     JudgeResult,
-    LessonSpec,
     Refused,
     Task,
     answer_from_json,
@@ -137,7 +136,7 @@ class ForkServerClient:
         self._lessons.add(key)
         messages: list[Record] = [Envelope(task.settings.of_workers, key, new)]
         if new:
-            messages.append(LessonSpec(str(lesson.root), lesson.id, task.settings.lang))
+            messages.append(lesson.spec(task.settings.lang))
         messages.append(task)
         try:
             self._jobs.write(b"".join(pack(message.as_json()) for message in messages))

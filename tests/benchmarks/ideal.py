@@ -23,7 +23,6 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
-from grader.core.messages import LessonSpec
 from grader.core.report import Outcome
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
@@ -89,7 +88,7 @@ def rounds_of(judge: Judge, checks: pytest.Session, rounds: int) -> list[float]:
 
 def median_seconds(lesson: Lesson, rounds: int) -> float:
     """Return the median seconds of running all checks of a lesson."""
-    judge, times = Judge(LessonSpec(str(lesson.root), lesson.id, "en")), []
+    judge, times = Judge(lesson.spec("en")), []
     judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], rounds)))  # type: ignore[attr-defined]
     return statistics.median(times)
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from grader.cli.commands.replay import Replay, ReplayRequest, find_replay, one_wrong_check, own_file
 from grader.core.errors import ExitCode, UsageError
-from grader.core.messages import DebugRequest, LessonSpec
+from grader.core.messages import DebugRequest
 from grader.core.processes import users_environment
 from grader.course.course import Course
 from grader.judge import DEBUGGER
@@ -53,8 +53,8 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
 
 
 def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    spec = LessonSpec(str(what.lesson.root), what.lesson.id, what.settings.lang)
-    return DebugRequest(str(path), check, stop, spec, task_for(what.file, what.settings))
+    spec, task = what.lesson.spec(what.settings.lang), task_for(what.file, what.settings)
+    return DebugRequest(str(path), check, stop, spec, task)
 
 
 def debug_command(request: Path) -> Sequence[str]:

@@ -680,7 +680,7 @@ MODULES = (
     "cli/commands/workspace.py",
     "cli/commands/reset.py",
     "cli/commands/watch.py",
-    "render/lesson_table.py",
+    "render/terminal.py",
 )
 
 
