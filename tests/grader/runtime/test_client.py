@@ -8,6 +8,7 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from grader.core.messages import Envelope, Settings, Task
 from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
-from grader.worker.wire.frames import Frame
+from grader.worker.wire.frames import Frame, pack
 
 
 def judge(server: ForkServerClient, course: Course) -> None:
@@ -33,6 +34,27 @@ def test_an_answer_that_is_none_names_what_is_wrong(
         with pytest.raises(EngineFault, match=r"JudgeResult: .* - at `\$\.checks\[0\]`"):
             judge(server, small_course)
         assert server._process is None
+
+
+def test_what_the_fork_server_can_read_has_no_seed_and_no_solution(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is its copy. It reads the envelope, and the spec passes through its socket."""
+    sent: list[Any] = []
+
+    def record(message: Any) -> bytes:
+        sent.append(message)
+        return pack(message)
+
+    monkeypatch.setattr(client, "pack", record)
+    monkeypatch.setattr(client, "read_frame", lambda _: None)
+    task = Task("", "tiny.py", Settings(20261127, "off"))
+    with ForkServerClient() as server, pytest.raises(EngineFault):
+        server.judge(small_course.lesson("tiny"), task)
+    envelope, spec, _ = sent
+    assert envelope.keys() == {"options", "lesson", "new"}
+    assert "20261127" not in str(envelope)
+    assert spec == {"course": str(small_course.root), "lesson": "tiny", "lang": "en"}
 
 
 def test_a_malformed_envelope_ends_the_fork_server_and_names_the_field(
