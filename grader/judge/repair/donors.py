@@ -196,12 +196,14 @@ SMALL = 12
 """How many nodes one place may have even if the definition is small."""
 
 
-@functools.lru_cache(maxsize=16)
 def donors_of(lesson: Lesson) -> tuple[Source, ...]:
     """Return a lesson's right answers, the solution first; none in a students' bundle."""
-    if lesson.held:
-        return ()
-    solution = without_markers(lesson.solution.read_text("utf-8"))
+    return () if lesson.held else _donors(lesson, lesson.solution.read_text("utf-8"))
+
+
+@functools.lru_cache(maxsize=16)
+def _donors(lesson: Lesson, solution: str) -> tuple[Source, ...]:
+    solution = without_markers(solution)
     cells = (cell for cell in lesson.accepted if cell.applies())
     texts = (compose(solution, one.source, name=one.label) for one in cells)
     return tuple(Source(text, lesson.filename) for text in (solution, *texts))
