@@ -94,9 +94,9 @@ def render_text(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
-DECIDING = (".py", ".po")
-"""The files that decide verdicts and messages: code and
-translations. Templates only change pages.
+DECIDING = (".py", ".toml", ".po")
+"""The files that decide verdicts and messages: code, rules and translations. Templates only change
+pages.
 """
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 

@@ -146,13 +146,16 @@ def _comment_above(lines: Sequence[str], line: int) -> str:
 @dataclass(frozen=True, slots=True)
 class MistakeText:
     """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
-    lesson's. Texts are templates: ``{name}`` is filled from the failure.
+    lesson's. Texts are templates: ``{name}`` is filled from the failure. ``patterns`` recognize a
+    mistake without a rule by what the student's code raised, ``Type: message``; their named groups
+    are facts.
     """
 
     id: str
     title: str
     explanation: str
     about: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +196,9 @@ def read_mistakes(path: Path) -> tuple[MistakeText, ...]:
             raise CourseError(f"{path}: {id} is not a table. Write: [{id}]")
         try:
             found.append(read(MistakeText, {**entry, "id": id}))
-        except ValueError as error:
+            for pattern in found[-1].patterns:
+                re.compile(pattern)
+        except (ValueError, re.error) as error:
             raise CourseError(f"{path}: [{id}]: {error}") from None
     return tuple(found)
 
