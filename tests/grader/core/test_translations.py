@@ -29,8 +29,8 @@ MODULES = """
     cli/commands/reset cli/commands/selection cli/commands/solution cli/commands/spinner
     cli/commands/watch cli/commands/watch_screen cli/commands/workspace cli/debugging
     cli/file_events cli/help cli/learner cli/magics cli/output_file core/i18n course/course
-    course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
-    render/graph/tracing_process render/terminal
+    course/files course/notebook course/submission judge/debugger judge/runner
+    judge/remote/workers render/graph/tracing_process render/terminal
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
