@@ -1,7 +1,8 @@
-"""Read a lesson's contract: what stub and README promise, sentence by sentence, and the checks.
+"""Read what a lesson's authors write about its checks and answers: contract, mistakes, catalogues.
 
-``tests/checks/<lesson>/contract.toml`` has a table for each promise, below the definition that it
-is about::
+**Contract.** ``tests/checks/<lesson>/contract.toml`` says what stub and README promise, sentence by
+sentence, and which checks hold it: a table for each promise, below the definition that it is
+about::
 
     [Sigmoid.any_shape]
     says = ["It takes a tensor of any shape.", "Any shape: vectors, matrices, a single number."]
@@ -14,12 +15,11 @@ the README's section "Your tasks". ``checks`` hold the promise. Of the wrong ans
 near misses (``"near miss NAME"``). A sentence that permits something names accepted answers instead
 (``allows``). One that promises nothing says why (``unchecked``).
 
-Read ``diagnosis.toml``: the texts of a lesson's mistakes, and the lesson's own repairs.
+**Mistakes.** ``diagnosis.toml`` beside it has the texts of a lesson's mistakes (see
+``judge/diagnosis.py``), and the lesson's own repairs.
 
-Read catalogues of answers whose verdict is known: one file for each lesson and kind, one cell
-for each answer.
-
-::
+**Catalogues** have answers whose verdict is known: one file for each lesson and kind, one cell for
+each answer::
 
     # %% ignores_grad_output
     # backward returns s(1 - s) and never multiplies by grad_output.

@@ -42,7 +42,13 @@ def spoiler_problems(found: Mapping[Case, Sequence[tuple[int, CaseResult]]]) -> 
     """Yield a problem for each check that an answer passes only because it writes into its
     arguments, and what went wrong for a spoiler alone.
     """
-    known = {text for case in found if case.kind == "solution" for text in _trouble(found[case])}
+    known = {
+        text
+        for case, of in found.items()
+        if case.kind == "solution"
+        for _, finding in of
+        for text in finding.trouble
+    }
     runs = {case.name: dict(of) for case, of in found.items() if case.kind == KIND}
     for case in (case for case in found if case.kind == KIND):
         plain = runs[case.name.removesuffix(WRITTEN)]
@@ -56,8 +62,3 @@ def spoiler_problems(found: Mapping[Case, Sequence[tuple[int, CaseResult]]]) -> 
                     f"{case}, seed {seed}: passes {check} only because it writes into its"
                     " arguments; compute the expected value before the student's code runs"
                 )
-
-
-def _trouble(runs: Sequence[tuple[int, CaseResult]]) -> Iterator[str]:
-    for _, finding in runs:
-        yield from finding.trouble

@@ -15,13 +15,8 @@ deviations.
   mistake without a wrong answer that shows it
 
 All cases are graded from the first seed, then all from the second, so an interrupted run has
-verified everything from fewer seeds.
-
-Sum up the verdicts of one lesson's cases.
-
-Keep verdicts in the file of ``grade verify --keep``, so that an interrupted run can continue.
-
-Find what the engine needs and the installed torch, pytest and pytest-json-report lack.
+verified everything from fewer seeds. ``--keep`` stores each verdict in a file, so that the next run
+continues.
 """
 
 from __future__ import annotations
@@ -68,14 +63,14 @@ class LessonSummary:
     """The results of one lesson, as in the published table."""
 
     lesson: str
-    checks: int
-    mistakes: int
-    caught: int
-    named: int
-    near_misses: int
-    told_apart: int
-    accepted: int
-    accepted_passed: int
+    checks: int = 0
+    mistakes: int = 0
+    caught: int = 0
+    named: int = 0
+    near_misses: int = 0
+    told_apart: int = 0
+    accepted: int = 0
+    accepted_passed: int = 0
     promises: tuple[HeldPromise, ...] = ()
 
     @property
@@ -90,7 +85,7 @@ def judge_lesson(
     """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
     broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
     if broken:
-        return LessonSummary(lesson.id, 0, 0, 0, 0, 0, 0, 0, 0), broken
+        return LessonSummary(lesson.id), broken
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
     checks = 0
