@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -27,6 +25,7 @@ from grader.classroom.imports.entries import (
     why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 ANONYMOUS = r"(?P<late_anon>LATE_)?anon_(?P<anon>[A-Za-z0-9]+)(?P<late_too>_LATE)?"
 NAMED = r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)"

@@ -15,21 +15,25 @@ from grader.classroom.imports.entries import (
     ClassImport,
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     SortedEntries,
     StudentIdentity,
     Submission,
-    folder_items,
     is_zip,
     visible,
-    zip_items,
 )
 from grader.classroom.imports.names import unique_names
 from grader.core.errors import SubmissionError, UsageError
-from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, open_zip
-from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_leaves, writable
+from grader.course.files import (
+    MAX_CLASS_MEMBERS,
+    Entry,
+    FileEntry,
+    Kind,
+    folder_entries,
+    open_zip,
+    zip_entries,
+)
+from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_files, writable
 
 Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
@@ -53,7 +57,7 @@ def find_class(
 
     ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If only one
     is graded, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by
-    the names). For ``accept_near_names`` and ``decode`` see ``read_leaves``. Raise SubmissionError
+    the names). For ``accept_near_names`` and ``decode`` see ``read_files``. Raise SubmissionError
     if there is nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
@@ -81,7 +85,7 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
     """
     try:
         if place.is_dir():
-            return folder_items(place), []
+            return folder_entries(place), []
     except OSError as error:
         raise SubmissionError(
             f"{place} can't be read: {error.strerror}. Check its permissions"
@@ -90,7 +94,7 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
         raise SubmissionError(
             f"{place} does not exist. Name the folder or the zip with the submissions"
         )
-    return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
+    return zip_entries(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
 
 
 def _title(place: Path) -> str:
@@ -164,7 +168,7 @@ def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
         Submission(
             name,
             draft.students,
-            functools.partial(reading, draft.leaves),
+            functools.partial(reading, draft.files),
             draft.late,
             draft.handed_in,
             writable(draft.came_as),
@@ -191,10 +195,10 @@ class _Reading:
     decode: Decode
 
     def __call__(
-        self, leaves: Callable[[], Iterator[FileEntry]], lessons: Iterable[str]
+        self, files: Callable[[], Iterator[FileEntry]], lessons: Iterable[str]
     ) -> dict[str, LessonFile]:
-        return read_leaves(
-            leaves(), lessons, accept_near_names=self.accept_near_names, decode=self.decode
+        return read_files(
+            files(), lessons, accept_near_names=self.accept_near_names, decode=self.decode
         )
 
 

@@ -7,153 +7,16 @@ What a layout finds among a class's items: submissions that have no unique name 
 
 from __future__ import annotations
 
-import enum
-import functools
-import os
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from typing import Protocol
+from pathlib import PurePosixPath
 
-from grader.course.files import (
-    ZIP_SUFFIX,
-    FileEntry,
-    folder_leaves,
-    is_link,
-    is_skipped,
-    member_leaf,
-    member_path,
-    open_inside,
-)
+from grader.course.files import ZIP_SUFFIX, Entry, FileEntry, Kind, is_skipped
 from grader.course.submission import LessonFile, meant_name
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
-
-
-class Kind(enum.Enum):
-    """What an item is."""
-
-    FOLDER = enum.auto()
-    FILE = enum.auto()
-    LINK = enum.auto()
-    OTHER = enum.auto()
-
-
-class Container(Protocol):
-    """The folder or zip of items. A class has thousands of them; what they share is here."""
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        """Yield the item if it is a file, else the files in it and below."""
-
-    def inside(self, item: Entry) -> list[Entry]:
-        """Return the items in a folder; none for a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One thing that lies in a folder or a zip."""
-
-    name: str
-    kind: Kind
-    home: Container
-
-    def leaves(self) -> Iterator[FileEntry]:
-        return self.home.leaves(self)
-
-    def inside(self) -> list[Entry]:
-        return self.home.inside(self)
-
-
-def folder_items(folder: Path) -> list[Entry]:
-    """Return the items of a folder, by name; raise OSError if it can't be read."""
-    home = _OnDisk(str(folder))
-    with os.scandir(folder) as entries:
-        return sorted(
-            (Entry(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _OnDisk:
-    folder: str
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        path = Path(self.folder, item.name)
-        if item.kind is Kind.FOLDER:
-            return folder_leaves(path)
-        return iter([FileEntry(item.name, functools.partial(open_inside, path, path))])
-
-    def inside(self, item: Entry) -> list[Entry]:
-        return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
-
-
-def _kind(entry: os.DirEntry[str]) -> Kind:
-    if entry.is_symlink():
-        return Kind.LINK
-    if entry.is_dir(follow_symlinks=False):
-        return Kind.FOLDER
-    return Kind.FILE if entry.is_file(follow_symlinks=False) else Kind.OTHER
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    parts: tuple[str, ...]
-    entry: zipfile.ZipInfo
-    is_folder: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _InZip:
-    archive: zipfile.ZipFile
-    members: list[_Member]
-    depth: int
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        for member in self.members:
-            parts = member.parts[self.depth :]
-            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
-                yield member_leaf(self.archive, member.entry, "/".join(parts))
-
-    def inside(self, item: Entry) -> list[Entry]:
-        if item.kind is not Kind.FOLDER:
-            return []
-        return _grouped(
-            self.archive,
-            [member for member in self.members if len(member.parts) > self.depth],
-            self.depth,
-        )
-
-
-def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """Return the items of a zip, by name, and the paths that lead out of it, which are not read."""
-    members, outside = [], []
-    for entry in archive.infolist():
-        path = member_path(entry)
-        parts = tuple(part for part in path.split("/") if part not in ("", "."))
-        if ".." in parts or not parts:
-            outside.append(path)
-        else:
-            members.append(_Member(parts, entry, path.endswith("/")))
-    return _grouped(archive, members, 0), outside
-
-
-def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Entry]:
-    folders: dict[str, list[_Member]] = {}
-    items = []
-    for member in members:
-        if member.is_folder or len(member.parts) > depth + 1:
-            folders.setdefault(member.parts[depth], []).append(member)
-        else:
-            kind = Kind.LINK if is_link(member.entry) else Kind.FILE
-            items.append(Entry(member.parts[-1], kind, _InZip(archive, [member], depth)))
-    items += [
-        Entry(name, Kind.FOLDER, _InZip(archive, below, depth + 1))
-        for name, below in folders.items()
-    ]
-    return sorted(items, key=lambda item: item.name)
 
 
 def visible(items: list[Entry]) -> tuple[Entry, ...]:
@@ -230,13 +93,13 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` makes its name unique; ``leaves`` lists files.
+    """A submission as a layout found it. ``id`` makes its name unique; ``files`` lists files.
 
     ``handed_in`` and ``came_as`` are as in ``Submission``.
     """
 
     students: tuple[StudentIdentity, ...]
-    leaves: Callable[[], Iterator[FileEntry]]
+    files: Callable[[], Iterator[FileEntry]]
     id: str = ""
     late: bool = False
     handed_in: str | None = None
@@ -280,7 +143,7 @@ def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator
     A file is treated as if it had the name beside it, if there is one.
     """
     if len(parts) == 1 and parts[0][1] is None:
-        return parts[0][0].leaves
+        return parts[0][0].files
     return _Together(tuple(parts))
 
 
@@ -290,8 +153,8 @@ class _Together:
 
     def __call__(self) -> Iterator[FileEntry]:
         for item, named in self.parts:
-            for leaf in item.leaves():
-                yield replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf
+            for file in item.files():
+                yield replace(file, named=named) if named and item.kind is Kind.FILE else file
 
 
 def is_zip(name: str) -> bool:

@@ -15,8 +15,6 @@ from collections.abc import Callable
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -24,6 +22,7 @@ from grader.classroom.imports.entries import (
     why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
 """The end of the name of the folder around the clones, after the assignment's name."""
@@ -75,7 +74,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             username = readable(item.name.removeprefix(prefix))
             sorting.drafts.append(
                 PendingSubmission(
-                    (StudentIdentity(username, {"username": username}),), item.leaves, id=username
+                    (StudentIdentity(username, {"username": username}),), item.files, id=username
                 )
             )
         elif not (AROUND.search(level.name) and item.name == SCORES):

@@ -13,8 +13,6 @@ from typing import Any
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -24,6 +22,7 @@ from grader.classroom.imports.entries import (
 from grader.classroom.imports.names import name_list, readable
 from grader.core.errors import SubmissionError
 from grader.core.text import as_utc
+from grader.course.files import Entry, Kind
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 64 << 20
@@ -66,7 +65,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         sorting.drafts.append(
             PendingSubmission(
                 people,
-                item.leaves,
+                item.files,
                 id=folder["id"],
                 handed_in=_created_at(entries.get(name)),
                 came_as=name,
@@ -93,7 +92,7 @@ def _entries(metadata: Entry) -> dict[str, Any]:
     # All values are strings. The C loader is faster, where it was built.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     remedy = "Export the assignment again, or delete the file to use the folders' names"
-    data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
+    data = next(metadata.files()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:
         raise SubmissionError(
             f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}"

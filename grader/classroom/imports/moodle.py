@@ -14,8 +14,6 @@ from collections.abc import Callable
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -25,6 +23,7 @@ from grader.classroom.imports.entries import (
     why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 ENTRY = re.compile(
     r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?",

@@ -14,8 +14,6 @@ from pathlib import PurePosixPath
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -26,6 +24,7 @@ from grader.classroom.imports.entries import (
     why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 from grader.course.submission import meant_name
 
 GRADEBOOK = "grades.sqlite"

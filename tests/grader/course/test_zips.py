@@ -20,13 +20,7 @@ from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files
 from grader.course.files import MAX_MEMBERS, FileEntry, member_path, open_zip
-from grader.course.submission import (
-    MAX_FILE_BYTES,
-    LessonFile,
-    digest,
-    read_leaves,
-    read_submission,
-)
+from grader.course.submission import MAX_FILE_BYTES, LessonFile, digest, read_files, read_submission
 
 LESSONS = ("tiny", "small")
 Members = dict[str, str | bytes]
@@ -287,7 +281,7 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
         SubmissionError,
         match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$",
     ):
-        read_leaves([FileEntry("alice.zip", refused)], LESSONS)
+        read_files([FileEntry("alice.zip", refused)], LESSONS)
 
 
 @given(st.integers(0, 2**32), st.data())
@@ -302,7 +296,7 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
         )
     leaf = FileEntry("alice.zip", lambda: io.BytesIO(bytes(whole)))
     try:
-        files = read_leaves([leaf], LESSONS)
+        files = read_files([leaf], LESSONS)
     except SubmissionError as error:
         assert "alice.zip" in str(error)
     else:
