@@ -230,7 +230,7 @@ def write_release(
                 [
                     (
                         f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())),
+                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack(0, 0.0))),
                     )
                 ],
             )
