@@ -42,6 +42,7 @@ from grader.course.source import (
     FUNCTIONS,
     bound_names,
     defined_names,
+    first_line,
     imported,
     imports_in,
     is_docstring,
@@ -303,11 +304,6 @@ def statements(lines: list[str]) -> list[ast.stmt]:
         if (number == 0 or taken[number - 1][1] < taken[number][0])
         and (number + 1 == len(body) or taken[number][1] < taken[number + 1][0])
     ]
-
-
-def first_line(node: ast.stmt) -> int:
-    decorators = node.decorator_list if isinstance(node, DEFINING) else []
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def names_bound(node: ast.stmt) -> list[str]:

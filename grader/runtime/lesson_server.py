@@ -43,10 +43,10 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
+from grader.course.source import Source
 from grader.judge.outcomes import OF_THIS_PROCESS
 from grader.judge.remote.workers import ForkedWorkers
 from grader.judge.runner import Judge, Judging
-from grader.runtime import lazy_imports
 from grader.worker.process import open_streams
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
@@ -141,7 +141,7 @@ class LessonServer:
                 workers = ForkedWorkers(
                     line,
                     output_bytes=task.limits.output_bytes,
-                    lazy_imports=lazy_imports.needed(task.source),
+                    lazy_imports=Source(task.source, task.filename).late_imports,
                 )
                 return judge(task, workers)
 

@@ -12,8 +12,9 @@ import pytest
 
 from grader.core.report import Outcome
 from grader.course.course import Course
+from grader.course.source import Source
 from grader.course.submission import LessonFile
-from grader.runtime import lazy_imports
+from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.grading import Settings, grade_lesson
 from grader.worker.wire.compat import LATE_IMPORTS
@@ -56,7 +57,8 @@ import torch.autograd.forward_ad as forward_mode
 import torch.fx.experimental.symbolic_shapes, torch.testing
 import torch.profiler, torch.utils.checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
-from grader.runtime import lazy_imports
+from grader.course.source import TRANSFORMS
+from grader.runtime.fork_server import import_late
 
 class NoOperation(TorchDispatchMode):
     def __torch_dispatch__(self, operation, *_):
@@ -66,13 +68,13 @@ def threads(): return len(os.listdir("/proc/self/task"))
 
 before = threads()
 with NoOperation():
-    lazy_imports.load()
-assert lazy_imports.loaded() and threads() == before, threads()
+    import_late()
+assert threads() == before, threads()
 with torch.profiler.record_function("as each step does"):  # which imports one little module
     known = set(sys.modules)
 f, x = lambda x: (x ** 3).sum(), torch.ones(2)
 # linearize traces, and imports two more small modules.
-for name in set(lazy_imports.TRANSFORMS) - {"linearize"}:
+for name in set(TRANSFORMS) - {"linearize"}:
     made = getattr(torch.func, name)
     made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)
 with forward_mode.dual_level():
@@ -103,12 +105,12 @@ USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)
 
 @pytest.mark.parametrize("text", USES.values(), ids=USES)
 def test_a_use_of_late_imports_is_found(text: str) -> None:
-    assert lazy_imports.needed(text)
+    assert Source(text, "f.py").late_imports
 
 
 @pytest.mark.parametrize("text", USES_NONE.values(), ids=USES_NONE)
 def test_other_code_needs_no_late_imports(text: str) -> None:
-    assert not lazy_imports.needed(text)
+    assert not Source(text, "f.py").late_imports
 
 
 @pytest.mark.linux
@@ -140,8 +142,7 @@ def test_late_imports_stay_loaded_after_the_first_use(small_course: Course) -> N
 
 
 def test_what_another_torch_does_not_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lazy_imports, "LATE_IMPORTS", ("torch.no_such_module",))
-    assert not lazy_imports.loaded()
-    lazy_imports.import_early()
+    monkeypatch.setattr(fork_server, "LATE_IMPORTS", ("torch.no_such_module",))
+    fork_server.import_late()
     gc.unfreeze()
-    assert lazy_imports.loaded()
+    assert "torch.no_such_module" in fork_server._imported_late
