@@ -118,6 +118,13 @@ class Entry(abc.ABC):
     def inside(self) -> list[Entry]:
         """Return the entries of a folder, by name; none for a file. Raise OSError."""
 
+    def holds(self, name: str) -> bool:
+        """Return whether an entry of this name lies in it; False if that can't be read."""
+        try:
+            return any(entry.name == name for entry in self.inside())
+        except OSError:
+            return False
+
 
 def is_skipped(folder: str) -> bool:
     """Return whether a folder of this name never contains submissions."""

@@ -1,25 +1,18 @@
-"""Split a notebook's code into cells again, each with a name for tracebacks, for a debugger or a
-script.
-
-Recognize what only IPython understands in a cell: magics, shell commands, help.
-
-Read scratch cells of a notebook, in which students try their functions.
-
-They are not graded. A kernel runs them too, so a function may rely on an import or a helper in a
-scratch cell. Such definitions are kept if the other cells lack them: imports, functions, classes,
-literal values. Nothing that runs code is kept, so a scratch cell can neither cost points nor take
-time.
-
-Read a lesson's notebook: its code cells as one Python text, with the line of each cell.
+"""A lesson as a notebook: read its code as one Python text, split that into cells again, and write
+a lesson as a notebook.
 
 A notebook is read as JSON and never run; outputs are ignored. nbformat is not used: it would
 validate and copy outputs, and its import takes longer than judging a lesson. What only IPython
-understands is left out with a note; line numbers stay right. Source: nbformat's schema of version
-4, IPython's input transformations.
+understands (magics, shell commands, help) is left out with a note; line numbers stay right. Source:
+nbformat's schema of version 4, IPython's input transformations.
 
-Write a lesson as a notebook: its text, a cell for each function, cells to try them, ``%grade``.
+*Scratch cells*, in which students try their functions, are not graded. A kernel runs them too, so a
+function may rely on an import or a helper in a scratch cell. Such definitions are kept if the other
+cells lack them: imports, functions, classes, literal values. Nothing that runs code is kept, so a
+scratch cell can neither cost points nor take time.
 
-The file is JSON of nbformat 4.5. ``reader.py`` turns it back into a submission.
+``lesson_notebook`` writes nbformat 4.5: README, a cell for each function, a scratch cell below it,
+``%grade``.
 """
 
 from __future__ import annotations
@@ -256,13 +249,12 @@ class _Lexer:
 
 
 SCRATCH = "scratch"
-"""How the comment on the first line of a scratch cell begins."""
-SCRATCH_TAG = "scratch"
+"""The tag of a scratch cell, and how the comment on its first line begins."""
 FIRST_LINE = re.compile(r"\s*#\s*scratch\b", re.IGNORECASE)
 
 
 def is_scratch(code: str, tags: Iterable[str]) -> bool:
-    return SCRATCH_TAG in tags or FIRST_LINE.match(code) is not None
+    return SCRATCH in tags or FIRST_LINE.match(code) is not None
 
 
 def kept_lines(graded: Sequence[list[str]], scratch: Sequence[list[str]]) -> list[list[str]]:
@@ -641,7 +633,8 @@ def lesson_notebook(lesson: str, stub: str, readme: str, tr: Catalogue) -> str:
     for number, (text, is_definition) in enumerate(pieces(stub)):
         cells.append(code(text if number else f"{text}\n\n%load_ext grader".lstrip()))
         if is_definition:
-            cells.append(code(scratch_text(tr), tags=[SCRATCH_TAG]))
+            scratch = tr("try it here; this cell is not graded")
+            cells.append(code(f"# {SCRATCH}: {scratch}\n", tags=[SCRATCH]))
     cells.append(markdown_cell(tr("Save the notebook (Ctrl+S), then run this cell to grade it:")))
     cells.append(code(f"%grade {lesson}"))
     return as_json(cells)
@@ -662,10 +655,6 @@ def as_magics(readme: str, lesson: str) -> str:
         )
 
     return QUOTED.sub("%grade ", re.sub(listed, magic, readme, flags=re.MULTILINE))
-
-
-def scratch_text(tr: Catalogue) -> str:
-    return f"# {SCRATCH}: " + tr("try it here; this cell is not graded") + "\n"
 
 
 def pieces(stub: str) -> Iterator[tuple[str, bool]]:

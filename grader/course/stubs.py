@@ -21,7 +21,7 @@ class, after ``...``::
 
         def relu(self): return self
 
-Cut out the part of a student's file that one definition depends on.
+``excerpt`` cuts out the part of a student's file that one definition depends on.
 """
 
 from __future__ import annotations

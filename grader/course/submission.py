@@ -1,10 +1,7 @@
 """Read one student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
 
-A problem with a file (``LessonFile.problem``) affects only that lesson.
-
-A file of a submission, as text.
-
-Decode a lesson file: encodings, notebooks, and what can't be read.
+Decide which file is which lesson, and decode it: encodings, notebooks, and what can't be read. A
+problem with a file (``LessonFile.problem``) affects only that lesson.
 """
 
 from __future__ import annotations
@@ -184,7 +181,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which can't be written to a file
     except (SyntaxError, UnicodeError, LookupError) as error:
-        line = _bad_line(data)
+        line = _first_line_not_utf8(data)
         if _is_cp949(data):
             remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
             message = "{place} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). " + remedy
@@ -235,7 +232,7 @@ def _is_cp949(data: bytes) -> bool:
     )
 
 
-def _bad_line(data: bytes) -> int:
+def _first_line_not_utf8(data: bytes) -> int:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -414,20 +411,13 @@ def digest(files: dict[str, LessonFile]) -> str:
     """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
     location; files that were not graded, and that a note mentions, count with their paths.
     """
-    lessons = [
-        [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file), *_not_graded(file)]
-        for lesson, file in sorted(files.items())
-    ]
+    lessons = []
+    for lesson, file in sorted(files.items()):
+        # a notebook's report also depends on these
+        cells = [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
+        not_graded = () if file.problem else file.others
+        lessons.append([lesson, file.text, _pathless(file), file.line, *cells, *not_graded])
     return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
-
-
-def _of_a_notebook(file: LessonFile) -> list[object]:
-    """Return what a notebook's report depends on besides its text; nothing for a ``.py``."""
-    return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
-
-
-def _not_graded(file: LessonFile) -> tuple[str, ...]:
-    return () if file.problem else file.others
 
 
 def _pathless(file: LessonFile) -> str | None:

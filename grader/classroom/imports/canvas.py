@@ -22,7 +22,6 @@ from grader.classroom.imports.entries import (
     is_zip,
     names_a_lesson,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
@@ -71,15 +70,10 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             people.setdefault((next(iter(one.student.ids)), one.id), []).append(one)
         elif item.kind is Kind.FILE and (typed := TYPED.fullmatch(item.name)):
             kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
-            sorting.passed_over.append((item.name, f"is {kind}, not a file. Ask for the file"))
+            sorting.pass_over(item, f"is {kind}, not a file. Ask for the file")
         else:
-            sorting.passed_over.append(
-                (
-                    item.name,
-                    why_not(
-                        item, "is not named as Canvas names files, so its student is not known"
-                    ),
-                )
+            sorting.pass_over(
+                item, "is not named as Canvas names files, so its student is not known"
             )
     for uploads in people.values():
         sorting.drafts.append(_draft(uploads, lessons.names, sorting))
@@ -95,9 +89,7 @@ def _draft(
     for upload in sorted(uploads, key=lambda upload: -upload.attachment):
         file = _counts_as(upload.file, files, names)
         if not is_useful(file, names):
-            sorting.passed_over.append(
-                (upload.item.name, why_not(upload.item, "does not have the name of a lesson"))
-            )
+            sorting.pass_over(upload.item, "does not have the name of a lesson")
         elif file in newest:
             sorting.replaced.append(
                 (upload.item.name, f"was replaced by {newest[file].item.name}, which is newer")

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,8 +14,9 @@ from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
     Lessons,
+    PendingSubmission,
+    Read,
     SortedEntries,
-    StudentIdentity,
     Submission,
     is_zip,
     visible,
@@ -27,13 +26,12 @@ from grader.core.errors import SubmissionError, UsageError
 from grader.course.files import (
     MAX_CLASS_MEMBERS,
     Entry,
-    FileEntry,
     Kind,
     folder_entries,
     open_zip,
     zip_entries,
 )
-from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_files, writable
+from grader.course.submission import Decode, decode, lesson_names, read_files, writable
 
 Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
@@ -63,7 +61,8 @@ def find_class(
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
     items, outside = _contents(place)
-    levels = _levels(_title(place), items)
+    whole = place.resolve()
+    levels = _levels(whole.name if whole.is_dir() else whole.stem, items)
     names = lesson_names(lessons)
     wanted = set(graded) or set(names.values())
     only = tuple(name for name, lesson in names.items() if wanted == {lesson})
@@ -76,7 +75,13 @@ def find_class(
     ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
-    return _named(recognised.name, found, _Reading(accept_near_names, decode))
+
+    def reader(draft: PendingSubmission) -> Read:
+        return lambda lessons: read_files(
+            draft.files(), lessons, accept_near_names=accept_near_names, decode=decode
+        )
+
+    return _named(recognised.name, found, reader)
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
@@ -95,11 +100,6 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
             f"{place} does not exist. Name the folder or the zip with the submissions"
         )
     return zip_entries(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
-
-
-def _title(place: Path) -> str:
-    place = place.resolve()
-    return place.name if place.is_dir() else place.stem
 
 
 def _levels(name: str, items: list[Entry]) -> list[Directory]:
@@ -159,7 +159,9 @@ def _nothing(place: Path, found: SortedEntries) -> str:
     )
 
 
-def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
+def _named(
+    layout: str, found: SortedEntries, reader: Callable[[PendingSubmission], Read]
+) -> ClassImport:
     drafts = sorted(
         found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
     )
@@ -168,7 +170,7 @@ def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
         Submission(
             name,
             draft.students,
-            functools.partial(reading, draft.files),
+            reader(draft),
             draft.late,
             draft.handed_in,
             writable(draft.came_as),
@@ -189,33 +191,22 @@ def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    accept_near_names: bool
-    decode: Decode
-
-    def __call__(
-        self, files: Callable[[], Iterator[FileEntry]], lessons: Iterable[str]
-    ) -> dict[str, LessonFile]:
-        return read_files(
-            files(), lessons, accept_near_names=self.accept_near_names, decode=self.decode
-        )
-
-
 def _twice(handed: list[Submission]) -> Iterator[str]:
     """Yield notes on people in several submissions, and on names that several people have."""
-    for (name, person_id), names in _shared(
-        handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
-    ):
+
+    def people_in(one: Submission) -> set[tuple[str, str]]:
+        return {
+            (student.name, student.ids[key])
+            for student in one.students
+            for key in PERSONAL & student.ids.keys()
+        }
+
+    for (name, person_id), names in _shared(handed, people_in):
         yield f"{name} ({person_id}) is in several submissions: {', '.join(names)}. All are graded"
     for name, names in _shared(
         handed, lambda one: {" + ".join(student.name for student in one.students)}
     ):
         yield f"several submissions are called {name}: {', '.join(names)}"
-
-
-def _known(one: Submission) -> Iterator[tuple[StudentIdentity, str]]:
-    return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
 
 
 def _shared(

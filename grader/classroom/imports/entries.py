@@ -1,8 +1,7 @@
-"""List the items in a class's folder or zip without reading their contents.
+"""A class as found on disk: its submissions, and what a layout makes of a folder's entries.
 
-One student's submission within a class, and a class as found on disk.
-
-What a layout finds among a class's items: submissions that have no unique name yet.
+A ``DownloadLayout`` sorts the entries of a ``Directory`` into ``SortedEntries``: submissions that
+have no unique name yet, and what is passed over, with the reason.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 
 from grader.course.files import ZIP_SUFFIX, Entry, FileEntry, Kind, is_skipped
 from grader.course.submission import LessonFile, meant_name
@@ -38,6 +36,9 @@ class StudentIdentity:
     details: dict[str, str] = field(default_factory=dict)
 
 
+Read = Callable[[Iterable[str]], dict[str, LessonFile]]
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One submission.
@@ -50,7 +51,7 @@ class Submission:
 
     name: str
     students: tuple[StudentIdentity, ...]
-    read: Callable[[Iterable[str]], dict[str, LessonFile]]
+    read: Read
     late: bool = False
     handed_in: str | None = None
     came_as: str = ""
@@ -119,6 +120,16 @@ class SortedEntries:
     replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
+    def pass_over(self, item: Entry, reason: str) -> None:
+        """Ignore an item; a more specific reason than the given one counts."""
+        if item.kind is Kind.LINK:
+            reason = "is a link, and links are not followed. Replace it by a copy of its target"
+        elif item.kind is Kind.OTHER:
+            reason = "is neither a folder nor a file"
+        elif item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
+            reason = "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
+        self.passed_over.append((item.name, reason))
+
 
 @dataclass(frozen=True, slots=True)
 class DownloadLayout:
@@ -142,19 +153,13 @@ def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator
 
     A file is treated as if it had the name beside it, if there is one.
     """
-    if len(parts) == 1 and parts[0][1] is None:
-        return parts[0][0].files
-    return _Together(tuple(parts))
 
-
-@dataclass(frozen=True, slots=True)
-class _Together:
-    parts: tuple[tuple[Entry, str | None], ...]
-
-    def __call__(self) -> Iterator[FileEntry]:
-        for item, named in self.parts:
+    def files() -> Iterator[FileEntry]:
+        for item, named in parts:
             for file in item.files():
                 yield replace(file, named=named) if named and item.kind is Kind.FILE else file
+
+    return files
 
 
 def is_zip(name: str) -> bool:
@@ -168,18 +173,3 @@ def is_useful(name: str, names: Mapping[str, str]) -> bool:
 def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:
     """Return whether a file has the name of a lesson, or almost."""
     return name in names or meant_name(name, names) is not None
-
-
-def why_not(item: Entry, remedy: str) -> str:
-    """Return the reason why an item is not graded: a more specific one, or ``remedy``."""
-    if item.kind is Kind.LINK:
-        return "is a link, and links are not followed. Replace it by a copy of its target"
-    if item.kind is Kind.OTHER:
-        return "is neither a folder nor a file"
-    if item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
-        return "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
-    return remedy
-
-
-def stem(name: str) -> str:
-    return PurePosixPath(name).stem

@@ -19,7 +19,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    why_not,
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
@@ -37,7 +36,9 @@ def _matcher(level: Directory) -> Callable[[Entry], bool]:
 
     def matches(item: Entry) -> bool:
         return (
-            item.kind is Kind.FOLDER and _is_named(item, prefix) and bool(around or _is_clone(item))
+            item.kind is Kind.FOLDER
+            and _is_named(item, prefix)
+            and bool(around or item.holds(REPOSITORY))
         )
 
     return matches
@@ -47,20 +48,13 @@ def _is_named(item: Entry, prefix: str) -> bool:
     return item.name.startswith(prefix) and len(item.name) > len(prefix) > 0
 
 
-def _is_clone(item: Entry) -> bool:
-    try:
-        return any(inner.name == REPOSITORY for inner in item.inside())
-    except OSError:
-        return False
-
-
 def _prefix(level: Directory) -> str:
     """Return ``<assignment>-`` from the folder's name or the common prefix; may be empty."""
-    folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
+    folders = [item for item in level.items if item.kind is Kind.FOLDER]
     known = f"{AROUND.sub('', level.name)}-"
-    if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):
+    if 2 * sum(item.name.startswith(known) for item in folders) >= max(1, len(folders)):
         return known
-    clones = [item.name for item in level.items if item.kind is Kind.FOLDER and _is_clone(item)]
+    clones = [item.name for item in folders if item.holds(REPOSITORY)]
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*clones, strict=False))
     shared = "".join(letters[0] for letters in alike) if len(clones) > 1 else ""
     return shared[: shared.rfind("-") + 1]
@@ -78,16 +72,8 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
                 )
             )
         elif not (AROUND.search(level.name) and item.name == SCORES):
-            sorting.passed_over.append(
-                (
-                    item.name,
-                    why_not(
-                        item,
-                        "is not a repository of the assignment:"
-                        f" {prefix or '<assignment>-'}<username>",
-                    ),
-                )
-            )
+            expected = f"{prefix or '<assignment>-'}<username>"
+            sorting.pass_over(item, f"is not a repository of the assignment: {expected}")
     return sorting
 
 

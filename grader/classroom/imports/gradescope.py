@@ -17,7 +17,6 @@ from grader.classroom.imports.entries import (
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    why_not,
 )
 from grader.classroom.imports.names import name_list, readable
 from grader.core.errors import SubmissionError
@@ -49,9 +48,7 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     for name, item in items.items():
         folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
         if folder is None:
-            sorting.passed_over.append(
-                (name, why_not(item, "is not named as in Gradescope's export: submission_<id>/"))
-            )
+            sorting.pass_over(item, "is not named as in Gradescope's export: submission_<id>/")
             continue
         students = submitters.pop(name, ())
         if not students and metadata:
@@ -73,15 +70,11 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         )
     for name, students in submitters.items():
         who = name_list(student.name for student in students)
-        sorting.passed_over.append(
-            (
-                name,
-                (
-                    f"is listed in {METADATA} ({who}), but its folder is missing. Export the"
-                    " assignment again"
-                ),
-            )
+        reason = (
+            f"is listed in {METADATA} ({who}), but its folder is missing. Export the assignment"
+            " again"
         )
+        sorting.passed_over.append((name, reason))
     return sorting
 
 

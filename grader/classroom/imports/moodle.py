@@ -20,7 +20,6 @@ from grader.classroom.imports.entries import (
     StudentIdentity,
     is_useful,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
@@ -54,26 +53,21 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     for item in level.items:
         entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
         if entry is None:
-            reason = why_not(
+            sorting.pass_over(
                 item, "is not named as Moodle names submissions, so its student is not known"
             )
-            sorting.passed_over.append((item.name, reason))
         elif entry["kind"] == "onlinetext":
-            sorting.passed_over.append(
-                (item.name, "is text typed into Moodle, not a file. Ask for the file")
-            )
+            reason = "is text typed into Moodle, not a file. Ask for the file"
+            sorting.passed_over.append((item.name, reason))
         elif entry["kind"] != "file":
-            sorting.passed_over.append(
-                (item.name, f"is not a file that was handed in (kind: {entry['kind']})")
-            )
+            reason = f"is not a file that was handed in (kind: {entry['kind']})"
+            sorting.passed_over.append((item.name, reason))
         else:
             mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
             if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
                 mine.append((item, entry["file"]))
             else:
-                sorting.passed_over.append(
-                    (item.name, why_not(item, "does not have the name of a lesson"))
-                )
+                sorting.pass_over(item, "does not have the name of a lesson")
     for (name, participant), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(

@@ -19,9 +19,7 @@ from grader.classroom.imports.entries import (
     SortedEntries,
     StudentIdentity,
     is_zip,
-    stem,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
 from grader.course.files import Entry, Kind
@@ -35,6 +33,7 @@ NO_STUDENT = (
     "is named after a lesson, so its student is not known. Put it into a folder named after the"
     " student"
 )
+IS_GRADEBOOK = "holds a gradebook, not a submission"
 NO_LESSON = (
     "is not a folder, a zip or a lesson file. Name it <student>_<lesson>.py, or put it into a"
     " folder named after the student"
@@ -62,7 +61,8 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         if student:
             people.setdefault(student, []).append((kind, item, counts_as))
         else:
-            sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
+            is_folder = item.kind is Kind.FOLDER
+            sorting.pass_over(item, IS_GRADEBOOK if is_folder else NO_LESSON)
     if loose and not people:
         whole: list[tuple[Entry, str | None]] = [(item, None) for item in loose]
         sorting.drafts.append(
@@ -92,11 +92,11 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
 def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
     """Return the student (empty if unknown), the name that a file counts as, and its form."""
     if item.kind is Kind.FOLDER:
-        return ("" if _is_gradebook(item) else item.name), None, "folder"
+        return ("" if item.holds(GRADEBOOK) else item.name), None, "folder"
     if item.kind is not Kind.FILE:
         return "", None, ""
     if is_zip(item.name):
-        return stem(item.name), None, "zip"
+        return PurePosixPath(item.name).stem, None, "zip"
     for name in sorted(lessons.names, key=len, reverse=True):
         student = item.name.removesuffix(name)
         if len(student) > 1 and student != item.name and student[-1] in SEPARATORS:
@@ -110,17 +110,6 @@ def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
         if item.name.endswith(suffix):
             return item.name.removesuffix(suffix), name, "file"
     return "", None, ""
-
-
-def _is_gradebook(item: Entry) -> bool:
-    try:
-        return any(inner.name == GRADEBOOK for inner in item.inside())
-    except OSError:
-        return False
-
-
-def _remedy(item: Entry) -> str:
-    return "holds a gradebook, not a submission" if item.kind is Kind.FOLDER else NO_LESSON
 
 
 LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _matcher, _read_level)
