@@ -1,17 +1,9 @@
-"""Find the package, and files in it or, in a checkout, beside it.
+"""Files: where the package's are, replacing a file as a whole, TOML, templates, and the engine's
+identity.
 
-Replace a file as a whole, so that readers see the old one or the new one.
-
-Read a TOML file.
-
-Render what the engine writes from a template: scripts, workflows, front pages, new lessons.
-
-Pages have a separate environment with escaping (``render/html.py``).
-
-Identify the engine that grades by a hash of its code and by torch's version.
-
-Together with a course's hash they show whether two graders are the same; ``grader.__version__``
-would not.
+Templates here are those of scripts, workflows, front pages and new lessons. Pages have a separate
+environment with escaping (``render/page.py``). The engine's hash and torch's version, together with
+a course's hash, show whether two graders are the same; ``grader.__version__`` would not.
 """
 
 from __future__ import annotations
@@ -95,8 +87,8 @@ def render_text(template: str, **values: Any) -> str:
 
 
 DECIDING = (".py", ".po")
-"""The files that decide verdicts and messages: code and
-translations. Templates only change pages.
+"""The files that decide verdicts and messages: code and translations. Templates only change
+pages.
 """
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 

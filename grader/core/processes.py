@@ -1,6 +1,5 @@
-"""Read facts about processes and memory from Linux' ``/proc``. Other systems give none.
-
-The environment and the command line of the engine's other processes.
+"""The engine's other processes: their command line and environment, and what Linux' ``/proc`` says
+about processes and memory. Other systems say nothing.
 """
 
 from __future__ import annotations

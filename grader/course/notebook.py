@@ -41,109 +41,24 @@ from grader.course.source import (
     is_docstring,
 )
 
-FEATURE = re.compile(r"from __future__ import (?P<names>[\w, ]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class NotebookCell:
-    """A code cell: its number in the notebook, and its text."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """A notebook's code: ``features`` from ``__future__``, ``shows`` if it calls ``display``."""
-
-    cells: tuple[NotebookCell, ...]
-    features: tuple[str, ...]
-    shows: bool
-
-
-def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
-    """Return the non-empty cells of a notebook's text; ``starts`` has numbers and first lines."""
-    lines = text.split("\n")
-    ends = [*(first for _, first in starts[1:]), len(lines)]
-    bounds = zip(starts, ends, strict=True)
-    cells = [
-        NotebookCell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
-        for (number, first), end in bounds
-    ]
-    kept = tuple(
-        cell
-        for cell in cells
-        if not all(
-            line.strip() in ("", "pass") or line.lstrip().startswith("#")
-            for line in cell.text.split("\n")
-        )
-    )
-    before = "\n".join(lines[: starts[0][1] - 1])
-    named = [
-        name.strip() for found in FEATURE.finditer(before) for name in found["names"].split(",")
-    ]
-    return Cells(
-        kept,
-        tuple(dict.fromkeys(name for name in named if name in futures.all_feature_names)),
-        "as display" in before,
-    )
-
-
-def cell_name(notebook: str, number: int) -> str:
-    """Return the file name of a cell in a traceback: ``custom_sigmoid.ipynb, cell 4``."""
-    return f"{notebook}, cell {number}"
-
-
-def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
-    """Run the cells in order in a new module, each registered as a file for tracebacks."""
-    made = types.ModuleType(module)
-    made.__file__ = notebook
-    if code.shows:
-        vars(made)["display"] = print
-    flags = 0
-    for feature in code.features:
-        flags |= getattr(futures, feature).compiler_flag
-    for cell in code.cells:
-        name = cell_name(notebook, cell.number)
-        linecache.cache[name] = (len(cell.text), None, cell.text.splitlines(keepends=True), name)
-        exec(compile(cell.text, name, "exec", flags=flags, dont_inherit=True), vars(made))
-    return made
-
-
-def loading(code: Cells, module: str, notebook: str) -> list[str]:
-    """Return lines of Python that run the cells without the engine."""
-    flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
-    texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
-    return [
-        *(["import __future__"] if flags else []),
-        "import linecache",
-        "import types",
-        "",
-        "import torch",
-        "",
-        f'{module} = types.ModuleType("{module}")',
-        *([f"{module}.display = print"] if code.shows else []),
-        "cells = {",
-        *texts,
-        "}",
-        "for number, text in cells.items():",
-        f'    name = f"{notebook}, cell {{number}}"',
-        "    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)",
-        f'    exec(compile(text, name, "exec"{f", {flags}" if flags else ""}), vars({module}))',
-    ]
-
-
-def literal(text: str) -> str:
-    """Return a text as a Python literal, over several lines if nothing in it needs escaping."""
-    if (
-        "'''" not in text
-        and "\\" not in text
-        and all(line.isprintable() for line in text.split("\n"))
-    ):
-        return f"'''\\\n{text}'''"
-    return repr(text)
-
-
+SUFFIX = ".ipynb"
+MAX_FILE_BYTES = 256 << 10
+"""The limit for a lesson's Python: forty times the longest solution of the course."""
+MAX_NOTEBOOK_BYTES = 20 << 20
+"""The limit for a notebook's file, including pictures in its outputs."""
+MAX_CELLS = 10_000
+FORMAT = 4
+REMEDY = (
+    "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download"
+    " .ipynb"
+)
+TOO_LARGE = "{path} is larger than {kilobytes} KB. Keep what the lesson needs"
+LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
+"""Tags of cells that tools don't run, or that are expected to raise."""
+PYTHON_CELLS = frozenset({"time", "capture", "prun"})
+"""Cell magics that run the cell as Python in the notebook's own namespace."""
+GRADED_CELL = "grade"
+"""The magic whose cell is a submission; in the notebook of that lesson it counts as code."""
 MAGIC, SHELL, HELP, TAGGED, FOREIGN = (
     "a magic",
     "a line for the shell",
@@ -154,17 +69,234 @@ MAGIC, SHELL, HELP, TAGGED, FOREIGN = (
 """The kinds of omissions; texts of the catalogue."""
 
 
-CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
+@dataclass(frozen=True, slots=True)
+class Notebook:
+    """A notebook's code; ``cells`` has each code cell's number and first line in ``text``."""
+
+    text: str
+    cells: tuple[tuple[int, int], ...]
+    left_out: tuple[LeftOut, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class StrippedCell:
-    """A cell's lines with ``pass`` for each that was left out, and those lines."""
+class LeftOut:
+    """What was left out: the kind, the cell (None: the only one), the line (None: all)."""
 
-    lines: list[str]
-    left_out: list[tuple[int, str]]
+    what: str
+    cell: int | None
+    line: int | None
 
 
+def read_notebook(lesson: str, path: str, data: bytes) -> Notebook:
+    """Return the code of a lesson's notebook; raise SubmissionError."""
+    left_out: list[LeftOut] = []
+    features: list[str] = []
+    graded: list[tuple[int, list[str]]] = []
+    scratch: list[tuple[int, list[str]]] = []
+    for number, code, tags in _code_cells(path, _parsed(lesson, path, data)):
+        if reason := _reason_to_leave_out(lesson, code, tags):
+            left_out.append(LeftOut(reason, number, None))
+            continue
+        kept = without_magics(code)
+        if is_scratch(code, tags):
+            scratch.append((number, kept.lines))
+            continue
+        features += _taken_out(kept.lines)
+        graded.append((number, kept.lines))
+        left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
+    if scratch:
+        needed = kept_lines([lines for _, lines in graded], [lines for _, lines in scratch])
+        graded += [(number, lines) for (number, _), lines in zip(scratch, needed, strict=True)]
+    text: list[str] = []
+    cells: list[tuple[int, int]] = []
+    for number, lines in sorted(graded):
+        cells.append((number, len(text) + 1))
+        text += lines
+    if not _any_code(text):
+        raise SubmissionError(
+            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save"
+            " the notebook",
+            path=path,
+        )
+    if prelude := _prelude(features, text):
+        text.insert(0, prelude)
+        cells = [(number, line + 1) for number, line in cells]
+    return Notebook("".join(f"{line}\n" for line in text), tuple(cells), tuple(left_out))
+
+
+def read_code(path: str, code: str) -> Notebook:
+    """Return the code of a cell below its magic, like ``read_notebook``; raise SubmissionError."""
+    text = _readable(path, code)
+    if len(text.encode()) > MAX_FILE_BYTES:
+        raise SubmissionError(TOO_LARGE, path=path, kilobytes=str(MAX_FILE_BYTES >> 10))
+    kept = without_magics(text)
+    features = _taken_out(kept.lines)
+    if not _any_code(kept.lines):
+        raise SubmissionError(
+            "{path} has no code below it. Write the lesson in the same cell", path=path
+        )
+    lines = [_prelude(features, kept.lines), *kept.lines]
+    return Notebook(
+        "".join(f"{line}\n" for line in lines),
+        (),
+        tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out),
+    )
+
+
+def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
+    """Return the notebook as JSON; raise SubmissionError if it is not a usable notebook."""
+    try:
+        notebook: Any = json.loads(data)
+    except json.JSONDecodeError as error:
+        what = (
+            "{place} is not JSON ({reason}), so it is not a notebook. "
+            + REMEDY
+            + ". Python text is named {file}"
+        )
+        raise SubmissionError(
+            what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py"
+        ) from None
+    # not UTF-8; a number with thousands of digits; lists nested too deeply
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise SubmissionError(
+            "{path} is not a notebook that can be read ({reason}). " + REMEDY,
+            path=path,
+            reason=type(error).__name__,
+        ) from None
+    written = notebook.get("nbformat") if isinstance(notebook, dict) else None
+    if not isinstance(written, int) or not 0 < written < 100:
+        raise SubmissionError(
+            "{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path
+        )
+    if written < FORMAT:
+        message = (
+            "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which"
+            " renews it"
+        )
+        raise SubmissionError(message, path=path, format=str(written))
+    if written > FORMAT:
+        message = (
+            "{path} is a notebook of format {format}, which isn't known here. Save it as {file}"
+            " instead"
+        )
+        raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
+    if language := _language(notebook.get("metadata")):
+        message = (
+            "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and"
+            " save it"
+        )
+        raise SubmissionError(message, path=path, language=language)
+    assert isinstance(notebook, dict)
+    return notebook
+
+
+def _language(metadata: Any) -> str | None:
+    """Return the notebook's language if it names one other than Python."""
+    for where, key in (("language_info", "name"), ("kernelspec", "language")):
+        inner = metadata.get(where) if isinstance(metadata, dict) else None
+        name = inner.get(key) if isinstance(inner, dict) else None
+        if isinstance(name, str) and name:
+            return None if "python" in name.lower() else name[:40]
+    return None
+
+
+def _code_cells(path: str, notebook: dict[str, Any]) -> Iterator[tuple[int, str, frozenset[str]]]:
+    """Yield (number, text, tags) of each code cell; raise SubmissionError."""
+    cells, left = notebook.get("cells"), MAX_FILE_BYTES
+    if not isinstance(cells, list):
+        raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
+    if len(cells) > MAX_CELLS:
+        message = (
+            "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
+        )
+        raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
+    for number, cell in enumerate(cells, 1):
+        source = cell.get("source") if isinstance(cell, dict) else None
+        if isinstance(source, list) and all(isinstance(line, str) for line in source):
+            source = "".join(source)
+        if not isinstance(source, str):
+            message = "{path}, cell {number}: it has no text, so the notebook is damaged. " + REMEDY
+            raise SubmissionError(message, path=path, number=str(number))
+        if cell.get("cell_type") == "code" and source.strip():
+            code = _readable(f"{path}, cell {number}", source)
+            left -= len(code.encode()) + 1
+            if left < 0:
+                message = (
+                    "{path} holds too much code, at cell {number}: more than {kilobytes} KB. Keep"
+                    " the cells that the lesson needs"
+                )
+                kilobytes = str(MAX_FILE_BYTES >> 10)
+                raise SubmissionError(message, path=path, kilobytes=kilobytes, number=str(number))
+            yield number, code, _tags(cell.get("metadata"))
+
+
+def _tags(metadata: Any) -> frozenset[str]:
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list):
+        return frozenset(tag for tag in tags if isinstance(tag, str))
+    return frozenset()
+
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _readable(place: str, source: str) -> str:
+    """Return a cell's text with LF as line ends; raise SubmissionError."""
+    text = source.replace("\r\n", "\n").replace("\r", "\n")
+    for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
+        if sign in text:
+            line = text[: text.index(sign)].count("\n") + 1
+            message = (
+                "{place}, line {number} holds a character that is not text ({sign}). Delete it"
+            )
+            raise SubmissionError(message, place=place, number=str(line), sign=repr(sign))
+    return text
+
+
+def _reason_to_leave_out(lesson: str, code: str, tags: frozenset[str]) -> str | None:
+    if tags & LEFT_OUT_TAGS:
+        return TAGGED
+    magic = CELL_MAGIC.match(code)
+    if magic is None or magic["name"] in PYTHON_CELLS:
+        return None
+    if magic["name"] == GRADED_CELL and lesson in magic["rest"].split():
+        return None
+    return FOREIGN
+
+
+FUTURE = re.compile(r"from\s+__future__\s+import\s(?P<names>[\w\s,]+)(?:#.*)?")
+
+
+def _taken_out(lines: list[str]) -> list[str]:
+    """Remove the ``__future__`` imports from the lines, because they must come first."""
+    features = []
+    for index, line in enumerate(lines):
+        found = FUTURE.fullmatch(line)
+        names = [name.strip() for name in found["names"].split(",")] if found else []
+        if names and all(map(str.isidentifier, names)):
+            features.append(", ".join(names))
+            lines[index] = "pass"
+    return features
+
+
+def _any_code(lines: list[str]) -> bool:
+    return any(line.strip() not in ("", "pass") for line in lines)
+
+
+DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
+
+
+def _prelude(features: list[str], text: list[str]) -> str:
+    """Return a line to put before the cells: ``__future__`` imports and ``display``; empty if not
+    needed.
+    """
+    parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
+    if any(DISPLAY.search(line) for line in text):
+        parts.append("from builtins import print as display")
+    return "; ".join(parts)
+
+
+CELL_MAGIC = re.compile(r"\s*%%(?P<name>\S*)(?P<rest>[^\n]*)")
 LEADING = (("%", MAGIC), ("!", SHELL), ("?", HELP), ("/", MAGIC), (",", MAGIC), (";", MAGIC))
 """Beginnings that no Python statement has, each with its kind of omission."""
 ELSEWHERE = (
@@ -177,6 +309,14 @@ ELSEWHERE = (
 """Other lines that only IPython accepts, each with its kind of omission."""
 OURS = re.compile(r"\s*%(?:%?grade|(?:re)?load_ext\s+grader)\b")
 """Magics that are left out without a note."""
+
+
+@dataclass(frozen=True, slots=True)
+class StrippedCell:
+    """A cell's lines with ``pass`` for each that was left out, and those lines."""
+
+    lines: list[str]
+    left_out: list[tuple[int, str]]
 
 
 def without_magics(code: str) -> StrippedCell:
@@ -375,249 +515,107 @@ def is_stub(node: ast.stmt) -> bool:
     return False
 
 
-SUFFIX = ".ipynb"
-MAX_NOTEBOOK_BYTES = 20 << 20
-"""The limit for the file, including pictures in its outputs; the code alone has the same limit as
-any lesson.
-"""
-MAX_CELLS = 10_000
-FORMAT = 4
-REMEDY = (
-    "Download or save it again: in Jupyter by File, Save; in Colab by File, Download, Download"
-    " .ipynb"
-)
-TOO_LARGE = "{path} is larger than {kilobytes} KB. Keep what the lesson needs"
-LEFT_OUT_TAGS = frozenset({"skip", "skip-execution", "raises-exception"})
-"""Tags of cells that tools don't run, or that are expected to raise."""
-PYTHON_CELLS = frozenset({"time", "capture", "prun"})
-"""Cell magics that run the cell as Python in the notebook's own namespace."""
-GRADED_CELL = "grade"
-"""The magic whose cell is a submission; in the notebook of that lesson it counts as code."""
+FEATURE = re.compile(r"from __future__ import (?P<names>[\w, ]+)")
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
-    """What was left out: the kind, the cell (None: the only one), the line (None: all)."""
+class NotebookCell:
+    """A code cell: its number in the notebook, and its text."""
 
-    what: str
-    cell: int | None
-    line: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Notebook:
-    """A notebook's code; ``cells`` has each code cell's number and first line in ``text``."""
-
+    number: int
     text: str
-    cells: tuple[tuple[int, int], ...]
-    left_out: tuple[LeftOut, ...]
 
 
-def read_notebook(lesson: str, path: str, data: bytes, *, code_bytes: int) -> Notebook:
-    """Return the code of a lesson's notebook; raise SubmissionError."""
-    left_out: list[LeftOut] = []
-    features: list[str] = []
-    graded: list[tuple[int, list[str]]] = []
-    scratch: list[tuple[int, list[str]]] = []
-    for number, code, tags in _code_cells(path, _parsed(lesson, path, data), code_bytes):
-        if reason := _reason_to_leave_out(lesson, code, tags):
-            left_out.append(LeftOut(reason, number, None))
-            continue
-        kept = without_magics(code)
-        if is_scratch(code, tags):
-            scratch.append((number, kept.lines))
-            continue
-        features += _taken_out(kept.lines)
-        graded.append((number, kept.lines))
-        left_out += [LeftOut(what, number, line) for line, what in kept.left_out]
-    if scratch:
-        needed = kept_lines([lines for _, lines in graded], [lines for _, lines in scratch])
-        graded += [(number, lines) for (number, _), lines in zip(scratch, needed, strict=True)]
-    text: list[str] = []
-    cells: list[tuple[int, int]] = []
-    for number, lines in sorted(graded):
-        cells.append((number, len(text) + 1))
-        text += lines
-    if not _any_code(text):
-        raise SubmissionError(
-            "{path} has no code in it: no cell of Python. Write the lesson in code cells, and save"
-            " the notebook",
-            path=path,
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A notebook's code: ``features`` from ``__future__``, ``shows`` if it calls ``display``."""
+
+    cells: tuple[NotebookCell, ...]
+    features: tuple[str, ...]
+    shows: bool
+
+
+def cells_of(text: str, starts: Sequence[tuple[int, int]]) -> Cells:
+    """Return the non-empty cells of a notebook's text; ``starts`` has numbers and first lines."""
+    lines = text.split("\n")
+    ends = [*(first for _, first in starts[1:]), len(lines)]
+    bounds = zip(starts, ends, strict=True)
+    cells = [
+        NotebookCell(number, "".join(f"{line}\n" for line in lines[first - 1 : end - 1]))
+        for (number, first), end in bounds
+    ]
+    kept = tuple(
+        cell
+        for cell in cells
+        if not all(
+            line.strip() in ("", "pass") or line.lstrip().startswith("#")
+            for line in cell.text.split("\n")
         )
-    if prelude := _prelude(features, text):
-        text.insert(0, prelude)
-        cells = [(number, line + 1) for number, line in cells]
-    return Notebook("".join(f"{line}\n" for line in text), tuple(cells), tuple(left_out))
-
-
-def read_code(path: str, code: str, *, code_bytes: int) -> Notebook:
-    """Return the code of a cell below its magic, like ``read_notebook``; raise SubmissionError."""
-    text = _readable(path, code)
-    if len(text.encode()) > code_bytes:
-        raise SubmissionError(TOO_LARGE, path=path, kilobytes=str(code_bytes >> 10))
-    kept = without_magics(text)
-    features = _taken_out(kept.lines)
-    if not _any_code(kept.lines):
-        raise SubmissionError(
-            "{path} has no code below it. Write the lesson in the same cell", path=path
-        )
-    lines = [_prelude(features, kept.lines), *kept.lines]
-    return Notebook(
-        "".join(f"{line}\n" for line in lines),
-        (),
-        tuple(LeftOut(what, None, line + 1) for line, what in kept.left_out),
+    )
+    before = "\n".join(lines[: starts[0][1] - 1])
+    named = [
+        name.strip() for found in FEATURE.finditer(before) for name in found["names"].split(",")
+    ]
+    return Cells(
+        kept,
+        tuple(dict.fromkeys(name for name in named if name in futures.all_feature_names)),
+        "as display" in before,
     )
 
 
-def _parsed(lesson: str, path: str, data: bytes) -> dict[str, Any]:
-    """Return the notebook as JSON; raise SubmissionError if it is not a usable notebook."""
-    try:
-        notebook: Any = json.loads(data)
-    except json.JSONDecodeError as error:
-        what = (
-            "{place} is not JSON ({reason}), so it is not a notebook. "
-            + REMEDY
-            + ". Python text is named {file}"
-        )
-        raise SubmissionError(
-            what, place=f"{path}:{error.lineno}", reason=error.msg, file=f"{lesson}.py"
-        ) from None
-    # not UTF-8; a number with thousands of digits; lists nested too deeply
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise SubmissionError(
-            "{path} is not a notebook that can be read ({reason}). " + REMEDY,
-            path=path,
-            reason=type(error).__name__,
-        ) from None
-    written = notebook.get("nbformat") if isinstance(notebook, dict) else None
-    if not isinstance(written, int) or not 0 < written < 100:
-        raise SubmissionError(
-            "{path} is JSON, but no notebook: it has no nbformat. " + REMEDY, path=path
-        )
-    if written < FORMAT:
-        message = (
-            "{path} is a notebook of the old format {format}. Open it in Jupyter and save it, which"
-            " renews it"
-        )
-        raise SubmissionError(message, path=path, format=str(written))
-    if written > FORMAT:
-        message = (
-            "{path} is a notebook of format {format}, which isn't known here. Save it as {file}"
-            " instead"
-        )
-        raise SubmissionError(message, path=path, format=str(written), file=f"{lesson}.py")
-    if language := _language(notebook.get("metadata")):
-        message = (
-            "{path} is a notebook in {language}. Lessons are in Python: choose a Python kernel and"
-            " save it"
-        )
-        raise SubmissionError(message, path=path, language=language)
-    assert isinstance(notebook, dict)
-    return notebook
+def cell_name(notebook: str, number: int) -> str:
+    """Return the file name of a cell in a traceback: ``custom_sigmoid.ipynb, cell 4``."""
+    return f"{notebook}, cell {number}"
 
 
-def _language(metadata: Any) -> str | None:
-    """Return the notebook's language if it names one other than Python."""
-    for where, key in (("language_info", "name"), ("kernelspec", "language")):
-        inner = metadata.get(where) if isinstance(metadata, dict) else None
-        name = inner.get(key) if isinstance(inner, dict) else None
-        if isinstance(name, str) and name:
-            return None if "python" in name.lower() else name[:40]
-    return None
+def execute_cells(code: Cells, module: str, notebook: str) -> types.ModuleType:
+    """Run the cells in order in a new module, each registered as a file for tracebacks."""
+    made = types.ModuleType(module)
+    made.__file__ = notebook
+    if code.shows:
+        vars(made)["display"] = print
+    flags = 0
+    for feature in code.features:
+        flags |= getattr(futures, feature).compiler_flag
+    for cell in code.cells:
+        name = cell_name(notebook, cell.number)
+        linecache.cache[name] = (len(cell.text), None, cell.text.splitlines(keepends=True), name)
+        exec(compile(cell.text, name, "exec", flags=flags, dont_inherit=True), vars(made))
+    return made
 
 
-def _code_cells(
-    path: str, notebook: dict[str, Any], code_bytes: int
-) -> Iterator[tuple[int, str, frozenset[str]]]:
-    """Yield (number, text, tags) of each code cell; raise SubmissionError."""
-    cells, most = notebook.get("cells"), code_bytes
-    if not isinstance(cells, list):
-        raise SubmissionError("{path} is a notebook without a list of cells. " + REMEDY, path=path)
-    if len(cells) > MAX_CELLS:
-        message = (
-            "{path} has {count} cells; a lesson may have {most}. Keep those that the lesson needs"
-        )
-        raise SubmissionError(message, path=path, count=str(len(cells)), most=str(MAX_CELLS))
-    for number, cell in enumerate(cells, 1):
-        source = cell.get("source") if isinstance(cell, dict) else None
-        if isinstance(source, list) and all(isinstance(line, str) for line in source):
-            source = "".join(source)
-        if not isinstance(source, str):
-            message = "{path}, cell {number}: it has no text, so the notebook is damaged. " + REMEDY
-            raise SubmissionError(message, path=path, number=str(number))
-        if cell.get("cell_type") == "code" and source.strip():
-            code = _readable(f"{path}, cell {number}", source)
-            code_bytes -= len(code.encode()) + 1
-            if code_bytes < 0:
-                message = (
-                    "{path} holds too much code, at cell {number}: more than {kilobytes} KB. Keep"
-                    " the cells that the lesson needs"
-                )
-                kilobytes = str(most >> 10)
-                raise SubmissionError(message, path=path, kilobytes=kilobytes, number=str(number))
-            yield number, code, _tags(cell.get("metadata"))
+def loading(code: Cells, module: str, notebook: str) -> list[str]:
+    """Return lines of Python that run the cells without the engine."""
+    flags = " | ".join(f"__future__.{feature}.compiler_flag" for feature in code.features)
+    texts = [f"    {cell.number}: {literal(cell.text)}," for cell in code.cells]
+    return [
+        *(["import __future__"] if flags else []),
+        "import linecache",
+        "import types",
+        "",
+        "import torch",
+        "",
+        f'{module} = types.ModuleType("{module}")',
+        *([f"{module}.display = print"] if code.shows else []),
+        "cells = {",
+        *texts,
+        "}",
+        "for number, text in cells.items():",
+        f'    name = f"{notebook}, cell {{number}}"',
+        "    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)",
+        f'    exec(compile(text, name, "exec"{f", {flags}" if flags else ""}), vars({module}))',
+    ]
 
 
-def _tags(metadata: Any) -> frozenset[str]:
-    tags = metadata.get("tags") if isinstance(metadata, dict) else None
-    if isinstance(tags, list):
-        return frozenset(tag for tag in tags if isinstance(tag, str))
-    return frozenset()
-
-
-def _readable(place: str, source: str) -> str:
-    """Return a cell's text with LF as line ends; raise SubmissionError."""
-    text = source.replace("\r\n", "\n").replace("\r", "\n")
-    for sign in ("\0", *(found[0] for found in SURROGATE.finditer(text))):
-        if sign in text:
-            line = text[: text.index(sign)].count("\n") + 1
-            message = (
-                "{place}, line {number} holds a character that is not text ({sign}). Delete it"
-            )
-            raise SubmissionError(message, place=place, number=str(line), sign=repr(sign))
-    return text
-
-
-SURROGATE = re.compile("[\ud800-\udfff]")
-FUTURE = re.compile(r"from\s+__future__\s+import\s(?P<names>[\w\s,]+)(?:#.*)?")
-DISPLAY = re.compile(r"(?<![\w.])display\s*\(")
-
-
-def _reason_to_leave_out(lesson: str, code: str, tags: frozenset[str]) -> str | None:
-    if tags & LEFT_OUT_TAGS:
-        return TAGGED
-    magic = CELL_MAGIC.match(code)
-    if magic is None or magic["name"] in PYTHON_CELLS:
-        return None
-    if magic["name"] == GRADED_CELL and lesson in magic["rest"].split():
-        return None
-    return FOREIGN
-
-
-def _taken_out(lines: list[str]) -> list[str]:
-    """Remove the ``__future__`` imports from the lines, because they must come first."""
-    features = []
-    for index, line in enumerate(lines):
-        found = FUTURE.fullmatch(line)
-        names = [name.strip() for name in found["names"].split(",")] if found else []
-        if names and all(map(str.isidentifier, names)):
-            features.append(", ".join(names))
-            lines[index] = "pass"
-    return features
-
-
-def _any_code(lines: list[str]) -> bool:
-    return any(line.strip() not in ("", "pass") for line in lines)
-
-
-def _prelude(features: list[str], text: list[str]) -> str:
-    """Return a line to put before the cells: ``__future__`` imports and ``display``; empty if not
-    needed.
-    """
-    parts = [f"from __future__ import {names}" for names in dict.fromkeys(features)]
-    if any(DISPLAY.search(line) for line in text):
-        parts.append("from builtins import print as display")
-    return "; ".join(parts)
+def literal(text: str) -> str:
+    """Return a text as a Python literal, over several lines if nothing in it needs escaping."""
+    if (
+        "'''" not in text
+        and "\\" not in text
+        and all(line.isprintable() for line in text.split("\n"))
+    ):
+        return f"'''\\\n{text}'''"
+    return repr(text)
 
 
 QUOTED = re.compile(r"(?<=`)grade (?=\w)")

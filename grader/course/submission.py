@@ -37,6 +37,7 @@ from grader.course.files import (
     zip_files,
 )
 from grader.course.notebook import (
+    MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
     SUFFIX,
     TOO_LARGE,
@@ -99,8 +100,6 @@ class LessonFile(Record):
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
 
-MAX_FILE_BYTES = 256 << 10
-"""The limit for a lesson's Python: forty times the longest solution of the course."""
 READABLE = (
     "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
     " encrypted"
@@ -155,9 +154,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         message = "{path} is empty. To start again from the stub: {command}"
         return LessonFile.wrong(lesson, path, message, {"command": f"grade reset {lesson}"})
     if notebook:
-        return _from_notebook(
-            lesson, path, lambda: read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
-        )
+        return _from_notebook(lesson, path, lambda: read_notebook(lesson, path, data))
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = (
             "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for"
@@ -210,7 +207,7 @@ def _declared_encoding(data: bytes) -> tuple[str, int]:
 def read_cell(lesson: str, code: str) -> LessonFile:
     """Read the cell below ``%%grade`` as a lesson; its first line is the magic."""
     path = f"%%grade {lesson}"
-    return _from_notebook(lesson, path, lambda: read_code(path, code, code_bytes=MAX_FILE_BYTES))
+    return _from_notebook(lesson, path, lambda: read_code(path, code))
 
 
 def _from_notebook(lesson: str, path: str, read: Callable[[], Notebook]) -> LessonFile:

@@ -1,6 +1,6 @@
 """Grade one submission: send each lesson to a fork server as a task, and make a report.
 
-Search for the wrong expression behind unexplained failures, after the verdict is known.
+After the verdict is known, search for the wrong expressions behind unexplained failures.
 """
 
 from __future__ import annotations

@@ -8,12 +8,9 @@ tasks a new judge takes over, so that nothing accumulates. A new judge for each 
 take a fifth longer, because it copies the memory pages that it writes to. No student's code ever
 runs here or in a judge.
 
-End a worker and everything that it started, for the fork server.
-
-Fork workers from the fork server.
-
-A worker is a copy of the fork server, so it has no check, no solution and no submission. It
-confines itself, reports its guarantees and limits, and only then reads requests.
+The second half is for the fork server: start workers, and end them with everything that they
+started. A worker is a copy of the fork server, so it has no check, no solution and no submission.
+It confines itself, reports its guarantees and limits, and only then reads requests.
 """
 
 from __future__ import annotations

@@ -28,9 +28,9 @@ from grader.cli.commands.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.notebook import MAX_CELLS, MAX_NOTEBOOK_BYTES, without_magics
+from grader.course.notebook import MAX_CELLS, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, without_magics
 from grader.course.source import Source
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
+from grader.course.submission import LessonFile, decode, digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.editors import error_lines
 from grader.render.page import render_page

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from grader.core.errors import SubmissionError
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.course.files import MAX_MEMBERS
-from grader.course.notebook import LeftOut
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
+from grader.course.notebook import MAX_FILE_BYTES, LeftOut
+from grader.course.submission import LessonFile, decode, digest, read_submission
 from grader.runtime.grading import Settings, notes_on, task_for
 from grader.worker.sandbox.scratch import clear_folder
 

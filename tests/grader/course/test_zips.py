@@ -20,7 +20,8 @@ from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files
 from grader.course.files import MAX_MEMBERS, FileEntry, member_path, open_zip
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, digest, read_files, read_submission
+from grader.course.notebook import MAX_FILE_BYTES
+from grader.course.submission import LessonFile, digest, read_files, read_submission
 
 LESSONS = ("tiny", "small")
 Members = dict[str, str | bytes]
