@@ -1,9 +1,8 @@
-"""Files: where the package's are, replacing a file as a whole, TOML, templates, and the engine's
-identity.
+"""Files of the engine and on disk: where the package is, replacing a file as a whole, TOML, and the
+hash that identifies the engine.
 
-Templates here are those of scripts, workflows, front pages and new lessons. Pages have a separate
-environment with escaping (``render/page.py``). The engine's hash and torch's version, together with
-a course's hash, show whether two graders are the same; ``grader.__version__`` would not.
+Together with a course's hash, the engine's hash and torch's version show whether two graders are
+the same; ``grader.__version__`` would not.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
-
-import jinja2
 
 from grader.core.errors import CourseError
 
@@ -68,22 +65,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourseError(f"{path}: {error}") from None
-
-
-@functools.cache
-def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates()),
-        autoescape=False,  # plain text, so no escaping
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-    )
-
-
-def render_text(template: str, **values: Any) -> str:
-    """Return a template, such as ``"handout/README.md"``, filled in; raise on an unknown name."""
-    return _environment().get_template(template).render(values)
 
 
 DECIDING = (".py", ".po")

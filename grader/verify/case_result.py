@@ -14,8 +14,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.core.files import render_text
 from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
+from grader.core.templates import render_text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers
 from grader.runtime.grading import LessonOutcome
