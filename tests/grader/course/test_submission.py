@@ -596,3 +596,37 @@ def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes)
     assert any("가" <= letter <= "힣" for letter in told)
     problems = (task_for(file, Settings(1, lang=lang)).problem for lang in ("ko", "en"))
     assert [problem and problem.message for problem in problems] == [told, file.problem]
+
+
+# ------------------------------------------------------------------------------------------- digest
+
+
+def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
+    def one(
+        path: str, text: str = "x", problem: str | None = None, others: tuple[str, ...] = ()
+    ) -> dict[str, LessonFile]:
+        return {"tiny": LessonFile("tiny", path, text, problem, others=others)}
+
+    assert digest(one("tiny.py")) == digest(one("doe_1_2_tiny-1.py"))
+    assert digest(one("tiny.py")) != digest(one("tiny.py", "y"))
+    assert digest(one("a.py", "", "a.py is empty")) == digest(one("b/a.py", "", "b/a.py is empty"))
+    assert digest(one("a.py", "", "a.py is empty")) != digest(
+        one("a.py", "", "a.py is larger than 256 KB. Keep what the lesson needs")
+    )
+    assert digest(one("a.py", "", "two: a.py and b.py", ("b.py",))) == digest(
+        one("c.py", "", "two: c.py and d.py", ("d.py",))
+    )
+    assert digest({}) != digest(one("tiny.py", ""))
+
+
+def test_a_digest_is_independent_of_the_order_of_lessons() -> None:
+    tiny, small = LessonFile("tiny", "tiny.py", "1"), LessonFile("small", "small.py", "2")
+    assert digest({"tiny": tiny, "small": small}) == digest({"small": small, "tiny": tiny})
+    assert digest({"tiny": tiny}) != digest({"tiny": tiny, "small": small})
+
+
+def test_a_single_file_is_a_submission(tmp_path: Path) -> None:
+    (tmp_path / "tiny.py").write_text("mine\n")
+    assert {
+        lesson: file.text for lesson, file in read_submission(tmp_path / "tiny.py", LESSONS).items()
+    } == {"tiny": "mine\n"}
