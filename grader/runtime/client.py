@@ -1,6 +1,7 @@
 """Control a fork server from the supervisor: start it early, send it jobs, read results."""
 
 from __future__ import annotations
+
 import contextlib
 import hashlib
 import json
@@ -15,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
+
 from grader.core.errors import CourseError, EngineFault, HostOutOfMemory, SandboxRefused
 from grader.core.messages import (
     Answer,
