@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -32,6 +31,7 @@ from grader.core.messages import (
 )
 from grader.core.processes import (
     OUT_OF_MEMORY,
+    end_process,
     has_children,
     isolated_command,
     oom_kills,
@@ -191,18 +191,10 @@ class ForkServerClient:
             self.interrupt()
         process, self._process = self._process, None
         if process is not None:
-            for stream in (self._jobs, self._results, self._log):
-                with contextlib.suppress(OSError):  # data that a dead process did not read
-                    if stream is not None:
-                        stream.close()
+            end_process(process, (self._jobs, self._results, self._log), 5)
             self._log = None
             self._lessons.clear()
             self._unsettled = False
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
             remove_scratch_of(process.pid)
 
     def __enter__(self) -> ForkServerClient:

@@ -60,9 +60,9 @@ def find_class(
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
-    items, outside = _contents(place)
+    entries, outside = _contents(place)
     whole = place.resolve()
-    levels = _levels(whole.name if whole.is_dir() else whole.stem, items)
+    levels = _levels(whole.name if whole.is_dir() else whole.stem, entries)
     names = lesson_names(lessons)
     wanted = set(graded) or set(names.values())
     only = tuple(name for name, lesson in names.items() if wanted == {lesson})
@@ -102,15 +102,15 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
     return zip_entries(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
 
 
-def _levels(name: str, items: list[Entry]) -> list[Directory]:
+def _levels(name: str, entries: list[Entry]) -> list[Directory]:
     """Return the place itself and, while a level contains only one folder, the level below."""
-    levels = [Directory(name, visible(items))]
+    levels = [Directory(name, visible(entries))]
     while (
         len(levels) <= MAX_WRAPPERS
-        and len(levels[-1].items) == 1
-        and levels[-1].items[0].kind is Kind.FOLDER
+        and len(levels[-1].entries) == 1
+        and levels[-1].entries[0].kind is Kind.FOLDER
     ):
-        only = levels[-1].items[0]
+        only = levels[-1].entries[0]
         try:
             levels.append(Directory(only.name, visible(only.inside())))
         except OSError:
@@ -129,7 +129,7 @@ def _recognise(
         return plain.LAYOUT, _plain_level(levels, names)
     layout = LAYOUTS[wanted]
     for level in levels:
-        if any(map(layout.matcher(level), level.items)):
+        if any(map(layout.matcher(level), level.entries)):
             return layout, level
     looks = next(
         (f"It looks like {other.name}" for other, _ in claims),
@@ -144,8 +144,8 @@ def _recognise(
 def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
     """Find the level with the students; a single folder is a student or a wrapper."""
     for level, deeper in itertools.pairwise(levels):
-        lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
-        students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)
+        lessons = any(entry.kind is Kind.FILE and entry.name in names for entry in deeper.entries)
+        students = sum(entry.kind is Kind.FOLDER or is_zip(entry.name) for entry in deeper.entries)
         if lessons or students < (1 if deeper.name == level.name else 2):
             return level
     return levels[-1]

@@ -17,9 +17,11 @@ CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
 
 
-def visible(items: list[Entry]) -> tuple[Entry, ...]:
-    """Return the items that are neither hidden nor system files."""
-    return tuple(item for item in items if not is_skipped(item.name) and item.name not in CLUTTER)
+def visible(entries: list[Entry]) -> tuple[Entry, ...]:
+    """Return the entries that are neither hidden nor system files."""
+    return tuple(
+        entry for entry in entries if not is_skipped(entry.name) and entry.name not in CLUTTER
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +80,10 @@ OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The folder or part of a zip that holds the submissions: its name and its items."""
+    """The folder or part of a zip that holds the submissions: its name and its entries."""
 
     name: str
-    items: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,22 +115,22 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout read it: submissions, ignored and replaced items, notes."""
+    """A class as a layout read it: submissions, ignored and replaced entries, notes."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
     replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def pass_over(self, item: Entry, reason: str) -> None:
-        """Ignore an item; a more specific reason than the given one counts."""
-        if item.kind is Kind.LINK:
+    def pass_over(self, entry: Entry, reason: str) -> None:
+        """Ignore an entry; a more specific reason than the given one counts."""
+        if entry.kind is Kind.LINK:
             reason = "is a link, and links are not followed. Replace it by a copy of its target"
-        elif item.kind is Kind.OTHER:
+        elif entry.kind is Kind.OTHER:
             reason = "is neither a folder nor a file"
-        elif item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
+        elif entry.kind is Kind.FILE and OTHER_ARCHIVES.search(entry.name):
             reason = "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
-        self.passed_over.append((item.name, reason))
+        self.passed_over.append((entry.name, reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,21 +145,21 @@ class DownloadLayout:
     read_level: Callable[[Directory, Lessons], SortedEntries]
 
     def claims(self, level: Directory) -> bool:
-        """Return whether at least half of a level's items have names of this layout."""
-        matching = sum(map(self.matcher(level), level.items))
-        return matching > 0 and 2 * matching >= len(level.items)
+        """Return whether at least half of a level's entries have names of this layout."""
+        matching = sum(map(self.matcher(level), level.entries))
+        return matching > 0 and 2 * matching >= len(level.entries)
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """Return a function that yields the files of several items.
+    """Return a function that yields the files of several entries.
 
     A file is treated as if it had the name beside it, if there is one.
     """
 
     def files() -> Iterator[FileEntry]:
-        for item, named in parts:
-            for file in item.files():
-                yield replace(file, named=named) if named and item.kind is Kind.FILE else file
+        for entry, named in parts:
+            for file in entry.files():
+                yield replace(file, named=named) if named and entry.kind is Kind.FILE else file
 
     return files
 

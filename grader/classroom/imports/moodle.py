@@ -32,8 +32,8 @@ NAMELESS = "Participant"
 
 
 def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda item: (
-        item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
+    return lambda entry: (
+        entry.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(entry.name) is not None
     )
 
 
@@ -50,24 +50,24 @@ def _student(name: str, participant: str) -> StudentIdentity:
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[tuple[Entry, str | None]]] = {}
-    for item in level.items:
-        entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
-        if entry is None:
+    for entry in level.entries:
+        named = ENTRY.fullmatch(entry.name) if entry.kind in (Kind.FOLDER, Kind.FILE) else None
+        if named is None:
             sorting.pass_over(
-                item, "is not named as Moodle names submissions, so its student is not known"
+                entry, "is not named as Moodle names submissions, so its student is not known"
             )
-        elif entry["kind"] == "onlinetext":
+        elif named["kind"] == "onlinetext":
             reason = "is text typed into Moodle, not a file. Ask for the file"
-            sorting.passed_over.append((item.name, reason))
-        elif entry["kind"] != "file":
-            reason = f"is not a file that was handed in (kind: {entry['kind']})"
-            sorting.passed_over.append((item.name, reason))
+            sorting.passed_over.append((entry.name, reason))
+        elif named["kind"] != "file":
+            reason = f"is not a file that was handed in (kind: {named['kind']})"
+            sorting.passed_over.append((entry.name, reason))
         else:
-            mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
-            if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
-                mine.append((item, entry["file"]))
+            mine = people.setdefault((readable(named["name"]), named["id"] or ""), [])
+            if entry.kind is Kind.FOLDER or is_useful(named["file"] or "", lessons.names):
+                mine.append((entry, named["file"]))
             else:
-                sorting.pass_over(item, "does not have the name of a lesson")
+                sorting.pass_over(entry, "does not have the name of a lesson")
     for (name, participant), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(
