@@ -303,7 +303,10 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """
     if not path.exists():
         return lessons
-    held_back = _decoded(path, dict[str, HeldBack])
+    try:
+        held_back = _decoded(path, dict[str, HeldBack])
+    except CourseError as error:
+        raise CourseError(f"{error}; get the bundle again") from None
     return tuple(
         replace(
             lesson,

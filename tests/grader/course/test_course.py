@@ -17,7 +17,7 @@ import grader
 from grader.cli.commands.verify import verify_course
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.limits import Limits
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import RELEASE, Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
@@ -204,6 +204,21 @@ def test_a_course_that_is_no_text_or_not_there_is_told_with_its_file(tmp_path: P
     (tmp_path / "exercises" / "course.toml").write_bytes(b'id = "\xff"\n')
     with pytest.raises(CourseError, match=r"course\.toml: .*codec can't decode"):
         load_course(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tiny = 3\n",
+        "[tiny]\nchecks = 1\n",
+        "[tiny]\nchecks = 1.5\npoints = 2\n",
+        '[tiny]\nchecks = 1\npoints = "2"\n',
+    ],
+)
+def test_a_damaged_list_of_what_is_held_back_is_a_fault(text: str, course_copy: Path) -> None:
+    (course_copy / "exercises" / RELEASE).write_text(text)
+    with pytest.raises(CourseError, match=r"release\.toml: .*; get the bundle again"):
+        load_course(course_copy)
 
 
 def test_hints_are_lists_of_texts(course_copy: Path) -> None:

@@ -321,6 +321,7 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
         ("import torch\ndef f(x, torch=torch.tanh): return torch(x)\n", "torch.tanh"),
         ("from torch import exp\ndef f(x, exp=exp): return exp(x)\n", "torch.exp"),
         ("from torch import exp\ndef f(x, key=lambda exp: exp): return exp(x)\n", "torch.exp"),
+        ("from torch import exp\nclass f(metaclass=exp(y)):\n    exp = 1\n", "torch.exp"),
     ],
     ids=[
         "inner function",
@@ -329,6 +330,7 @@ def test_a_local_variable_is_only_itself(text: str, banned: str) -> None:
         "default",
         "default of an argument of that name",
         "lambda in a default",
+        "metaclass",
     ],
 )
 def test_a_name_that_is_bound_elsewhere_is_still_the_import(text: str, banned: str) -> None:
