@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 from rich.cells import cell_len
 
 from grader.core.i18n import Catalogue
-from grader.core.text import clean, number_text
+from grader.core.pictures import JacobianFigure
+from grader.core.text import number_text
 from grader.render.graph.draw import SHAPES, SMALL_CELL, STYLE
 
 CELL_HEIGHT = 26.0
@@ -32,75 +31,12 @@ HEAT = """.graph .cell{stroke:var(--paper,none);stroke-width:1}
 """Styles in addition to ``graph.svg.SHAPES``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Jacobians:
-    """Two matrices of one shape, and how far they may be apart.
-
-    ``cut`` is how many rows and columns of the full matrices are left out.
-    """
-
-    analytic: list[list[float]]
-    numeric: list[list[float]]
-    atol: float
-    rtol: float
-    input: str
-    output: str
-    cut: tuple[int, int]
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Jacobians:
-        """Read a figure's data; raise ValueError if it is not a pair of Jacobians."""
-        try:
-            analytic, numeric = (
-                [[float(value) for value in row] for row in data[key]]
-                for key in ("analytic", "numeric")
-            )
-            x, y = (clean(str(data[key]), 24) for key in ("input", "output"))
-            rows, columns = data["cut"]
-            made = cls(
-                analytic,
-                numeric,
-                float(data["atol"]),
-                float(data["rtol"]),
-                x,
-                y,
-                (int(rows), int(columns)),
-            )
-        except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"no pair of Jacobians: {type(error).__name__}") from None
-        if (
-            not analytic
-            or [len(row) for row in analytic] != [len(row) for row in numeric]
-            or len({len(row) for row in analytic}) != 1
-        ):
-            raise ValueError("no pair of Jacobians: their shapes differ")
-        return made
-
-    def differing(self) -> list[tuple[int, int]]:
-        """Return row and column of each entry that differs, the largest difference first."""
-        found = []
-        for i, row in enumerate(self.analytic):
-            for j, mine in enumerate(row):
-                theirs = self.numeric[i][j]
-                apart = abs(mine - theirs)
-                if (
-                    math.isnan(apart)
-                    and not (math.isnan(mine) and math.isnan(theirs))
-                    and mine != theirs
-                ):
-                    found.append((math.inf, i, j))
-                elif apart > self.atol + self.rtol * abs(theirs):
-                    found.append((apart, i, j))
-        return [(i, j) for _, i, j in sorted(found, key=lambda one: -one[0])]
-
-    def entry(self, i: int, j: int) -> str:
-        """Return ``∂y[0]/∂x[1]``."""
-        return f"∂{self.output}[{i}]/∂{self.input}[{j}]"
-
-
-def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: bool = False) -> str:
+def draw_heatmap(
+    pair: JacobianFigure, tr: Catalogue | None = None, *, own_style: bool = False
+) -> str:
     tr = tr or Catalogue()
-    rows, columns = len(pair.analytic), len(pair.analytic[0])
+    matrices = pair.matrices()
+    rows, columns = len(matrices[0]), len(matrices[0][0])
     numbers = columns <= MOST_WITH_NUMBERS
     headings = [tr("your backward"), tr("differences of your forward")]
     cell = WIDE if numbers else NARROW
@@ -114,7 +50,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
         input=pair.input,
         count=len(differing),
     )
-    entries = itertools.chain(*pair.analytic, *pair.numeric)
+    entries = itertools.chain(*matrices[0], *matrices[1])
     largest = max((abs(value) for value in entries if math.isfinite(value)), default=0.0)
     parts = [
         (
@@ -124,9 +60,7 @@ def draw_heatmap(pair: Jacobians, tr: Catalogue | None = None, *, own_style: boo
         f"<title>{escape(title)}</title><desc>{escape(description)}</desc>",
         f"<style>{STYLE}{SHAPES}{HEAT}</style>" if own_style else "",
     ]
-    for place, (matrix, heading) in enumerate(
-        zip((pair.analytic, pair.numeric), headings, strict=True)
-    ):
+    for place, (matrix, heading) in enumerate(zip(matrices, headings, strict=True)):
         left = MARGIN + LABEL + place * (LABEL + wide + GAP)
         parts.append(
             f'<text class="small heading" x="{left + wide / 2:.1f}" y="14">{escape(heading)}</text>'
