@@ -49,14 +49,11 @@ Role = Literal["yours", "truth", "given", "other"]
 Form = Literal["line", "dots", "bars"]
 
 
-def read_figure(data: object) -> Figure | None:
-    """Return a report's figure; None if the data is not one."""
+def read_figure(data: object) -> Figure:
+    """Return a report's figure; raise ValueError if the data is not one."""
     describe(Figure)
-    try:
-        figure: Figure = msgspec.convert(data, Figure)
-        return figure.cleaned()
-    except ValueError:
-        return None
+    figure: Figure = msgspec.convert(data, Figure)
+    return figure.cleaned()
 
 
 class NotAPicture(ValueError):

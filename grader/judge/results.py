@@ -100,7 +100,6 @@ SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
 
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
-WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
 
 class Results:
@@ -190,7 +189,7 @@ class Results:
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     """Return the failed call, ready to paste; None if its result would not show what is wrong."""
-    if verdict.outcome in WITHOUT_CALL or verdict.message == WROTE:
+    if verdict.outcome.group != "wrong" or verdict.message == WROTE:
         return None
     return snippet(
         run.check.traffic.last_call,

@@ -20,16 +20,7 @@ from pathlib import Path, PurePosixPath
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import clean, values_text
-from grader.render.page import (
-    HELD_BACK,
-    MARKS,
-    OWN_FAULT,
-    QUIET,
-    STATUS_WORDS,
-    WORDS,
-    place,
-    points_waiting,
-)
+from grader.render.page import HELD_BACK, OWN_FAULT, counted_outcomes, place, points_waiting
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten errors of a step."""
@@ -69,12 +60,12 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
         (lesson, check)
         for lesson in report.lessons
         for check in lesson.checks
-        if check.outcome not in QUIET
+        if not check.outcome.quiet
     ]
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
-            text = clean(lesson.message or tr(STATUS_WORDS[lesson.status]))
+            text = clean(lesson.message or tr(lesson.status.word))
             yield command(
                 lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, tr)
             )
@@ -113,7 +104,7 @@ def command(
 def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
-    lines = [check.message or tr(WORDS[check.outcome])]
+    lines = [check.message or tr(check.outcome.word)]
     if check.expected is not None:
         expected, actual = values_text(check.expected, check.actual)
         lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
@@ -144,12 +135,12 @@ def step_summary(report: Report, tr: Catalogue) -> str:
     for lesson in report.lessons:
         # The table has the only reason, to which no check could add anything.
         unread = lesson.status is LessonStatus.INVALID
-        wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
+        wrong = [] if unread else [check for check in lesson.checks if not check.outcome.quiet]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
             lines.append(
-                f"* {MARKS[check.outcome]}"
+                f"* {check.outcome.mark}"
                 f" {escape_markdown(check.title)}<br>{escape_markdown(message(check, lesson, tr))}"
             )
     return "\n".join(lines) + "\n"
@@ -159,15 +150,7 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
     if lesson.message:
         line = line_of(next((check for check in lesson.checks if check.source_line), None))
         return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message
-    counts = [
-        (tr(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks))
-        for outcome in Outcome
-    ]
-    if lesson.held_checks:
-        counts.append((tr("held back"), lesson.held_checks))
-    return " · ".join(
-        tr("{count} {word}", count=count, word=word) for word, count in counts if count
-    )
+    return counted_outcomes(lesson, tr)
 
 
 def escape_markdown(text: str) -> str:
@@ -200,7 +183,7 @@ def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
     for lesson in report.lessons:
         if lesson.status is LessonStatus.NOT_STARTED:
             continue
-        wrong = [check for check in lesson.checks if check.outcome not in QUIET]
+        wrong = [check for check in lesson.checks if not check.outcome.quiet]
         if lesson.status is LessonStatus.INVALID:
             first = next((check for check in wrong if check.source_line), None)
             yield _line(lesson, first, folder, lesson.message or lesson.id, tr)
@@ -213,7 +196,7 @@ def cause(check: CheckResult, tr: Catalogue) -> str:
     """Return the name of the mistake if there is one, else the message."""
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
-    return check.diagnosis_title or check.message or tr(WORDS[check.outcome])
+    return check.diagnosis_title or check.message or tr(check.outcome.word)
 
 
 def _line(

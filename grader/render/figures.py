@@ -42,16 +42,20 @@ class Panel:
 
 
 def panels(data: object, tr: Catalogue) -> list[Panel]:
-    """Return a figure's drawings for a page; none for predictions, which are ``cards``, or for
-    malformed data.
-    """
-    figure = read_figure(data)
-    return DRAWN[type(figure)].panels(figure, tr) if figure else []
+    """Return a figure's drawings for a page; none for predictions, which are ``cards``."""
+    try:
+        figure = read_figure(data)
+        return DRAWN[type(figure)].panels(figure, tr)
+    except ValueError:  # it is not a figure, or it can't be drawn
+        return []
 
 
 def cards(data: object) -> tuple[Prediction, ...]:
     """Return a figure's predictions for a page."""
-    figure = read_figure(data)
+    try:
+        figure = read_figure(data)
+    except ValueError:
+        return ()
     return figure.rows if isinstance(figure, PredictionFigure) else ()
 
 
@@ -59,11 +63,12 @@ def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False
     """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
     (``whole`` only).
     """
-    figure = read_figure(data)
-    if figure is None:
+    try:
+        figure = read_figure(data)
+        drawn = DRAWN[type(figure)]
+        return (drawn.whole if whole else drawn.lines)(figure, tr, width)
+    except ValueError:
         return []
-    drawn = DRAWN[type(figure)]
-    return (drawn.whole if whole else drawn.lines)(figure, tr, width)
 
 
 def graph_panels(figure: GraphFigure, tr: Catalogue) -> list[Panel]:

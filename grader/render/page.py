@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 
-from grader.core.files import templates
+from grader.core.files import inlined, templates
 from grader.core.i18n import Catalogue
 from grader.core.limits import MIB
 from grader.core.report import (
@@ -47,9 +47,6 @@ from grader.core.text import clean, text, values_text
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
 from grader.render.figures import cards, panels
-from grader.render.graph.draw import SHAPES
-from grader.render.graph.heatmap import HEAT
-from grader.render.graph.plot import PLOT
 
 if TYPE_CHECKING:
     from grader.classroom.gradebook.entry import Comment, PersonalPart
@@ -177,40 +174,6 @@ def sparkline(history: Sequence[ScorePoint]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
-MARKS = {
-    Outcome.PASSED: "✔",
-    Outcome.FAILED: "✘",
-    Outcome.ERROR: "✘",
-    Outcome.TIMEOUT: "◷",
-    Outcome.CRASHED: "✘",
-    Outcome.SKIPPED: "·",
-    Outcome.NOT_STARTED: "○",
-    Outcome.GRADER_ERROR: "!",
-}
-WORDS = {
-    Outcome.PASSED: "right",
-    Outcome.FAILED: "wrong",
-    Outcome.ERROR: "raised",
-    Outcome.TIMEOUT: "out of time",
-    Outcome.CRASHED: "crashed",
-    Outcome.SKIPPED: "waiting",
-    Outcome.NOT_STARTED: "not started",
-    Outcome.GRADER_ERROR: "the grader's own fault",
-}
-STATUS_WORDS = {
-    LessonStatus.PASSED: "complete",
-    LessonStatus.FAILED: "in progress",
-    LessonStatus.NOT_STARTED: "not started",
-    LessonStatus.MISSING: "missing",
-    LessonStatus.INVALID: "could not be loaded",
-}
-STATUS_MARKS = {
-    LessonStatus.PASSED: "✔",
-    LessonStatus.FAILED: "◐",
-    LessonStatus.NOT_STARTED: "○",
-    LessonStatus.MISSING: "–",
-    LessonStatus.INVALID: "✘",
-}
 LEGEND = {
     "✘": "wrong: another result, a raised exception, or a crash",
     "◷": "it took too long",
@@ -222,8 +185,6 @@ LEGEND = {
     "–": "no file",
 }
 """What each mark means, as a page explains it."""
-QUIET = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED)
-"""Outcomes that need no explanation."""
 HELD_BACK = (
     "{count} checks, worth {points} points, don't run in this bundle; they run where your work is"
     " graded."
@@ -272,10 +233,6 @@ OWN_FAULT = (
     "The grader failed here, not your code, so these points are still open. Grade again, and report"
     " it if it happens again."
 )
-
-
-NOT_TO_FIX = (*QUIET, Outcome.GRADER_ERROR)
-"""Outcomes for which a student has nothing to repair."""
 
 
 @dataclass(slots=True)
@@ -348,14 +305,14 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
         if needed is None:
             return None
         check = needed
-    return check if check.outcome not in QUIET else None
+    return check if not check.outcome.quiet else None
 
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     """Return a sentence on the points of the checks that wait for a failed one; empty if there are
     none.
     """
-    if check.outcome in NOT_TO_FIX:
+    if check.outcome.group != "wrong":
         return ""
     skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
     needed = {one.id: needed_failure(one, lesson) for one in skipped}
@@ -375,7 +332,7 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
     failures: dict[str, ShownFailure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
     for check in lesson.checks:
-        if check.outcome not in QUIET:
+        if not check.outcome.quiet:
             known = cause(check)
             failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
             if known:
@@ -399,7 +356,7 @@ def to_do(lesson: LessonResult) -> int:
     """Return the number of places that need attention: failed checks, or the file itself."""
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
-    return sum(check.outcome not in QUIET for check in lesson.checks)
+    return sum(not check.outcome.quiet for check in lesson.checks)
 
 
 def is_complete(lesson: LessonResult) -> bool:
@@ -431,7 +388,7 @@ def next_step(parts: PageSections) -> NextStep | None:
     for lesson in parts.begun:
         if lesson.status in (LessonStatus.INVALID, LessonStatus.MISSING):
             return NextStep("file", lesson)
-        wrong = (check for check in lesson.checks if check.outcome not in NOT_TO_FIX)
+        wrong = (check for check in lesson.checks if check.outcome.group == "wrong")
         if check := next(wrong, None):
             return NextStep("fix", lesson, check)
     if parts.absent:
@@ -541,34 +498,34 @@ def environment() -> jinja2.Environment:
         "coloured": lambda code: "\n".join(coloured(code)),
     }
     env.globals |= {
-        "marks": MARKS,
-        "words": WORDS,
-        "status_words": STATUS_WORDS,
+        "Outcome": Outcome,
         "own_fault": OWN_FAULT,
         "held_back": HELD_BACK,
+        "pair": values_text,
+        "anchor": anchor,
+        "by_function": by_function,
+        "cards": cards,
+        "comments_elsewhere": comments_elsewhere,
+        "comments_on": comments_on,
+        "counted_checks": counted_checks,
+        "marks_used": marks_used,
+        "next_lesson": next_lesson,
+        "next_step": next_step,
+        "panels": panels,
+        "place": place,
+        "place_of": place_of,
+        "points_waiting": points_waiting,
+        "repair_message": repair_message,
+        "repaired_line": repaired_line,
+        "scored": scored,
+        "sections": sections,
     }
-    env.globals |= {"status_marks": STATUS_MARKS, "pair": values_text, "anchor": anchor}
-    env.globals |= {"sections": sections, "next_step": next_step, "by_function": by_function}
-    env.globals |= {"marks_used": marks_used, "next_lesson": next_lesson}
-    env.globals |= {"counted_checks": counted_checks, "scored": scored}
-    env.globals |= {"points_waiting": points_waiting}
-    env.globals |= {"comments_on": comments_on, "comments_elsewhere": comments_elsewhere}
-    env.globals |= {"panels": panels, "cards": cards, "place": place, "place_of": place_of}
-    env.globals |= {"repair_message": repair_message, "repaired_line": repaired_line}
     return env
-
-
-@functools.cache
-def inlined(*names: str) -> str:
-    """Return several style sheets or scripts as one text to put into a page."""
-    env = environment()
-    assert env.loader is not None
-    return "".join(env.loader.get_source(env, name)[0] for name in names)
 
 
 def style() -> str:
     """Return the style sheet of a report: what all pages share, its own, and that of drawings."""
-    return inlined("theme.css", "report.css") + SHAPES + HEAT + PLOT
+    return inlined("theme.css", "report.css", "graph.css", "heatmap.css", "plot.css")
 
 
 def style_hash(sheet: str) -> str:
@@ -585,9 +542,14 @@ def anchor(check_id: str) -> str:
 def counted_checks(lesson: LessonResult, tr: Catalogue) -> str:
     """Return ``6 right · 1 wrong``; for a lesson without judged or begun checks, its status."""
     if lesson.status is not LessonStatus.FAILED and lesson.status is not LessonStatus.PASSED:
-        return tr(STATUS_WORDS[lesson.status])
+        return tr(lesson.status.word)
+    return counted_outcomes(lesson, tr)
+
+
+def counted_outcomes(lesson: LessonResult, tr: Catalogue) -> str:
+    """Return ``6 right · 1 wrong``."""
     outcomes = [check.outcome for check in lesson.checks]
-    counts = [(tr(WORDS[one]), outcomes.count(one)) for one in Outcome]
+    counts = [(tr(one.word), outcomes.count(one)) for one in Outcome]
     if lesson.held_checks:
         counts.append((tr("held back"), lesson.held_checks))
     return " · ".join(tr("{count} {word}", count=n, word=word) for word, n in counts if n)
@@ -611,11 +573,11 @@ def next_lesson(lessons: Sequence[LessonResult], lesson: LessonResult) -> Lesson
 
 def marks_used(report: Report, parts: PageSections) -> list[tuple[str, str]]:
     """Return the marks that a page uses, each with its meaning."""
-    shown = {STATUS_MARKS[lesson.status] for lesson in report.lessons}
+    shown = {lesson.status.mark for lesson in report.lessons}
     for lesson in (*parts.begun, *parts.complete):
-        shown |= {MARKS[check.outcome] for check in lesson.checks}
+        shown |= {check.outcome.mark for check in lesson.checks}
         if lesson.status is LessonStatus.INVALID:
-            shown.add(MARKS[Outcome.SKIPPED])
+            shown.add(Outcome.SKIPPED.mark)
     return [(mark, meaning) for mark, meaning in LEGEND.items() if mark in shown]
 
 

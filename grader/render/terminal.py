@@ -39,11 +39,8 @@ from grader.render.editors import cause
 from grader.render.figures import figure_lines
 from grader.render.page import (
     HELD_BACK,
-    MARKS,
     OWN_FAULT,
-    QUIET,
-    STATUS_WORDS,
-    WORDS,
+    counted_outcomes,
     host_limitations,
     place,
     place_of,
@@ -52,16 +49,6 @@ from grader.render.page import (
     repaired_line,
 )
 
-COLOURS = {
-    Outcome.PASSED: "green",
-    Outcome.FAILED: "red",
-    Outcome.ERROR: "red",
-    Outcome.TIMEOUT: "red",
-    Outcome.CRASHED: "red",
-    Outcome.SKIPPED: "yellow",
-    Outcome.NOT_STARTED: "dim",
-    Outcome.GRADER_ERROR: "magenta",
-}
 INDENT = 4
 GAP = " " * 4
 """Between a place and its line of code."""
@@ -160,7 +147,7 @@ class Lines:
         line.add_column(width=3, justify="right")
         line.add_column(ratio=1)
         line.add_column(justify="right")
-        line.add_row(Text(MARKS[outcome], COLOURS[outcome]), Text(title), Text(scored, style="dim"))
+        line.add_row(Text(outcome.mark, outcome.color), Text(title), Text(scored, style="dim"))
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
@@ -351,7 +338,7 @@ class Page(Lines):
         )
         self.console.print(total)
         others = sum(
-            max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1)
+            max(0, sum(not check.outcome.quiet for check in lesson.checks) - 1)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
@@ -391,7 +378,7 @@ class Page(Lines):
             self.console.print()
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
-        first = next((check for check in wrong if check.outcome not in QUIET), None)
+        first = next((check for check in wrong if not check.outcome.quiet), None)
         shown = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:
@@ -403,7 +390,7 @@ class Page(Lines):
                 self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
-            elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in shown:
+            elif not check.outcome.quiet and (brief := self.brief(check, lesson)) not in shown:
                 shown.add(brief)
                 parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
                 text = Text("\n").join(parts)
@@ -463,16 +450,8 @@ class Page(Lines):
     def summary(self, lesson: LessonResult) -> str:
         """Return ``6 right · 1 wrong``; for a lesson that was not judged, its status."""
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            return self.tr(STATUS_WORDS[lesson.status])
-        counts = [
-            (self.tr(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks))
-            for outcome in Outcome
-        ]
-        if lesson.held_checks:
-            counts.append((self.tr("held back"), lesson.held_checks))
-        return " · ".join(
-            self.tr("{count} {word}", count=count, word=word) for word, count in counts if count
-        )
+            return self.tr(lesson.status.word)
+        return counted_outcomes(lesson, self.tr)
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []

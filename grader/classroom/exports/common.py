@@ -26,7 +26,7 @@ from grader.classroom.imports.entries import StudentIdentity
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import clean, text, values_text
-from grader.render.page import WORDS, place, points_waiting
+from grader.render.page import place, points_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ def explanation(check: CheckResult, lesson: LessonResult) -> str:
     """Return why a check did not pass, with numbers; empty if it passed."""
     if check.outcome is Outcome.PASSED:
         return ""
-    return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]
+    return "\n".join(clean(line) for line in lines_of(check, lesson)) or check.outcome.word
 
 
 def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:

@@ -27,6 +27,17 @@ from grader.core.i18n import Catalogue
 from grader.core.pictures import GraphEdge, GraphNode, GraphPicture, Saved
 from grader.core.text import clean
 from grader.render.graph.layout import Box, Point, Route, lay_out
+from grader.render.graph.svg import (
+    CELL,
+    LINE,
+    SMALL_CELL,
+    SMALL_LINE,
+    drawing,
+    element,
+    short,
+    text_at,
+    titled,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -124,43 +135,9 @@ def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
     return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
 
 
-CELL = 7.9
-"""The width of a character in pixels, for any monospaced font of 13 px; small text has
-``SMALL_CELL``.
-"""
-SMALL_CELL = 6.8
-LINE, SMALL_LINE = 18.0, 15.0
 PAD_X, PAD_Y = 12.0, 8.0
-MAX_CELLS = 44
 MAX_TITLE = 200
 CURVE = 0.5
-STYLE = """svg.graph{color-scheme:light dark;--ink:#1d2228;--soft:#5b6470;--line:#9aa3ad;\
---card:#fff;--sunk:#f3f4f1;--right-bg:#e7f5ec;
---wrong:#c2311f;--right:#1a7f4b;--accent:#2f5fd0;--note-bg:#eef3fe;background:#fcfcfa;\
-font-family:ui-monospace,Menlo,Consolas,monospace}
-@media (prefers-color-scheme:dark){svg.graph{--ink:#e8eaed;--soft:#a2abb6;--line:#5d6670;\
---card:#1b1f24;--sunk:#23282e;--right-bg:#15301f;
---wrong:#ff8f7f;--right:#58c98b;--accent:#8ab0ff;--note-bg:#1b2742;background:#14171b}}
-@media print{svg.graph{--ink:#000;--soft:#444;--line:#777;--card:#fff;--sunk:#f2f2f2;\
---right-bg:#f0f8f2;--wrong:#a3281a;--accent:#234;
---note-bg:#f1f4fb;background:#fff}}
-"""
-SHAPES = """.graph text{fill:var(--ink,currentColor);\
-font:13px var(--mono,ui-monospace,Menlo,Consolas,monospace);text-anchor:middle}
-.graph .small,.graph .number{font-size:11px;fill:var(--soft,currentColor)}
-.graph .freed{text-decoration:line-through;opacity:.75}
-.graph .badge{fill:var(--accent,currentColor)}
-.graph .note{fill:var(--accent,currentColor);font-weight:700}
-.graph rect{fill:var(--card,none);stroke:var(--edge,var(--line,currentColor));stroke-width:1.3}
-.graph .leaf rect{fill:var(--right-bg,none);stroke:var(--right,currentColor)}
-.graph .intermediate rect{fill:var(--note-bg,none);stroke:var(--accent,currentColor)}
-.graph .constant rect,.graph .ghost rect{fill:none;stroke-dasharray:4 3}
-.graph .constant text,.graph .ghost text{fill:var(--soft,currentColor)}
-.graph .marked rect{stroke:var(--wrong,currentColor);stroke-width:3.5}
-.graph .marked .title{font-weight:700}
-.graph path{fill:none;stroke:var(--soft,currentColor);stroke-width:1.3}
-.graph path.head{fill:var(--soft,currentColor);stroke:none}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +172,6 @@ def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
     return [*found, TextLine(short(node.note), "small note")] if node.note else found
 
 
-def short(text: str, cells: int = MAX_CELLS) -> str:
-    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
-
-
 def size_of(lines: list[TextLine]) -> tuple[float, float]:
     return (
         max(line.width for line in lines) + 2 * PAD_X,
@@ -227,24 +200,18 @@ def draw_svg(
     title = clean(title, MAX_TITLE) or tr(
         "The graph behind {name}", name=node_label(picture.nodes[0], tr)
     )
+    head = f"{titled(title)}\n{element('desc', escape(described(picture, tr)))}"
     parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
-            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
-        ),
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(described(picture, tr))}</desc>",
-        f"<style>{STYLE}{SHAPES}</style>" if own_style else "",
-        *(_edge(route, picture, tr) for route in layout.routes),
+        *(_edge(route, nodes[route.edge.target], tr) for route in layout.routes),
         *(
             _node(nodes[id], texts[id], box, marked=id in marked)
             for id, box in layout.boxes.items()
         ),
         *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
-        _text(footer, width / 2, height - PAD_Y, "small") if footer else "",
-        "</svg>",
+        text_at(width / 2, height - PAD_Y, footer, "small") if footer else "",
     ]
-    return "\n".join(part for part in parts if part)
+    sheets = ("drawing.css", "graph.css") if own_style else ()
+    return drawing("graph", width, height, head, parts, sheets=sheets)
 
 
 def described(picture: GraphPicture, tr: Catalogue) -> str:
@@ -259,45 +226,34 @@ def described(picture: GraphPicture, tr: Catalogue) -> str:
 
 
 def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> str:
-    parts = [
-        f'<g class="{node.kind}{" marked" if marked else ""}">',
-        f"<title>{escape(node.label or node.kind)}</title>",
-        _rect(box),
-    ]
     y = box.y - sum(line.height for line in lines) / 2
+    texts = []
     for line in lines:
         y += line.height
-        parts.append(_text(line.text, box.x, y - 4, line.style))
-    return "".join([*parts, "</g>"])
+        texts.append(text_at(box.x, y - 4, line.text, line.style))
+    return _box(f"{node.kind}{' marked' if marked else ''}", node, box, *texts)
 
 
 def _ghost(node: GraphNode, box: Box, tr: Catalogue) -> str:
     label = short("↗ " + node_label(node, tr), int((box.width - 8) / SMALL_CELL))
-    title = f"<title>{escape(node.label or node.kind)}</title>"
-    text = _text(label, box.x, box.y + 4, "small")
-    return f'<g class="ghost">{title}{_rect(box)}{text}</g>'
+    return _box("ghost", node, box, text_at(box.x, box.y + 4, label, "small"))
 
 
-def _rect(box: Box) -> str:
-    return (
-        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}"'
-        f' height="{box.height:.1f}" rx="7"/>'
-    )
+def _box(style: str, node: GraphNode, box: Box, *texts: str) -> str:
+    place = {"x": box.left, "y": box.top, "width": box.width, "height": box.height}
+    shape = element("rect", **place, rx=7)
+    return element("g", titled(node.label or node.kind), shape, *texts, class_=style)
 
 
-def _text(text: str, x: float, y: float, style: str) -> str:
-    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
-
-
-def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
-    target = picture.by_id()[route.edge.target]
+def _edge(route: Route, target: GraphNode, tr: Catalogue) -> str:
     x, y = route.points[-1]
-    head = f'<path class="head" d="M{x:.1f} {y:.1f}l-4 -8h8z"/>'
-    number = ""
-    if words := output_of(route.edge, target, tr):
-        output = _text(str(route.edge.output), x + 8, y - 9, "number")
-        number = f"<g><title>{escape(words)}</title>{output}</g>"
-    return f'<path d="{_curve(route.points)}"/>{head}{number}'
+    line = element("path", d=_curve(route.points))
+    head = element("path", class_="head", d=f"M{x:.1f} {y:.1f}l-4 -8h8z")
+    words = output_of(route.edge, target, tr)
+    if not words:
+        return line + head
+    number = text_at(x + 8, y - 9, str(route.edge.output), "number")
+    return line + head + element("g", titled(words), number)
 
 
 def _curve(points: tuple[Point, ...]) -> str:
