@@ -1,13 +1,12 @@
-"""Print a report for GitHub Actions: annotations of lines, a summary of the run, and output in
-which a student's code can't give workflow commands.
+"""Print a report for programs that show it beside the code: GitHub Actions, and editors.
 
-The runner treats a printed line that begins with ``::`` (after optional blanks) as a command. So
-text of a student's code must never be printed while commands are on; ``silenced`` turns them off
-around it. Format: GitHub's "Workflow commands for GitHub Actions".
+For GitHub: annotations of lines, a summary of the run, and output in which a student's code can't
+give workflow commands. The runner treats a printed line that begins with ``::`` (after optional
+blanks) as a command. So text of a student's code must never be printed while commands are on;
+``silenced`` turns them off around it. Format: GitHub's "Workflow commands for GitHub Actions".
 
-Print a report as lines that editors understand: ``path:line:column: error: title: cause``.
-
-Vim's quickfix, Emacs' compilation mode and VS Code's problem matchers know this form.
+For editors: lines such as ``path:line:column: error: title: cause``. Vim's quickfix, Emacs'
+compilation mode and VS Code's problem matchers know this form.
 """
 
 from __future__ import annotations
@@ -20,7 +19,15 @@ from pathlib import Path, PurePosixPath
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.core.text import clean, values_text
-from grader.render.page import HELD_BACK, OWN_FAULT, counted_outcomes, place, points_waiting
+from grader.render.page import (
+    HELD_BACK,
+    OWN_FAULT,
+    counted_outcomes,
+    looks_like,
+    place,
+    points_waiting,
+    reason,
+)
 
 MAX_ANNOTATIONS = 10
 """GitHub shows ten errors of a step."""
@@ -108,11 +115,7 @@ def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     if check.expected is not None:
         expected, actual = values_text(check.expected, check.actual)
         lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
-    if check.evidence:
-        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
-    elif check.diagnosis_title and check.hidden:  # its evidence may be withheld, its name is not
-        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}")
-    lines += filter(None, [points_waiting(check, lesson, tr)])
+    lines += filter(None, [looks_like(check, tr), points_waiting(check, lesson, tr)])
     return "\n".join(clean(line) for line in lines)
 
 
@@ -189,14 +192,7 @@ def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
             yield _line(lesson, first, folder, lesson.message or lesson.id, tr)
         else:
             for check in wrong:
-                yield _line(lesson, check, folder, f"{check.title}: {cause(check, tr)}", tr)
-
-
-def cause(check: CheckResult, tr: Catalogue) -> str:
-    """Return the name of the mistake if there is one, else the message."""
-    if check.outcome is Outcome.GRADER_ERROR:
-        return tr(OWN_FAULT)
-    return check.diagnosis_title or check.message or tr(check.outcome.word)
+                yield _line(lesson, check, folder, f"{check.title}: {reason(check, tr)}", tr)
 
 
 def _line(

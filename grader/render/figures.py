@@ -84,21 +84,6 @@ def graph_panels(figure: GraphFigure, tr: Catalogue) -> list[Panel]:
     return [*found[:-1], replace(found[-1], marks=marks)]
 
 
-def _graphs(
-    figure: GraphFigure, tr: Catalogue
-) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
-    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
-    alone = figure.actual is None
-    expected = tr("The graph of the question") if alone else tr("The graph, expected")
-    for caption, picture, mark in (
-        (tr("The graph, yours"), figure.actual, figure.actual_difference),
-        (expected, figure.expected, figure.first_difference),
-    ):
-        if picture is not None:
-            marked = (mark,) if mark else ()
-            yield caption, picture, marked, tree_lines(picture, tr, marked=marked)
-
-
 def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
     caption = tr(
         "Jacobian of {output} with respect to {input}", output=figure.output, input=figure.input
@@ -151,6 +136,21 @@ def whole_trees(figure: GraphFigure, tr: Catalogue, width: int) -> list[Text]:
         found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
         pictures.append(picture)
     return [*found, Text(), *(Text.assemble("  ", line) for line in legend_lines(pictures, tr))]
+
+
+def _graphs(
+    figure: GraphFigure, tr: Catalogue
+) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
+    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
+    alone = figure.actual is None
+    expected = tr("The graph of the question") if alone else tr("The graph, expected")
+    for caption, picture, mark in (
+        (tr("The graph, yours"), figure.actual, figure.actual_difference),
+        (expected, figure.expected, figure.first_difference),
+    ):
+        if picture is not None:
+            marked = (mark,) if mark else ()
+            yield caption, picture, marked, tree_lines(picture, tr, marked=marked)
 
 
 def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:

@@ -1,14 +1,6 @@
-"""Draw a graph as SVG, for a page or for a separate file.
+"""Draw a graph, as SVG and as a tree of text; ``grader.draw`` draws the one behind a tensor.
 
-Colors are CSS custom properties with a fallback, so they follow the page's theme. A page gets only
-classes, because its policy refuses styles; a file contains ``STYLE``. All text is escaped.
-
-Texts of a picture, shared by tree and SVG.
-
-Draw a graph as a tree of text, beginning with the root. A node that is reached again is only
-named.
-
-Draw the graph behind a tensor, in a notebook, in a terminal or in a file (``grader.draw``).
+A tree begins with the root. A node that is reached again is only named. All text is escaped.
 """
 
 from __future__ import annotations
@@ -24,7 +16,7 @@ from rich.cells import cell_len, set_cell_size
 
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.pictures import GraphEdge, GraphNode, GraphPicture, Saved
+from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
 from grader.core.text import clean
 from grader.render.graph.layout import Box, Point, Route, lay_out
 from grader.render.graph.svg import (
@@ -42,141 +34,61 @@ from grader.render.graph.svg import (
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def node_label(node: GraphNode, tr: Catalogue) -> str:
-    if node.label:
-        return node.label
-    return tr("leaf") if node.kind == "leaf" else tr("constant")
-
-
-def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """Return what a node saves for backward, in words, and whether it is freed; two entries at
-    most.
-    """
-    return [(tr(word, names=names), freed) for word, names, freed in _saved(node.saved)]
-
-
-def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
-    kept = ", ".join(one.name for one in saved if not one.freed)
-    freed = ", ".join(one.name for one in saved if one.freed)
-    found = [("keeps {names}", kept, False)] if kept else []
-    return [*found, ("freed: {names}", freed, True)] if freed else found
-
-
-def named_constant(node: GraphNode) -> bool:
-    return node.kind == "constant" and bool(node.name)
-
-
-def badges(node: GraphNode, tr: Catalogue) -> list[str]:
-    """Return remarks on a node, such as ``2 hooks``, ``retains grad`` or ``+ 3 not drawn``."""
-    found = [tr("constant: no grad_fn, no requires_grad")] if named_constant(node) else []
-    if node.hooks:
-        found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
-    if node.retains_grad:
-        found.append(tr("retains grad"))
-    if node.cut:
-        found.append(tr("+ {count} not drawn", count=node.cut))
-    return found
-
-
-def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
-    """Return the meaning of each mark in these graphs: the mark and a sentence."""
-    nodes = [node for picture in pictures for node in picture.nodes]
-    saved = [one for node in nodes for one in node.saved]
-    known = [
-        (
-            any(node.kind in ("op", "intermediate") for node in nodes),
-            "…Backward",
-            tr("the grad_fn of an operation; what it used is below"),
-        ),
-        (
-            any(node.kind == "leaf" for node in nodes),
-            tr("leaf"),
-            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
-        ),
-        (
-            any(node.kind == "constant" for node in nodes),
-            tr("constant"),
-            tr("no requires_grad, no grad_fn: no gradient goes there"),
-        ),
-        (
-            any(not one.freed for one in saved),
-            tr("keeps {names}", names="…"),
-            tr("tensors that are saved for backward"),
-        ),
-        (
-            any(one.freed for one in saved),
-            tr("freed: {names}", names="…"),
-            tr("saved tensors that a backward pass has freed"),
-        ),
-        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
-        (
-            any(node.retains_grad for node in nodes),
-            tr("retains grad"),
-            tr(".grad is kept here, though this is not a leaf"),
-        ),
-        (
-            any(_has_repeats(picture) for picture in pictures),
-            tr("as above"),
-            tr("a node that several operations use is drawn once"),
-        ),
-    ]
-    return [(mark, meaning) for there, mark, meaning in known if there]
-
-
-def _has_repeats(picture: GraphPicture) -> bool:
-    """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
-    reached = [edge.target for edge in picture.edges]
-    return any(picture.following()[id] for id in reached if reached.count(id) > 1)
-
-
-def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
-    """Return which output of its target an edge belongs to, if there are several."""
-    return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
-
-
 PAD_X, PAD_Y = 12.0, 8.0
 MAX_TITLE = 200
 CURVE = 0.5
+WIDTH = 80
+DEEPEST = 12
+"""From this depth on, branches are not drawn, and a number shows a line's depth."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextLine:
-    """A line of text in a box."""
+def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
+    """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
 
-    text: str
-    style: str
+    ``names`` names tensors (default: the caller's variables). Raise TypeError for anything
+    but a tensor.
+    """
+    import torch
 
-    @property
-    def width(self) -> float:
-        """An upper bound of its width."""
-        return cell_len(self.text) * (CELL if self.style == "title" else SMALL_CELL)
+    from grader.worker.wire.trace import trace
 
-    @property
-    def height(self) -> float:
-        return LINE if self.style == "title" else SMALL_LINE
-
-
-def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
-    """Return a box's lines: label, shape, saved tensors, hooks, a check's note."""
-    found = [TextLine(short(node_label(node, tr)), "title")]
-    if node.kind == "leaf" and node.name:
-        found.append(TextLine(short(node.type or tr("leaf")), "small"))
-    if node.shape:
-        found.append(TextLine(short(node.shape), "small"))
-    found += [
-        TextLine(short(text), "small freed" if freed else "small")
-        for text, freed in saved_words(node, tr)
-    ]
-    found += [TextLine(short(text), "small badge") for text in badges(node, tr)]
-    return [*found, TextLine(short(node.note), "small note")] if node.note else found
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
+    if names is None:
+        names = {
+            name: value
+            for name, value in sys._getframe(1).f_locals.items()
+            if not name.startswith("_")
+        }
+    return Drawing(GraphPicture.from_json(trace(tensor, names)))
 
 
-def size_of(lines: list[TextLine]) -> tuple[float, float]:
-    return (
-        max(line.width for line in lines) + 2 * PAD_X,
-        sum(line.height for line in lines) + 2 * PAD_Y,
-    )
+@dataclass(frozen=True, slots=True, repr=False)
+class Drawing:
+    """A graph at the time when it was drawn: a picture in a notebook, a tree when printed."""
+
+    picture: GraphPicture
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self.picture, own_style=True)
+
+    def __str__(self) -> str:
+        return tree_text(self.picture)
+
+    __repr__ = __str__  # the text that a prompt shows
+
+    def save(self, path: str | Path) -> Path:
+        """Write an SVG, or a tree for ``.txt``; return the path.
+
+        Raise UsageError for another suffix.
+        """
+        place = Path(path)
+        if place.suffix not in (".svg", ".txt"):
+            raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
+        place.write_text(
+            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
+        )
+        return place
 
 
 def draw_svg(
@@ -225,6 +137,45 @@ def described(picture: GraphPicture, tr: Catalogue) -> str:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of text in a box."""
+
+    text: str
+    style: str
+
+    @property
+    def width(self) -> float:
+        """An upper bound of its width."""
+        return cell_len(self.text) * (CELL if self.style == "title" else SMALL_CELL)
+
+    @property
+    def height(self) -> float:
+        return LINE if self.style == "title" else SMALL_LINE
+
+
+def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
+    """Return a box's lines: label, shape, saved tensors, hooks, a check's note."""
+    found = [TextLine(short(node_label(node, tr)), "title")]
+    if node.kind == "leaf" and node.name:
+        found.append(TextLine(short(node.type or tr("leaf")), "small"))
+    if node.shape:
+        found.append(TextLine(short(node.shape), "small"))
+    found += [
+        TextLine(short(text), "small freed" if freed else "small")
+        for text, freed in saved_words(node, tr)
+    ]
+    found += [TextLine(short(text), "small badge") for text in badges(node, tr)]
+    return [*found, TextLine(short(node.note), "small note")] if node.note else found
+
+
+def size_of(lines: list[TextLine]) -> tuple[float, float]:
+    return (
+        max(line.width for line in lines) + 2 * PAD_X,
+        sum(line.height for line in lines) + 2 * PAD_Y,
+    )
+
+
 def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> str:
     y = box.y - sum(line.height for line in lines) / 2
     texts = []
@@ -270,11 +221,6 @@ def _curve(points: tuple[Point, ...]) -> str:
     return "".join(parts)
 
 
-WIDTH = 80
-DEEPEST = 12
-"""From this depth on, branches are not drawn, and a number shows a line's depth."""
-
-
 @dataclass(frozen=True, slots=True)
 class TreeLine:
     """A line: branch, label, details; ``marked`` if a check points at it."""
@@ -288,6 +234,16 @@ class TreeLine:
     def __str__(self) -> str:
         mark = "  ◀" if self.marked else ""
         return f"{self.branch}{self.label}{'  ' if self.details else ''}{self.details}{mark}"
+
+
+def tree_text(
+    picture: GraphPicture,
+    tr: Catalogue | None = None,
+    *,
+    width: int = WIDTH,
+    marked: Collection[str] = (),
+) -> str:
+    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
 
 
 def tree_lines(
@@ -376,60 +332,86 @@ def _line(
     return TreeLine(branch, label, details, marked, node.kind == "constant")
 
 
-def tree_text(
-    picture: GraphPicture,
-    tr: Catalogue | None = None,
-    *,
-    width: int = WIDTH,
-    marked: Collection[str] = (),
-) -> str:
-    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
+def node_label(node: GraphNode, tr: Catalogue) -> str:
+    if node.label:
+        return node.label
+    return tr("leaf") if node.kind == "leaf" else tr("constant")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Drawing:
-    """A graph at the time when it was drawn: a picture in a notebook, a tree when printed."""
-
-    picture: GraphPicture
-
-    def _repr_svg_(self) -> str:
-        return draw_svg(self.picture, own_style=True)
-
-    def __str__(self) -> str:
-        return tree_text(self.picture)
-
-    __repr__ = __str__  # the text that a prompt shows
-
-    def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path.
-
-        Raise UsageError for another suffix.
-        """
-        place = Path(path)
-        if place.suffix not in (".svg", ".txt"):
-            raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(
-            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
-        )
-        return place
+def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
+    """Return which output of its target an edge belongs to, if there are several."""
+    return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
 
 
-def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
-    """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
-
-    ``names`` names tensors (default: the caller's variables). Raise TypeError for anything
-    but a tensor.
+def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
+    """Return what a node saves for backward, in words, and whether it is freed; two entries at
+    most.
     """
-    import torch
+    kept = ", ".join(one.name for one in node.saved if not one.freed)
+    freed = ", ".join(one.name for one in node.saved if one.freed)
+    found = [(tr("keeps {names}", names=kept), False)] if kept else []
+    return [*found, (tr("freed: {names}", names=freed), True)] if freed else found
 
-    from grader.worker.wire.trace import trace
 
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
-    if names is None:
-        names = {
-            name: value
-            for name, value in sys._getframe(1).f_locals.items()
-            if not name.startswith("_")
-        }
-    return Drawing(GraphPicture.from_json(trace(tensor, names)))
+def badges(node: GraphNode, tr: Catalogue) -> list[str]:
+    """Return remarks on a node, such as ``2 hooks``, ``retains grad`` or ``+ 3 not drawn``."""
+    named_constant = node.kind == "constant" and node.name
+    found = [tr("constant: no grad_fn, no requires_grad")] if named_constant else []
+    if node.hooks:
+        found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
+    if node.retains_grad:
+        found.append(tr("retains grad"))
+    if node.cut:
+        found.append(tr("+ {count} not drawn", count=node.cut))
+    return found
+
+
+def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
+    """Return the meaning of each mark in these graphs: the mark and a sentence."""
+    nodes = [node for picture in pictures for node in picture.nodes]
+    saved = [one for node in nodes for one in node.saved]
+    known = [
+        (
+            any(node.kind in ("op", "intermediate") for node in nodes),
+            "…Backward",
+            tr("the grad_fn of an operation; what it used is below"),
+        ),
+        (
+            any(node.kind == "leaf" for node in nodes),
+            tr("leaf"),
+            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
+        ),
+        (
+            any(node.kind == "constant" for node in nodes),
+            tr("constant"),
+            tr("no requires_grad, no grad_fn: no gradient goes there"),
+        ),
+        (
+            any(not one.freed for one in saved),
+            tr("keeps {names}", names="…"),
+            tr("tensors that are saved for backward"),
+        ),
+        (
+            any(one.freed for one in saved),
+            tr("freed: {names}", names="…"),
+            tr("saved tensors that a backward pass has freed"),
+        ),
+        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
+        (
+            any(node.retains_grad for node in nodes),
+            tr("retains grad"),
+            tr(".grad is kept here, though this is not a leaf"),
+        ),
+        (
+            any(_has_repeats(picture) for picture in pictures),
+            tr("as above"),
+            tr("a node that several operations use is drawn once"),
+        ),
+    ]
+    return [(mark, meaning) for there, mark, meaning in known if there]
+
+
+def _has_repeats(picture: GraphPicture) -> bool:
+    """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
+    reached = [edge.target for edge in picture.edges]
+    return any(picture.following()[id] for id in reached if reached.count(id) > 1)

@@ -1,15 +1,7 @@
-"""Compute the scales of a plot: the range shown, the
-position of a value in it, the tick numbers.
+"""Draw a plot: curves, points and bars between axes, with the failing point marked.
 
-Texts of a plot, shared by page and terminal.
-
-Draw a plot as SVG: curves, points and bars between axes, with the failing point marked.
-
-Colors are the page's, with a fallback. The student's and the true values also differ in form: dots
-and patterned bars beside a solid line.
-
-Draw a plot in a terminal: the true curve in braille dots, the student's as crosses, bars of
-blocks.
+The student's and the true values differ in form, too. In an SVG the student's are dots, or bars
+with another fill, beside a solid line; in a terminal, crosses beside a curve of braille dots.
 """
 
 from __future__ import annotations
@@ -31,162 +23,45 @@ BEYOND = 1.2
 """How far other values may stretch a scale beyond the true ones, in true ranges, to either side."""
 MARGIN = 0.06
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Scale:
-    """A range of values, linear or logarithmic."""
-
-    low: float
-    high: float
-    log: bool = False
-
-    def place(self, value: float) -> float:
-        """Return where a value lies: 0 at the low end, 1 at the high one."""
-        low, high = self._of(self.low), self._of(self.high)
-        return (self._of(value) - low) / (high - low)
-
-    def holds(self, value: float) -> bool:
-        return -1e-9 <= self.place(value) <= 1 + 1e-9
-
-    def _of(self, value: float) -> float:
-        return math.log10(value) if self.log else value
-
-    def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers within the range; for a logarithmic scale, powers of ten."""
-        if self.log:
-            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
-            every = max(1, -(-(last - first + 1) // most))
-            return [10.0**power for power in range(first, last + 1, every)]
-        rough = (self.high - self.low) / most
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(factor * power for factor in STEPS if factor * power >= rough * (1 - 1e-9))
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        return [round(k * step, 12) for k in range(first, last + 1)]
-
-
-def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
-    """Return the scales of a panel, so that extreme values of a student do not flatten the true
-    ones.
-    """
-    xs = [x for one in panel.series for x in one.x] + [mark.x for mark in panel.marks]
-    true: list[float] = []
-    others: list[float] = []
-    for one in panel.series:
-        (others if one.role == "yours" else true).extend(y for y in one.y if y is not None)
-    others += [mark.y for mark in panel.marks if mark.y is not None]
-    if panel.bars:
-        last = max(x for one in panel.series if one.form == "bars" for x in (*one.x, 0.0))
-        return Scale(-0.5, last + 0.5), stretched([*true, *others, 0.0], margin=0.1)
-    return (
-        stretched(xs, margin=0.0, log=panel.x.log),
-        stretched(within(true, others, log=panel.y.log), log=panel.y.log),
-    )
-
-
-def within(true: Sequence[float], others: Sequence[float], *, log: bool) -> list[float]:
-    """Return the true values and the others near them; values further away are replaced by the
-    limits.
-    """
-    if not true or log:
-        return [*true, *others]
-    low, high = min(true), max(true)
-    room = BEYOND * max(high - low, abs(high), abs(low), 1e-12)
-    return [*true, *(min(max(y, low - room), high + room) for y in others)]
-
-
-def stretched(values: Sequence[float], *, margin: float = MARGIN, log: bool = False) -> Scale:
-    """Return a scale that holds all values, with a margin, and is never empty."""
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    if log:
-        if not values:
-            low, high = 0.1, 1.0
-        return Scale(low / 1.5, high * 1.5, log=True)
-    room = (high - low) * margin
-    if high - low <= 1e-9 * max(abs(high), abs(low), 1e-3):
-        room = max(abs(high) / 2, 0.5) if margin else 0.5
-    return Scale(low - room, high + room)
-
-
-def tick_text(value: float, *, log: bool = False) -> str:
-    """Return a number beside an axis: ``0.5``, ``-2``, ``1e-5``."""
-    if value == 0:
-        return "0"
-    if log and not 1e-3 <= abs(value) < 1e4:
-        return f"1e{round(math.log10(abs(value)))}"
-    text = f"{value:.4g}"
-    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
-
-
 MOST_ROWS = 14
-
-
-def series_label(series: Series, tr: Catalogue) -> str:
-    """Return the name of a series in a legend."""
-    if series.label:
-        return series.label
-    return {"yours": tr("yours"), "truth": tr("expected")}.get(series.role, "")
-
-
-def described(panel: PlotPanel, tr: Catalogue) -> str:
-    """Return a sentence for people who can't see the drawing."""
-    names = ", ".join(dict.fromkeys(series_label(one, tr) for one in panel.series))
-    sentence = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
-    for mark in panel.marks:
-        at = number_text(mark.x, 4)
-        if mark.y is None:
-            sentence += " " + tr("The failing point is at {x}.", x=at)
-        else:
-            sentence += " " + tr(
-                "The failing point is at {x}, {y}.", x=at, y=number_text(mark.y, 4)
-            )
-    return sentence
-
-
-def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
-    """Return a sentence about points above or below the drawing; empty if all are in it."""
-    count = sum(
-        y is not None and not scale.holds(y)
-        for one in panel.series
-        if one.form == "dots"
-        for y in one.y
-    )
-    return tr("{count} points lie above or below the drawing", count=count) if count else ""
-
-
-def table(panel: PlotPanel, tr: Catalogue) -> str:
-    """Return the values as columns of text: x, and each series' value there."""
-    heads = [panel.x.label or "x", *(series_label(one, tr) for one in panel.series)]
-    rows = [heads, *_rows(panel)]
-    widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]
-    return "\n".join(
-        "  ".join(
-            set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    )
-
-
-def _rows(panel: PlotPanel) -> Iterator[list[str]]:
-    known = [dict(zip(one.x, one.y, strict=True)) for one in panel.series]
-    base = next((one for one in panel.series if one.role == "yours"), panel.series[0])
-    places = list(base.x)
-    every = max(1, -(-len(places) // MOST_ROWS))
-    kept = set(places[::every]) | {mark.x for mark in panel.marks}
-    for x in sorted(kept):
-        name = number_text(x, 4)
-        if panel.names and x == int(x) and 0 <= x < len(panel.names):
-            name = panel.names[int(x)]
-        yield [name, *("" if (y := one.get(x)) is None else number_text(y, 6) for one in known)]
-
-
 WIDTH, HEIGHT = 360.0, 190.0
 """The size of the rectangle between the axes with its margins, without legend and note."""
 LEFT, RIGHT, TOP, BOTTOM = 52.0, 12.0, 8.0, 34.0
 ROW = 17.0
 SAMPLE = 22.0
 RADIUS = 2.6
+ROWS, WIDEST = 6, 64
+"""Two drawings fit on a screen of 24 lines, with their heads and the lines of ``grade watch``."""
+BRAILLE = 0x2800
+DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
+"""The bits of a braille character, by column and row."""
+SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
+RANKS = ("given", "other", "truth", "yours")
+"""The order in which series are drawn; a later sign covers an earlier one."""
+MARK = "◉"
+STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
+FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
+
+
+def draw_plot(panel: PlotPanel, tr: Catalogue, *, notes: Sequence[str] = ()) -> str:
+    """Return a panel as an ``svg`` element, with the notes below it."""
+    legend, rows = _legend(panel, tr)
+    frame = Axes(panel, TOP + rows * ROW)
+    below = [line for note in [outside(panel, frame.y, tr), *notes] for line in wrapped(note)]
+    height = frame.bottom + BOTTOM + len(below) * SMALL_LINE
+    head = titled(panel.caption or tr("Plot")) + element("desc", escape(described(panel, tr)))
+    parts = [
+        *legend,
+        *_axes(panel, frame),
+        *_bars(panel, frame, tr),
+        *(part for one in panel.series for part in _series(one, frame)),
+        *_marks(panel, frame),
+        *(
+            text_at(8.0, frame.bottom + BOTTOM + k * SMALL_LINE + 9, line, "small left")
+            for k, line in enumerate(below)
+        ),
+    ]
+    return drawing("graph plot", WIDTH, height, head, parts)
 
 
 class Axes:
@@ -210,27 +85,6 @@ class Axes:
 
     def upright(self, style: str, x: float) -> str:
         return _path(style, f"M{x:.1f} {self.top:.1f}V{self.bottom:.1f}")
-
-
-def draw_plot(panel: PlotPanel, tr: Catalogue, *, notes: Sequence[str] = ()) -> str:
-    """Return a panel as an ``svg`` element, with the notes below it."""
-    legend, rows = _legend(panel, tr)
-    frame = Axes(panel, TOP + rows * ROW)
-    below = [line for note in [outside(panel, frame.y, tr), *notes] for line in wrapped(note)]
-    height = frame.bottom + BOTTOM + len(below) * SMALL_LINE
-    head = titled(panel.caption or tr("Plot")) + element("desc", escape(described(panel, tr)))
-    parts = [
-        *legend,
-        *_axes(panel, frame),
-        *_bars(panel, frame, tr),
-        *(part for one in panel.series for part in _series(one, frame)),
-        *_marks(panel, frame),
-        *(
-            text_at(8.0, frame.bottom + BOTTOM + k * SMALL_LINE + 9, line, "small left")
-            for k, line in enumerate(below)
-        ),
-    ]
-    return drawing("graph plot", WIDTH, height, head, parts)
 
 
 def wrapped(text: str) -> list[str]:
@@ -346,27 +200,6 @@ def _path(style: str, d: str) -> str:
     return element("path", class_=style, d=d)
 
 
-ROWS, WIDEST = 6, 64
-"""Two drawings fit on a screen of 24 lines, with their heads and the lines of ``grade watch``."""
-BRAILLE = 0x2800
-DOTS = ((0x01, 0x02, 0x04, 0x40), (0x08, 0x10, 0x20, 0x80))
-"""The bits of a braille character, by column and row."""
-SIGNS = {"yours": "×", "other": "+", "truth": "•", "given": "·"}
-RANKS = ("given", "other", "truth", "yours")
-"""The order in which series are drawn; a later sign covers an earlier one."""
-MARK = "◉"
-STYLES = {"yours": "red", "truth": "green", "other": "blue", "given": ""}
-FULL, EIGHTHS = "█", " ▏▎▍▌▋▊▉"
-
-
-@dataclass(frozen=True, slots=True)
-class Glyph:
-    """A character of the drawing, and the role of its series."""
-
-    sign: str
-    role: str
-
-
 def plot_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     """Return a panel as lines of at most ``width`` cells."""
     lines = _bar_lines(panel, tr, width) if panel.bars else _curve_lines(panel, tr, width)
@@ -414,6 +247,14 @@ def _legend_lines(panel: PlotPanel, tr: Catalogue) -> Text:
     if any(mark.y is not None for mark in panel.marks):
         parts.append(Text.assemble((MARK, "bold red"), (" " + tr("the failing point"), "dim")))
     return Text("   ").join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A character of the drawing, and the role of its series."""
+
+    sign: str
+    role: str
 
 
 def _drawn(
@@ -496,3 +337,148 @@ def _bar_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
 def _bar(cells: float) -> str:
     whole, part = divmod(round(cells * 8), 8)
     return FULL * whole + (EIGHTHS[part] if part else "") or EIGHTHS[1]
+
+
+def table(panel: PlotPanel, tr: Catalogue) -> str:
+    """Return the values as columns of text: x, and each series' value there."""
+    heads = [panel.x.label or "x", *(series_label(one, tr) for one in panel.series)]
+    rows = [heads, *_rows(panel)]
+    widths = [max(cell_len(row[k]) for row in rows) for k in range(len(heads))]
+    return "\n".join(
+        "  ".join(
+            set_cell_size(cell, width) for cell, width in zip(row, widths, strict=True)
+        ).rstrip()
+        for row in rows
+    )
+
+
+def _rows(panel: PlotPanel) -> Iterator[list[str]]:
+    known = [dict(zip(one.x, one.y, strict=True)) for one in panel.series]
+    base = next((one for one in panel.series if one.role == "yours"), panel.series[0])
+    places = list(base.x)
+    every = max(1, -(-len(places) // MOST_ROWS))
+    kept = set(places[::every]) | {mark.x for mark in panel.marks}
+    for x in sorted(kept):
+        name = number_text(x, 4)
+        if panel.names and x == int(x) and 0 <= x < len(panel.names):
+            name = panel.names[int(x)]
+        yield [name, *("" if (y := one.get(x)) is None else number_text(y, 6) for one in known)]
+
+
+def series_label(series: Series, tr: Catalogue) -> str:
+    """Return the name of a series in a legend."""
+    if series.label:
+        return series.label
+    return {"yours": tr("yours"), "truth": tr("expected")}.get(series.role, "")
+
+
+def described(panel: PlotPanel, tr: Catalogue) -> str:
+    """Return a sentence for people who can't see the drawing."""
+    names = ", ".join(dict.fromkeys(series_label(one, tr) for one in panel.series))
+    sentence = tr("A plot over {x}: {names}.", x=panel.x.label or "x", names=names)
+    for mark in panel.marks:
+        at = number_text(mark.x, 4)
+        if mark.y is None:
+            sentence += " " + tr("The failing point is at {x}.", x=at)
+        else:
+            sentence += " " + tr(
+                "The failing point is at {x}, {y}.", x=at, y=number_text(mark.y, 4)
+            )
+    return sentence
+
+
+def outside(panel: PlotPanel, scale: Scale, tr: Catalogue) -> str:
+    """Return a sentence about points above or below the drawing; empty if all are in it."""
+    count = sum(
+        y is not None and not scale.holds(y)
+        for one in panel.series
+        if one.form == "dots"
+        for y in one.y
+    )
+    return tr("{count} points lie above or below the drawing", count=count) if count else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A range of values, linear or logarithmic."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def place(self, value: float) -> float:
+        """Return where a value lies: 0 at the low end, 1 at the high one."""
+        low, high = self._of(self.low), self._of(self.high)
+        return (self._of(value) - low) / (high - low)
+
+    def holds(self, value: float) -> bool:
+        return -1e-9 <= self.place(value) <= 1 + 1e-9
+
+    def _of(self, value: float) -> float:
+        return math.log10(value) if self.log else value
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Return round numbers within the range; for a logarithmic scale, powers of ten."""
+        if self.log:
+            first, last = math.ceil(math.log10(self.low)), math.floor(math.log10(self.high))
+            every = max(1, -(-(last - first + 1) // most))
+            return [10.0**power for power in range(first, last + 1, every)]
+        rough = (self.high - self.low) / most
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(factor * power for factor in STEPS if factor * power >= rough * (1 - 1e-9))
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
+    """Return the scales of a panel, so that extreme values of a student do not flatten the true
+    ones.
+    """
+    xs = [x for one in panel.series for x in one.x] + [mark.x for mark in panel.marks]
+    true: list[float] = []
+    others: list[float] = []
+    for one in panel.series:
+        (others if one.role == "yours" else true).extend(y for y in one.y if y is not None)
+    others += [mark.y for mark in panel.marks if mark.y is not None]
+    if panel.bars:
+        last = max(x for one in panel.series if one.form == "bars" for x in (*one.x, 0.0))
+        return Scale(-0.5, last + 0.5), stretched([*true, *others, 0.0], margin=0.1)
+    return (
+        stretched(xs, margin=0.0, log=panel.x.log),
+        stretched(within(true, others, log=panel.y.log), log=panel.y.log),
+    )
+
+
+def within(true: Sequence[float], others: Sequence[float], *, log: bool) -> list[float]:
+    """Return the true values and the others near them; values further away are replaced by the
+    limits.
+    """
+    if not true or log:
+        return [*true, *others]
+    low, high = min(true), max(true)
+    room = BEYOND * max(high - low, abs(high), abs(low), 1e-12)
+    return [*true, *(min(max(y, low - room), high + room) for y in others)]
+
+
+def stretched(values: Sequence[float], *, margin: float = MARGIN, log: bool = False) -> Scale:
+    """Return a scale that holds all values, with a margin, and is never empty."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if log:
+        if not values:
+            low, high = 0.1, 1.0
+        return Scale(low / 1.5, high * 1.5, log=True)
+    room = (high - low) * margin
+    if high - low <= 1e-9 * max(abs(high), abs(low), 1e-3):
+        room = max(abs(high) / 2, 0.5) if margin else 0.5
+    return Scale(low - room, high + room)
+
+
+def tick_text(value: float, *, log: bool = False) -> str:
+    """Return a number beside an axis: ``0.5``, ``-2``, ``1e-5``."""
+    if value == 0:
+        return "0"
+    if log and not 1e-3 <= abs(value) < 1e4:
+        return f"1e{round(math.log10(abs(value)))}"
+    text = f"{value:.4g}"
+    return text.replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
