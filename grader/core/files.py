@@ -34,6 +34,12 @@ def templates() -> Path:
     return beside if (beside / "report.html").exists() else PACKAGE / "_templates"
 
 
+@functools.cache
+def inlined(*names: str) -> str:
+    """Return several style sheets or scripts as one text to put into a page or a drawing."""
+    return "".join((templates() / name).read_text("utf-8") for name in names)
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that replaces ``path`` when it is complete; raise OSError if it can't.

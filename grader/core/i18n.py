@@ -11,7 +11,6 @@ import os
 import string
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,15 @@ from grader.core.files import LOCALE
 ENGLISH = "en"
 
 
-@dataclass(frozen=True, slots=True)
 class Phrase:
     """A text with ``{names}`` to fill that is itself a fact in another text, so that it can be
-    translated.
+    translated. It is not a dataclass, which msgspec would write as an object instead of asking.
     """
 
-    template: str
-    facts: dict[str, Any]
+    __slots__ = ("facts", "template")
+
+    def __init__(self, template: str, facts: dict[str, Any]) -> None:
+        self.template, self.facts = template, facts
 
     def __str__(self) -> str:
         return self.template.format(**self.facts)
