@@ -2,10 +2,8 @@
 
 ``SocketChannel`` polls a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
 everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the connection
-ends (``WorkerGone``) or a frame is malformed.
-
-Deadlines for a worker's answers. Time during which a busy host kept the worker or the judge from
-running does not count.
+ends (``WorkerGone``) or a frame is malformed. Time during which a busy host kept the worker or the
+judge from running does not count.
 """
 
 from __future__ import annotations

@@ -134,6 +134,29 @@ def test_an_exception_is_raised_where_a_value_is_read(student: RemoteStudent) ->
     assert fetch(student.Value(5.0).data) == 5.0  # and the next value can be read
 
 
+def test_gradients_lead_to_the_right_tensors_after_an_exception(student: RemoteStudent) -> None:
+    """Steps after one that raises are not run, but their tensors have crossed."""
+    x, z = (torch.tensor([value], requires_grad=True) for value in (1.0, 2.0))
+    first = student.put(x) * 3.0
+    broken = student.Value(1.0).broken()
+    student.put(torch.ones(1))
+    with pytest.raises(StudentCodeError, match="no such node"):
+        fetch(broken)
+    (gradient,) = torch.autograd.grad(fetch(student.put(z) ** 2), z)
+    assert gradient.tolist() == [4.0]
+    (gradient,) = torch.autograd.grad(fetch(first), x)
+    assert gradient.tolist() == [3.0]
+
+
+def test_gradients_lead_to_the_right_tensors_in_the_next_worker(student: RemoteStudent) -> None:
+    x = torch.tensor([2.0], requires_grad=True)
+    assert fetch(student.put(torch.ones(1))).tolist() == [1.0]
+    with pytest.raises(WorkerLost):
+        fetch(student.last_words(1))
+    (gradient,) = torch.autograd.grad(fetch(student.put(x) ** 2), x)
+    assert gradient.tolist() == [4.0]
+
+
 def test_what_the_student_lacks_is_told_by_its_name(student: RemoteStudent) -> None:
     with pytest.raises(StudentCodeError, match="no attribute 'nothing'"):
         fetch(student.Value(1.0).nothing)
