@@ -240,19 +240,18 @@ class Worker:
         All tensors that came with steps, since objects were last forgotten, are inputs of the
         results. Writes into them are not reported, because the judge's own steps may write.
         """
+        body = request.body
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-
-        def decoded(data: Any) -> Any:
-            return data if type(data) in PLAIN else fill(decoder.decode(data), decoder.tensors)
-
-        steps = [
-            (kind, out, name, [decoded(one) for one in args], decoded(kwargs), grad)
-            for kind, out, name, args, kwargs, grad in request.body["steps"]
-        ]
-        self.sent += decoder.tensors  # even of steps after one that raises, as in the judge
-        with torch.enable_grad():
-            self.objects.run(steps)
-        read = [self.objects.known[number] for number in request.body["read"]]
+        # the judge counts tensors, too, that came with steps that did not run
+        self.sent += [torch.empty(0)] * (body["sent"] - len(self.sent))
+        try:
+            with torch.enable_grad():
+                self.objects.run(
+                    body["steps"], lambda data: fill(decoder.decode(data), decoder.tensors)
+                )
+        finally:
+            self.sent += decoder.tensors
+        read = [self.objects.known[number] for number in body["read"]]
         return self.reply(read, list(self.sent), [])
 
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
@@ -351,21 +350,29 @@ class Objects:
         known = self.known
         return walk(value, lambda one: known[one.number] if isinstance(one, ObjectRef) else one)
 
-    def run(self, steps: Iterable[Sequence[Any]]) -> None:
-        """Run decoded steps in order; the first exception of the student's code ends them."""
+    def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
+        """Run steps in order; the first exception of the student's code ends them. ``decode``
+        returns the value of an argument's data.
+        """
         known = self.known
+
+        def value(data: Any) -> Any:
+            if type(data) in PLAIN:
+                return data
+            if type(data) is dict and "object" in data:
+                return known[data["object"]]
+            return self.resolve(decode(data))
+
         for kind, out, name, args, kwargs, grad in steps:
-            given = [
-                known[one.number] if type(one) is ObjectRef else self.resolve(one) for one in args
-            ]
+            given = [value(data) for data in args]
             with contextlib.nullcontext() if grad else torch.no_grad():
                 if kind == "op":
                     known[out] = getattr(operator, name)(*given)
                 elif kind == "call":
-                    known[out] = given[0](*given[1:], **(self.resolve(kwargs) if kwargs else {}))
+                    known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
                 elif kind == "torch":
                     function = operator.attrgetter(name.removeprefix("torch."))(torch)
-                    known[out] = function(*given, **(self.resolve(kwargs) if kwargs else {}))
+                    known[out] = function(*given, **(value(kwargs) if kwargs else {}))
                 elif kind == "get":
                     known[out] = getattr(given[0], name)
                 elif kind == "set":

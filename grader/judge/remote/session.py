@@ -453,8 +453,9 @@ class StudentSession:
         numbers = [one.number_on(worker) for one in objects]
         steps, encoder = self._pending, self._encoder
         self._pending, self._encoder = [], Encoder(strided=True)
+        sent = len(self._sent)
         self._sent += encoder.tensors
-        frame = self.ask("run", steps=steps, read=numbers, blob=encoder.blob)
+        frame = self.ask("run", steps=steps, read=numbers, sent=sent, blob=encoder.blob)
         inputs = tuple(self._sent)
         with self.reading():
             response = self._response_with_value(frame, inputs)
@@ -495,9 +496,10 @@ class StudentSession:
         )
         freed = worker.take_freed()
         try:
-            head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
-            head |= {} if self._traced is None else {"trace": self._traced}
-            data = pack({**head, **fields}, blob)
+            body = {"id": number, "do": do, "free": freed, "forget": self._forget_objects, **fields}
+            if self._traced is not None:
+                body["trace"] = self._traced
+            data = pack(body, blob)
         except BrokenFrame:
             worker.freed.extend(freed)
             raise
@@ -569,7 +571,6 @@ class StudentSession:
         """
         worker, self._worker = self.worker, None
         self._prefetched = {}  # the handles in these answers belong to that worker
-        self._sent = []  # and the next one does not have these tensors
         where = None
         if lost.outcome == "timeout" and not self._hurried:
             where = self._where(worker)

@@ -67,9 +67,8 @@ class WorkerProcess:
     def take_freed(self) -> list[int]:
         """Return the freed handles, each once, even while others are added."""
         taken = []
-        with contextlib.suppress(IndexError):
-            while True:
-                taken.append(self.freed.popleft())
+        while self.freed:
+            taken.append(self.freed.popleft())
         return taken
 
     def require_same(self, worker: WorkerProcess) -> None:
