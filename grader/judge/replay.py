@@ -532,13 +532,13 @@ def steps_of(call: LastCall) -> list[Step]:
     """
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
-    leaves = [
+    inputs = [
         tensor
         for tensor in tensors_of((call.args, call.kwargs))
         if tensor.requires_grad and tensor.is_leaf
     ]
-    if call.incoming is not None and leaves and call.single and not call.deeper:
-        given = (result, leaves, call.incoming.detach())
+    if call.incoming is not None and inputs and call.single and not call.deeper:
+        given = (result, inputs, call.incoming.detach())
         options = {"allow_unused": True}
         steps.append(Step("torch", torch.autograd.grad, given, options, result=torch.zeros(())))
     return steps
@@ -642,10 +642,8 @@ def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
     used: set[int] = set()
     needed = []
     for step in reversed(before):
-        touches = any(
-            id(one) in related for one in objects_in((step.args, step.kwargs, step.result))
-        )
-        if step is last or id(step.result) in used or (touches and step.what[0] in WITH_EFFECT):
+        changes = step.what[0] in WITH_EFFECT and bool(_ids_of_objects(step) & related)
+        if step is last or id(step.result) in used or changes:
             needed.append(step)
             used.update(id(one) for one in objects_in((step.args, step.kwargs)))
     return needed[::-1]

@@ -242,8 +242,8 @@ class Worker:
         """
         body = request.body
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        # the judge counts tensors, too, that came with steps that did not run
-        self.sent += [torch.empty(0)] * (body["sent"] - len(self.sent))
+        while len(self.sent) < body["sent"]:  # tensors of steps that did not run count, too
+            self.sent.append(torch.empty(0))
         try:
             with torch.enable_grad():
                 self.objects.run(

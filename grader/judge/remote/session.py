@@ -102,7 +102,8 @@ class NotStarted(Exception):
 class StudentSession:
     """One lesson's session with a worker that has the student's module.
 
-    A worker is started when first needed and ended when lost. Requests have deadlines.
+    A worker is started when first needed and ended when lost. Requests have deadlines. While a
+    check is recorded, ``replay.Recorder`` wraps the methods that the check uses.
     """
 
     def __init__(

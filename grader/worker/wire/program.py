@@ -116,13 +116,8 @@ class Program:
         self.single = single
 
     def as_parts(self) -> list[Any]:
-        """Return what ``from_parts`` takes: plain data, registers and tensors."""
+        """Return the arguments that make the same program: plain data, registers and tensors."""
         return [self.inputs, self.parameters, self.steps, self.outputs, self.single]
-
-    @classmethod
-    def from_parts(cls, parts: list[Any]) -> Program:
-        """Return the program that these parts, from ``as_parts``, describe."""
-        return cls(*parts)
 
     def as_function(self) -> Callable[..., Any]:
         """Return a plain function, for code that expects one."""

@@ -456,7 +456,7 @@ class Decoder:
             return Register(int(body))
         if self.strided and tag == "program":
             parts = [self._decode(part, 1) for part in _array(body)]
-            return Program.from_parts(fill(parts, self.tensors)).as_function()
+            return Program(*fill(parts, self.tensors)).as_function()
         if self.strided and tag == "student" and self.student is not None:
             return self.student(str(body))
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
@@ -529,7 +529,6 @@ def explain(error: BaseException, filename: str) -> dict[str, Any]:
     }
     if isinstance(error, SyntaxError) and error.filename == filename:
         info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
-        info["column"] = error.offset
     statement = linecache.getline(filename, line or 0).strip()
     info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
     return info

@@ -186,6 +186,17 @@ def test_an_object_is_described_once_it_was_read(student: RemoteStudent) -> None
     assert bool(known)
 
 
+def test_a_list_in_the_worker_reaches_a_scenario_as_itself(
+    remote: Callable[..., RemoteStudent],
+) -> None:
+    """Also beside a tensor, which is put in its place in what crossed."""
+    student = remote(
+        SOURCE, "def same(student, value, list, x):\n    return list is value.parents\n"
+    )
+    value = student.Value(1.0, [2.0])
+    assert student.observe("same", value, value.parents, torch.ones(1)) is True
+
+
 def test_values_without_objects_are_returned_as_they_are() -> None:
     x = torch.ones(2)
     assert fetch(x) is x
