@@ -74,7 +74,7 @@ def grade_lesson(
         text = str(fault).strip()
         return LessonOutcome(faulty(lesson, file, text.rpartition("\n")[2], note=text))
     score, max_score, bonus, max_bonus = lesson_score(judged.checks)
-    held = lesson.held or HeldBack()
+    held = lesson.held or HeldBack(0, 0.0)
     result = LessonResult(
         id=lesson.id,
         title=tr(lesson.title),

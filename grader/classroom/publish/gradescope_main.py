@@ -27,8 +27,8 @@ from grader.core.limits import MIB, Limits
 from grader.core.messages import Settings
 from grader.core.report import LessonResult
 from grader.course.course import Course, load_course
-from grader.course.files import folder_leaves
-from grader.course.submission import read_leaves
+from grader.course.files import folder_files
+from grader.course.submission import read_files
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 from grader.runtime.text_reader import TextReader
@@ -58,8 +58,8 @@ def grade_folder(
         lessons = [course.lesson(name) for name in settings["lessons"]]
         try:
             with TextReader() as reader:
-                files = read_leaves(
-                    folder_leaves(submission),
+                files = read_files(
+                    folder_files(submission),
                     settings["lessons"],
                     accept_near_names=settings["accept_near_names"],
                     decode=reader.decode,

@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 import pytest
 
@@ -31,7 +30,6 @@ from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.donors import donors_of, edits_in
 from grader.judge.repair.edits import Edit, TextRanges, patterns_of, without_case
-from grader.worker.wire.frames import Frame
 
 SEARCH_SECONDS = 5.0
 """How long a search may take, because a student waits for it; then it reports nothing."""
@@ -150,7 +148,7 @@ class Trials:
 
     def _session(self, text: str, seconds: float) -> StudentSession:
         limits = self.task.settings.limits
-        return HurriedSession(
+        return StudentSession(
             self.workers,
             source=Source(text, self.task.filename),
             scenarios=self.plugin.scenarios,
@@ -159,6 +157,7 @@ class Trials:
                 call_seconds=min(CALL_SECONDS, limits.call_seconds),
                 lesson_seconds=min(seconds, limits.lesson_seconds),
             ),
+            hurried=True,
         )
 
     def _passes(self, item: pytest.Item, run: SubmissionRun) -> bool:
@@ -215,23 +214,6 @@ def search(
             agreed = all(one.related(smallest) for one in found)
             return Search(smallest if agreed else None, tried)
     return Search(None, tried)
-
-
-PATIENCE = 2
-"""Several calls in one frame may together take this many times the limit of one call."""
-
-
-class HurriedSession(StudentSession):
-    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
-
-    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
-
-    def _extension(self) -> float:
-        return 0.0
-
-    def _where(self, worker: object) -> None:
-        return None
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:

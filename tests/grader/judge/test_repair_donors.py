@@ -199,7 +199,7 @@ def test_donors_are_the_solution_and_the_accepted_answers(tmp_path: Path) -> Non
         path.write_text(text, "utf-8")
     texts = [donor.text for donor in donors_of(lesson)]
     assert texts == ["def f(x):\n    return 2 * x\n", "def f(x):\n    return x * 2\n"]
-    assert donors_of(replace(lesson, held=HeldBack())) == ()
+    assert donors_of(replace(lesson, held=HeldBack(0, 0.0))) == ()
 
 
 def test_one_step_more_is_less_plausible_than_another_expression() -> None:
