@@ -38,8 +38,6 @@ LAST_STEP = 3
 """The last step of the hints."""
 COUNT = msgspec.Meta(ge=0)
 STEP = msgspec.Meta(ge=0, le=LAST_STEP)
-WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-"""Outcomes of checks that pass, wait for another check, or wait for code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,7 @@ class LessonProgress:
             bonus=max(self.bonus, result.bonus),
             completed_at=self.completed_at or (at if all_right(result) else None),
             stuck_on=stuck_on(result.checks),
-            wrong={check.id: check.seed for check in result.checks if check.outcome not in WAITS},
+            wrong={check.id: check.seed for check in result.checks if not check.outcome.quiet},
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
             repairs={},
@@ -146,7 +144,7 @@ def all_right(result: LessonResult) -> bool:
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
     """Return the function of the first wrong or not started check; None if all are right."""
     plain = [check for check in checks if not check.bonus]
-    wrong = [check.function for check in plain if check.outcome not in WAITS]
+    wrong = [check.function for check in plain if not check.outcome.quiet]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]
     return next(iter(wrong + blank), None)
 

@@ -265,14 +265,14 @@ class LessonSummary:
     """The results of one lesson, as in the published table."""
 
     lesson: str
-    checks: int
-    mistakes: int
-    caught: int
-    named: int
-    near_misses: int
-    told_apart: int
-    accepted: int
-    accepted_passed: int
+    checks: int = 0
+    mistakes: int = 0
+    caught: int = 0
+    named: int = 0
+    near_misses: int = 0
+    told_apart: int = 0
+    accepted: int = 0
+    accepted_passed: int = 0
     promises: tuple[HeldPromise, ...] = ()
 
     @property
@@ -287,7 +287,7 @@ def judge_lesson(
     """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
     broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
     if broken:
-        return LessonSummary(lesson.id, 0, 0, 0, 0, 0, 0, 0, 0), broken
+        return LessonSummary(lesson.id), broken
     problems: list[str] = []
     about: dict[str, tuple[str, ...]] = {}
     checks = 0
