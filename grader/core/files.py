@@ -73,9 +73,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
-DECIDING = (".py", ".po")
-"""The files that decide verdicts and messages: code and
-translations. Templates only change pages.
+DECIDING = (".py", ".toml", ".po")
+"""The files that decide verdicts and messages: code, rules and translations. Templates only change
+pages.
 """
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 

@@ -38,6 +38,14 @@ def phrase(template: str, **facts: Any) -> Phrase:
     return Phrase(template, facts)
 
 
+def placeholders(text: str) -> set[str]:
+    """Return the ``{names}`` in a text; none if it is not a template."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    except ValueError:
+        return set()
+
+
 class Catalogue:
     """Translates texts. A text without a translation stays English and is added to ``missing``."""
 

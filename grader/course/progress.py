@@ -1,10 +1,8 @@
-"""A learner's progress, which no score depends on. ``grade init`` makes its file.
+"""A learner's progress, which no score depends on: its file, the status of each lesson, the next
+lesson, and the totals.
 
-Read and write the file with a learner's progress, as a whole or not at all.
-
-A learner's status in each lesson, the next lesson, and the totals.
-
-Nothing is locked: a lesson that builds on others can be graded at any time.
+``grade init`` makes the file, which is written as a whole or not at all. Nothing is locked: a
+lesson that builds on others can be graded at any time.
 """
 
 from __future__ import annotations
