@@ -28,9 +28,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from grader import __version__
-from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json, withheld
+from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
-from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
+from grader.classroom.gradebook.entry import (
+    GradebookEntry,
+    PersonalPart,
+    PublicReport,
+    time_on_roster,
+    withheld,
+)
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.class_page import render_class
@@ -248,7 +254,7 @@ def page_path(out: Path, name: str) -> Path:
 def render(report: Report, options: PageOptions) -> bytes:
     """Return a submission's page."""
     tr = _words(report.lang)
-    shown = report if options.reveal else withheld(report, tr)
+    shown = PublicReport(report) if options.reveal else withheld(report, tr)
     page = render_page(shown, tr, personal=options.personal)
     return page.encode("utf-8", "backslashreplace")
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     LmsMark,
     Piece,
     decimal,
@@ -97,6 +98,11 @@ def export(
             " student in the sheet"
         )
     yield Piece(sheet.as_bytes())
+
+
+FORMAT = Format(
+    "canvas", export, "canvas.csv", "Check it, then import it in Canvas: Grades, Import."
+)
 
 
 def marks_in(

@@ -14,14 +14,16 @@ from dataclasses import dataclass
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     LmsMark,
     Piece,
     decimal,
+    for_students,
     guarded,
     mark_of,
 )
 from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 
@@ -53,8 +55,9 @@ class Columns:
     feedback: int | None
 
 
+@for_students
 def export(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     if request.template is None:
         raise UsageError(
@@ -104,6 +107,11 @@ def export(
             "the worksheet has no column for feedback comments, so none were filled in"
         )
     yield Piece(sheet.as_bytes())
+
+
+FORMAT = Format(
+    "moodle", export, "moodle.csv", "Check it, then upload it in Moodle: Upload grading worksheet."
+)
 
 
 def feedback(mark: LmsMark, columns: Sequence[LessonColumn]) -> str:

@@ -18,16 +18,17 @@ from typing import Any
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     Piece,
     adjustment_text,
     explanation,
+    for_students,
     mark_of,
     remarks,
     row,
     state,
-    withheld,
 )
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
 from grader.render.page import WORDS
@@ -90,6 +91,9 @@ def export_csv(
         )
 
 
+CSV = Format("csv", export_csv, "grades.csv")
+
+
 def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
     lessons = entry.report.lessons if entry.report else ()
     return {
@@ -110,6 +114,9 @@ def export_json(
         yield Piece((between + text).encode("utf-8", "backslashreplace"))
         between = ",\n"
     yield Piece(b"\n]\n")
+
+
+JSON = Format("json", export_json, "export.json")
 
 
 def as_data(
@@ -160,8 +167,9 @@ JUNIT_KINDS = {
 }
 
 
+@for_students
 def export_junit(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
     for entry in entries:
@@ -173,13 +181,16 @@ def export_junit(
     yield Piece(b"</testsuites>\n")
 
 
-def suite_of(entry: GradebookEntry) -> ET.Element:
+JUNIT = Format("junit", export_junit, "junit.xml")
+
+
+def suite_of(entry: PublicEntry) -> ET.Element:
     """Return an entry as a suite. Its properties are the scores and the remarks."""
     suite = ET.Element("testsuite", name=clean(entry.name))
     properties = ET.SubElement(suite, "properties")
     for name, value in properties_of(entry):
         ET.SubElement(properties, "property", name=name, value=clean(value))
-    for lesson in withheld(entry.report).lessons if entry.report else ():
+    for lesson in entry.report.lessons if entry.report else ():
         if not lesson.checks:
             plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
         for check in lesson.checks:
@@ -200,7 +211,7 @@ def suite_of(entry: GradebookEntry) -> ET.Element:
     return suite
 
 
-def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
+def properties_of(entry: PublicEntry) -> Iterator[tuple[str, str]]:
     yield "students", entry.label
     if entry.report is not None and not entry.grader_faults:
         yield "score", f"{entry.score:g}"

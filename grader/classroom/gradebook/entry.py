@@ -14,13 +14,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from typing import NewType
 
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import name_list
 from grader.core.errors import UsageError
-from grader.core.report import CheckResult, LessonResult, Record, Report
+from grader.core.i18n import Catalogue
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 from grader.core.text import moment
 
 DAY = 86_400.0
@@ -210,6 +212,52 @@ def students_from_json(text: str) -> tuple[StudentIdentity, ...]:
     return tuple(StudentIdentity(*one) for one in json.loads(text))
 
 
+PublicReport = NewType("PublicReport", Report)
+"""A report without what students may not see. Whatever is written for them takes only this."""
+WITHHELD = "This check is hidden, so its inputs are not shown."
+WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
+TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
+"""Outcomes whose message may contain a value that the check drew."""
+
+
+def withheld(report: Report, tr: Catalogue | None = None) -> PublicReport:
+    """Return the report without what hidden checks asked and expected.
+
+    The student's own text stays: the line that ran and the wrong expression. So does what the judge
+    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
+    loaded, because it is the same for every check.
+    """
+    tr = tr or Catalogue()
+
+    def check(one: CheckResult) -> CheckResult:
+        if not one.hidden:
+            return one
+        message = one.message
+        if one.outcome in TELLING:
+            said = one.open_message
+            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
+        return replace(
+            one,
+            message=message,
+            evidence=one.open_evidence,
+            expected=None,
+            actual=None,
+            inputs={},
+            output="",
+            note=None,
+            figures=[],
+            call=None,
+            signature=None,
+        )
+
+    def lesson(one: LessonResult) -> LessonResult:
+        if one.status is LessonStatus.INVALID:
+            return one
+        return replace(one, checks=tuple(map(check, one.checks)))
+
+    return PublicReport(replace(report, lessons=tuple(map(lesson, report.lessons))))
+
+
 @dataclass(frozen=True, slots=True)
 class GradebookEntry:
     """One entry of the gradebook.
@@ -287,6 +335,20 @@ class GradebookEntry:
         changed = sum(one.points for one in self.adjustments if one.lesson == lesson_id)
         earned = result.score if result else 0.0
         return max(0.0, round(earned - self._lost(earned) + changed, 4))
+
+    def public(self, tr: Catalogue | None = None) -> PublicEntry:
+        """Return the entry without what students may not see; ``tr`` translates what is said
+        instead.
+        """
+        parts = {one.name: getattr(self, one.name) for one in fields(self)}
+        return PublicEntry(**parts | {"report": self.report and withheld(self.report, tr)})
+
+
+@dataclass(frozen=True, slots=True)
+class PublicEntry(GradebookEntry):
+    """An entry as its students may see it."""
+
+    report: PublicReport | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from grader.classroom.exports.classroom50 import (
     status_line,
     status_of,
 )
-from grader.classroom.exports.common import withheld
 from grader.classroom.exports.gradescope import as_bytes
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.classroom.publish.classroom50_start import BODY, OUTPUTS, PAGE, RESULT
@@ -68,18 +67,17 @@ def grade(source: Path, checkout: Path, target: Path) -> None:
     tr = engine_catalogue(read_settings(source)["lang"])
     lessons = load_course(source / "course").lessons
     held = {lesson.id: lesson.held.points for lesson in lessons if lesson.held}
-    data = result(entry, Submitted(fields, held))
+    data = result(entry.public(), Submitted(fields, held))
+    shown = entry.public(tr)
     made = {
         RESULT: as_bytes(data),
-        BODY: encoded(release_body(entry, data, tr, page=PAGE)),
+        BODY: encoded(release_body(shown, data, tr, page=PAGE)),
         OUTPUTS: encoded(
-            f"status={status_of(entry, data)}\nsummary={status_line(entry, data, tr)}\n"
+            f"status={status_of(shown, data)}\nsummary={status_line(shown, data, tr)}\n"
         ),
     }
-    if entry.report is not None:
-        page = render_page(
-            withheld(entry.report, tr), tr, personal=PersonalPart(fields.get("owner", ""))
-        )
+    if shown.report is not None:
+        page = render_page(shown.report, tr, personal=PersonalPart(fields.get("owner", "")))
         made[PAGE] = encoded(page)
     for name, content in made.items():
         (target / name).write_bytes(content)

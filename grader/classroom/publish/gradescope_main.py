@@ -122,7 +122,7 @@ def main() -> None:
 def grade(root: Path) -> dict[str, Any]:
     source = root / "source"
     entry = grade_folder(source, root / "submission", memory_bytes=MEMORY_BYTES)
-    return results(entry, read_settings(source)["hidden_checks"])
+    return results(entry.public(), read_settings(source)["hidden_checks"])
 
 
 def write(target: Path, data: dict[str, Any]) -> None:
