@@ -37,7 +37,13 @@ from grader.classroom.gradebook.entry import (
     time_on_roster,
     withheld,
 )
-from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow, refusal
+from grader.classroom.gradebook.store import (
+    AttemptKey,
+    Gradebook,
+    SubmissionRow,
+    batch_lock,
+    refusal,
+)
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import RowsOnDisk
@@ -273,6 +279,24 @@ def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
         write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))
     else:
         page_path(out, entry.name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def changing(out: Path) -> Iterator[tuple[Gradebook, set[str]]]:
+    """Open a gradebook to change it by hand; no other command changes it meanwhile.
+
+    The block adds the names of the submissions that it changed to the set. Their pages, and the
+    tables, are then written again.
+    """
+    changed: set[str] = set()
+    with Gradebook.open(out) as book, batch_lock(out):
+        yield book, changed
+        there = book.all_names()
+        for name in changed - there:
+            page_path(out, name).unlink(missing_ok=True)
+        for name in sorted(changed & there):
+            rewrite_page(out, book, book.entry(name))
+        write_outputs(out, book)
 
 
 @cache

@@ -15,7 +15,7 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,6 @@ from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import now
 from grader.course.submission import LessonFile, writable
-
 
 DATABASE = "grades.sqlite"
 NAMED_TABLES = ("attempts", "adjustments", "comments")
@@ -116,6 +115,32 @@ refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with -
 """The message for a gradebook or a file beside it that can't be written or read."""
 
 
+def line_of(
+    owner: SubmissionRow, current: int | None, problem: str | None = None, *, fault: bool = False
+) -> dict[str, Any]:
+    """Return the line of ``submissions`` for what was handed in, with the attempt that counts."""
+    return {
+        "name": owner.name,
+        "students": students_as_json(owner.students),
+        "late": int(owner.late),
+        "handed_in": owner.handed_in,
+        "came_as": owner.came_as,
+        "missing": 0,
+        "problem": problem,
+        "fault": int(fault),
+        "current": current,
+    }
+
+
+def insert(
+    db: sqlite3.Connection, table: str, row: Mapping[str, object], on_conflict: str = ""
+) -> int:
+    """Insert a row, its values by column; return its number."""
+    values = f"({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+    done = db.execute(f"INSERT INTO {table} {values} {on_conflict}", [*row.values()])
+    return done.lastrowid or 0
+
+
 class Gradebook:
     """An open gradebook. As a context manager, it closes itself and reports SQLite's errors."""
 
@@ -166,13 +191,7 @@ class Gradebook:
         if row is None and self.is_forgotten(name):
             raise UsageError(f"{name} is forgotten. To undo this: grade forget OUT {name!r} --undo")
         if row is None:
-            names = [
-                one
-                for (one,) in self.db.execute(
-                    "SELECT name FROM submissions WHERE forgotten = 0 ORDER BY name"
-                )
-            ]
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(name, sorted(self.all_names()), n=1, cutoff=0.5)
             guess = f" Did you mean {near[0]}?" if near else " grades.csv lists all names"
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
@@ -500,10 +519,7 @@ class Gradebook:
             )
             if db.execute(query, [last, plan]).fetchone():
                 return int(last)
-            return int(
-                db.execute("INSERT INTO runs (plan, began) VALUES (?, ?)", [plan, now()]).lastrowid
-                or 0
-            )
+            return insert(db, "runs", {"plan": plan, "began": now()})
 
     def end(self, run: int) -> None:
         """End a run. If it graded nothing, its number is free for the next one."""
@@ -544,17 +560,12 @@ class Gradebook:
 
     def uses(self, owner: SubmissionRow, attempt: int) -> bool:
         """Return whether an attempt counts now, with exactly this submission's data."""
-        came = (int(owner.late), owner.handed_in, owner.came_as)
-        line = (students_as_json(owner.students), *came, 0, None, 0, attempt)
-        query = (
-            "SELECT students, late, handed_in, came_as, missing, problem, fault, current FROM"
-            " submissions WHERE name = ?"
-        )
-        return bool(self.db.execute(query, [owner.name]).fetchone() == line)
+        there = self._row(self.db, owner.name)
+        return there is not None and line_of(owner, attempt).items() <= there.items()
 
     def use(self, owner: SubmissionRow, attempt: int) -> None:
         with transaction(self.db) as db:
-            self._line(db, owner, attempt)
+            self._line(db, line_of(owner, attempt))
 
     def keep(
         self,
@@ -565,31 +576,25 @@ class Gradebook:
         files: Iterable[LessonFile],
     ) -> None:
         """Store a report with its results and files, as the attempt that counts from now on."""
-        made = [
-            owner.name,
-            run,
-            *astuple(key),
-            report.seed,
-            len(report.grader_faults),
-            report.score,
-            now(),
-            report.seconds,
-        ]
         with transaction(self.db) as db:
-            row = db.execute(
-                "SELECT current FROM submissions WHERE name = ?", [owner.name]
-            ).fetchone()
-            self._line(db, owner, row[0] if row else None)
-            fields = (
-                "submission, run, digest, course_hash, grader_version, engine_hash, torch_version,"
-                " sandbox, lang, lessons, seed, faults, score, made_at, seconds"
+            before = (self._row(db, owner.name) or {}).get("current")
+            self._line(db, line_of(owner, before))
+            attempt = insert(
+                db,
+                "attempts",
+                {
+                    "submission": owner.name,
+                    "run": run,
+                    "replaced": before,
+                    **asdict(key),
+                    "seed": report.seed,
+                    "faults": len(report.grader_faults),
+                    "score": report.score,
+                    "made_at": now(),
+                    "seconds": report.seconds,
+                    "report": json.dumps(report.as_json(), allow_nan=False),
+                },
             )
-            query = (
-                f"INSERT INTO attempts ({fields}, replaced, report) VALUES"
-                f" ({', '.join('?' * (len(made) + 2))})"
-            )
-            text = json.dumps(report.as_json(), allow_nan=False)
-            attempt = int(db.execute(query, [*made, row[0] if row else None, text]).lastrowid or 0)
             db.execute("UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name])
             self._keep_results(db, attempt, key, report)
             db.executemany(
@@ -608,34 +613,12 @@ class Gradebook:
 
     def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
         with transaction(self.db) as db:
-            self._line(db, owner, None, writable(problem), fault=fault)
+            self._line(db, line_of(owner, None, writable(problem), fault=fault))
 
     @staticmethod
-    def _line(
-        db: sqlite3.Connection,
-        owner: SubmissionRow,
-        current: int | None,
-        problem: str | None = None,
-        *,
-        fault: bool = False,
-    ) -> None:
-        db.execute(
-            "INSERT INTO submissions (name, students, late, handed_in, came_as, problem, fault,"
-            " current) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET students ="
-            " excluded.students, late = excluded.late, handed_in = excluded.handed_in, came_as ="
-            " excluded.came_as, missing = 0, problem = excluded.problem, fault = excluded.fault,"
-            " current = excluded.current",
-            [
-                owner.name,
-                students_as_json(owner.students),
-                int(owner.late),
-                owner.handed_in,
-                owner.came_as,
-                problem,
-                int(fault),
-                current,
-            ],
-        )
+    def _line(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+        changed = ", ".join(f"{column} = excluded.{column}" for column in row)
+        insert(db, "submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
 
     @staticmethod
     def _keep_results(
@@ -680,18 +663,7 @@ class Gradebook:
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
         with transaction(self.db) as db:
-            fields = (
-                adjustment.lesson,
-                adjustment.points,
-                adjustment.reason,
-                adjustment.author,
-                adjustment.made_at,
-            )
-            query = (
-                "INSERT INTO adjustments (submission, lesson, points, reason, author, made_at)"
-                " VALUES (?, ?, ?, ?, ?, ?)"
-            )
-            db.execute(query, [name, *fields])
+            insert(db, "adjustments", {"submission": name, **asdict(adjustment)})
 
     def comment(self, name: str, comment: Comment) -> bool:
         """Store a comment unless it is there already; return whether it was stored.
@@ -710,11 +682,7 @@ class Gradebook:
             if db.execute(query, [*fields.values()]).fetchone():
                 return False
             fields |= {"code": comment.code, "author": comment.author, "made_at": comment.made_at}
-            db.execute(
-                f"INSERT INTO comments ({', '.join(fields)}) VALUES"
-                f" ({', '.join('?' * len(fields))})",
-                [*fields.values()],
-            )
+            insert(db, "comments", fields)
         return True
 
     def withdraw(self, name: str, number: int) -> None:
@@ -756,7 +724,7 @@ class Gradebook:
                 for table in NAMED_TABLES
             }
             if kept is None:
-                self._insert(db, {**gone, "name": new})
+                insert(db, "submissions", {**gone, "name": new})
             elif kept["missing"]:
                 people = joined(*(students_from_json(one["students"]) for one in (gone, kept)))
                 handed_in = gone["handed_in"] or time_on_roster(people)
@@ -807,7 +775,7 @@ class Gradebook:
                 f"The gradebook has another submission {old}, so the name is taken. Forget or"
                 " rename that one first"
             )
-        self._insert(db, gone)
+        insert(db, "submissions", gone)
         for table in NAMED_TABLES:
             db.executemany(
                 f"UPDATE {table} SET submission = ? WHERE id = ?",
@@ -860,13 +828,6 @@ class Gradebook:
         )
 
     @staticmethod
-    def _insert(db: sqlite3.Connection, row: dict[str, Any]) -> None:
-        db.execute(
-            f"INSERT INTO submissions ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})",
-            [*row.values()],
-        )
-
-    @staticmethod
     def _note(
         db: sqlite3.Connection,
         action: str,
@@ -875,10 +836,8 @@ class Gradebook:
         author: str,
         made_at: str,
     ) -> None:
-        db.execute(
-            "INSERT INTO trail (deed, submission, detail, author, made_at) VALUES (?, ?, ?, ?, ?)",
-            [action, name, json.dumps(detail), author, made_at],
-        )
+        row = {"deed": action, "submission": name, "detail": json.dumps(detail)}
+        insert(db, "trail", {**row, "author": author, "made_at": made_at})
 
 
 LOCK = "grades.lock"
