@@ -77,7 +77,7 @@ def export(
     roll = Roll(people_in(sheet), KINDS)
     counted = marks_in(entries, columns, request, targets)
     matched = match(roll, counted)
-    for person in roll.people:
+    for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         for target in targets:
             points = (

@@ -79,7 +79,7 @@ def export(
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
-    for person in roll.people:
+    for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         if mark is None:
             continue

@@ -221,6 +221,25 @@ Absent = tuple[str, StudentIdentity, str | None]
 """The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
 
+class PeopleIndex:
+    """The lines of a roster or a sheet by the keys of their people: ids, and spellings of names.
+
+    The two are searched by different rules. On a roster, ``match`` goes from ids to names until
+    exactly one line fits, because what is left open only lacks a line. In a sheet, where a mark is
+    written, the most reliable key that fits any row decides (``exports.sheets.Roll``).
+    """
+
+    def __init__(self, keys_by_line: Iterable[tuple[int, Iterable[Key]]]) -> None:
+        self._lines: dict[Key, list[int]] = {}
+        for line, keys in keys_by_line:
+            for key in keys:
+                self._lines.setdefault(key, []).append(line)
+
+    def find(self, keys: Iterable[Key]) -> list[int]:
+        """Return the lines that have one of these keys, in order."""
+        return sorted({line for key in keys for line in self._lines.get(key, ())})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittingStudent:
     """A student of a submission, to be found on the roster.
@@ -271,14 +290,15 @@ def match(
     notes: list[str] = []
     for roster_keys, person_keys, several in STEPS:
         known = set(lines.values())
-        index: dict[Key, list[int]] = {}
-        for line, student in on_roster.items():
-            for key in roster_keys(student) if several or line not in known else ():
-                index.setdefault(key, []).append(line)
-        left = [person for person in people if (person.submission, person.place) not in lines]
+        index = PeopleIndex(
+            (line, roster_keys(student))
+            for line, student in on_roster.items()
+            if several or line not in known
+        )
         links = {
-            person: sorted({line for key in person_keys(person) for line in index.get(key, ())})
-            for person in left
+            person: index.find(person_keys(person))
+            for person in people
+            if (person.submission, person.place) not in lines
         }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
