@@ -10,7 +10,6 @@ A folder there has settings, engine and course.
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 import traceback
@@ -20,7 +19,7 @@ from typing import Any
 
 from grader.classroom.exports.gradescope import as_bytes, results
 from grader.classroom.gradebook.entry import GradebookEntry
-from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, SETTINGS
+from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, read_settings
 from grader.core.errors import ExitCode, SubmissionError
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
@@ -38,11 +37,6 @@ START_SECONDS = 60
 """The part of the time that is reserved for starting fork servers."""
 
 
-def read_settings(source: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads((source / SETTINGS).read_text("utf-8"))
-    return settings
-
-
 def grade_folder(
     source: Path, submission: Path, *, memory_bytes: int | None = None
 ) -> GradebookEntry:
@@ -54,21 +48,21 @@ def grade_folder(
     settings = read_settings(source)
     with ForkServerClient() as host:
         course = load_course(source / "course")
-        lessons = [course.lesson(name) for name in settings["lessons"]]
+        lessons = [course.lesson(name) for name in settings.lessons]
         try:
             with TextReader() as reader:
                 files = read_leaves(
                     folder_leaves(submission),
-                    settings["lessons"],
-                    accept_near_names=settings["accept_near_names"],
+                    settings.lessons,
+                    accept_near_names=settings.accept_near_names,
                     decode=reader.decode,
                 )
         except SubmissionError as error:
-            reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
+            reason = engine_catalogue(settings.lang)(error.template, **error.facts)
             return GradebookEntry("submission", (), problem=reason)
         limits = limits_for(course, len(lessons), memory_bytes)
         # At random, since students see each result at once and submit again.
-        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
+        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings.lang)
         done: list[LessonResult] = []
 
         def replace_host(result: LessonResult) -> None:
@@ -122,7 +116,7 @@ def main() -> None:
 def grade(root: Path) -> dict[str, Any]:
     source = root / "source"
     entry = grade_folder(source, root / "submission", memory_bytes=MEMORY_BYTES)
-    return results(entry.public(), read_settings(source)["hidden_checks"])
+    return results(entry.public(), read_settings(source).hidden_checks or "visible")
 
 
 def write(target: Path, data: dict[str, Any]) -> None:

@@ -32,7 +32,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.publish.engine_files import engine_files, install_torch
+from grader.classroom.publish.engine_files import (
+    engine_files,
+    install_torch,
+    refuse_bundle,
+    writing,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import render_text
 from grader.core.report import CheckResult, Outcome, add_up
@@ -211,47 +216,23 @@ def write_release(
         raise UsageError(
             f"{folder} exists and is not empty. Choose another name; nothing was changed"
         )
-    if held := [lesson.id for lesson in lessons if lesson.held]:
-        raise UsageError(
-            f"{course.root} is a folder that grade release made: it has no solution of {held[0]}."
-            " Release from the whole course"
-        )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            # Two folders, because grading leaves byte code behind.
-            tried, made = Path(place) / "tried", Path(place) / "bundle"
-            files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
-            write(made, files)
-            refuse_leaks(made, lessons)
-            write(tried, files)
-            write(
-                tried,
-                [
-                    (
-                        f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())),
-                    )
-                ],
-            )
-            released = prove(course, lessons, tried / BUNDLED)
-            write(
-                made,
-                [
-                    (
-                        f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml({one.lesson: one.held for one in released}),
-                    )
-                ],
-            )
-            write(made, front_pages(course.title, released))
-            if folder.is_dir():
-                folder.rmdir()
-            shutil.move(made, folder)
-    except OSError as error:
-        raise UsageError(
-            f"{error.filename or folder} can't be written: {error.strerror}. Choose another place"
-        ) from None
+    refuse_bundle(course, lessons, "Release from the whole course")
+    with (
+        writing(folder),
+        tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place,
+    ):
+        # Two folders, because grading leaves byte code behind.
+        tried, made = Path(place) / "tried", Path(place) / "bundle"
+        files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
+        write(made, files)
+        refuse_leaks(made, lessons)
+        write(tried, [*files, release_toml({one.id: HeldBack() for one in lessons})])
+        released = prove(course, lessons, tried / BUNDLED)
+        write(made, [release_toml({one.lesson: one.held for one in released})])
+        write(made, front_pages(course.title, released))
+        if folder.is_dir():
+            folder.rmdir()
+        shutil.move(made, folder)
     return released
 
 
@@ -355,16 +336,14 @@ def catalogue_without(path: Path, secret: frozenset[str]) -> str:
     return str(catalogue)
 
 
-def release_toml(held: dict[str, HeldBack]) -> str:
-    """Return ``release.toml``, the file that marks a course as a students' bundle."""
+def release_toml(held: dict[str, HeldBack]) -> tuple[str, str]:
+    """Return path and text of ``release.toml``, which marks a course as a students' bundle."""
     tables = (
         f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n"
         for lesson, one in held.items()
     )
-    return (
-        "# Made by grade release: the lessons of this bundle, and how much each holds back.\n"
-        + "".join(tables)
-    )
+    about = "# Made by grade release: the lessons of this bundle, and how much each holds back.\n"
+    return f"{BUNDLED}/exercises/{RELEASE}", about + "".join(tables)
 
 
 def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
