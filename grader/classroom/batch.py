@@ -1,17 +1,12 @@
-"""Grade a class: prepare, reuse earlier results, grade the rest, store each result.
+"""Grade a class, and write the files beside the gradebook.
 
-The caller's thread owns the gradebook: it reads submissions, hands out jobs and commits results.
-Other threads, each with a fork server, grade and write the page before the result is committed.
+A run prepares each submission, reuses earlier results, grades the rest and stores each result.
+Before the first one it grades each lesson's reference: a broken course stops the run. The caller's
+thread owns the gradebook: it reads submissions, hands out jobs and commits results. Other threads,
+each with a fork server, grade and write the page before the result is committed.
 
-Records of a batch: its plan, its jobs and its result.
-
-Put one check's new result into an old report.
-
-Write the files beside the gradebook, from one entry at a time; each file is replaced as a whole.
-
-``results.json`` and ``grades.csv`` are the same bytes each time the same class is graded.
-
-Grade each lesson's reference before the first submission: a broken course stops the run.
+The files are written from one entry at a time, and each is replaced as a whole. ``results.json``
+and ``grades.csv`` are the same bytes each time the same class is graded.
 """
 
 from __future__ import annotations
@@ -20,6 +15,7 @@ import contextlib
 import itertools
 import json
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -225,7 +221,7 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
         old.status not in whole
         or new.status not in whole
         or not found
-        or any(_is_grader_fault(c, old.id) for c in old.checks)
+        or any(check.id == f"{old.id}.grader" for check in old.checks)
     ):
         return new
     there = any(check.id == check_id for check in old.checks)
@@ -244,10 +240,6 @@ def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult
         bonus=bonus,
         max_bonus=max_bonus,
     )
-
-
-def _is_grader_fault(check: CheckResult, lesson: str) -> bool:
-    return check.id == f"{lesson}.grader"
 
 
 REVEALED, WITHHELD = "revealed", "withheld"
@@ -311,13 +303,17 @@ def write_outputs(out: Path, book: Gradebook) -> None:
     with output(out / "grades.csv") as file:
         for piece in export_csv(book.entries(), columns, ExportRequest()):
             file.write(piece.data if isinstance(piece, Piece) else b"")
-    with output(out / "class.html") as file, RowsOnDisk(out) as rows, TextReader() as reader:
+    with (
+        output(out / "class.html") as file,
+        tempfile.TemporaryFile(dir=out) as rows,
+        TextReader() as reader,
+    ):
         page = render_class(
             book.entries(),
             columns,
             title=book.about("title"),
             passed_over=book.passed_over(),
-            rows=rows,
+            rows=RowsOnDisk(rows),
             code_of=lambda group: reader.excerpt(
                 book.graded_text(group.first.name, group.lesson) or "", group.function
             ),
@@ -402,8 +398,10 @@ def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
     except EngineFault:
         return
     for check in result.checks:
-        if check.outcome is Outcome.PASSED or is_engine_fault(check, lesson):
+        if check.outcome is Outcome.PASSED:
             continue
+        if check.outcome is Outcome.GRADER_ERROR and not raised_in(check, lesson):
+            continue  # none of the course's files raised
         file, line = place_of(check, lesson)
         raise CourseError(
             NOT_PASSED,
@@ -412,13 +410,6 @@ def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
             check=check.id,
             reason=(check.message or check.outcome.value).strip().splitlines()[0].rstrip("."),
         )
-
-
-def is_engine_fault(check: CheckResult, lesson: Lesson) -> bool:
-    """Return whether a check has no verdict although none of the course's files raised."""
-    if check.outcome is not Outcome.GRADER_ERROR:
-        return False
-    return not raised_in(check, lesson)
 
 
 def raised_in(check: CheckResult, lesson: Lesson) -> list[tuple[str, str]]:

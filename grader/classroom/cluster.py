@@ -1,11 +1,9 @@
-"""Grade submissions on a Dask cluster.
+"""Grade submissions on a Dask cluster: the worker's side (``answer``), then the client's.
 
-Only this process writes the gradebook. Dask's processes trust each other and pickle what they
-exchange, which here is one small function and text. A student's code runs only in a sandboxed
-worker. The scheduler gives the task of a lost worker to another one; the run's seed is in the task,
-so the result is the same.
-
-Grade one submission on a worker of a cluster and render its page. Task and answer are JSON text.
+Only the client writes the gradebook. Dask's processes trust each other and pickle what they
+exchange, which here is one small function and text: task and answer are JSON. A student's code runs
+only in a sandboxed worker. The scheduler gives the task of a lost worker to another one; the run's
+seed is in the task, so the result is the same.
 
 The worker loads the course that is installed there, and refuses if course, engine or torch differ
 from the client's. It keeps a warm fork server for each of its threads.

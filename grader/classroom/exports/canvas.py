@@ -75,18 +75,17 @@ def export(
         "," in sheet.value(possible, target.column) for target in targets
     )
     roll = Roll(people_in(sheet), KINDS)
-    counted = marks_in(entries, columns, request, targets)
-    matched = match(roll, counted)
+    matched = match(roll, marks_in(entries, columns, request, targets))
+    without_mark = 0.0 if request.missing_as_zero and not matched.unmatched else None
     for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         for target in targets:
-            points = (
-                points_of(mark, target)
-                if mark
-                else 0.0
-                if request.missing_as_zero and not matched.unmatched
-                else None
-            )
+            if mark is None:
+                points = without_mark
+            elif target.lesson is None:
+                points = mark.total
+            else:
+                points = mark.lessons.get(target.lesson)
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
                 sheet.put(person.row, target.column, decimal(points, comma=comma))
         if mark:
@@ -123,10 +122,6 @@ def marks_in(
                 f" --points {-whole:+g} --reason …, then the same with {whole:+g} and --lesson"
             )
         yield mark_of(entry, columns, request)
-
-
-def points_of(mark: LmsMark, target: Target) -> float | None:
-    return mark.total if target.lesson is None else mark.lessons.get(target.lesson)
 
 
 def targets_in(

@@ -1,15 +1,8 @@
-"""What all exports share: the request, the output, and an entry's marks.
+"""What all exports share: the request, the output, an entry's marks, and texts for other systems.
 
-An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
-entries one by one.
-
-The plain text that another system shows for a check that did not pass.
-
-Cells for spreadsheet programs; text that would run as a formula is escaped.
-
-Leave out of a report what a student's page of a batch must not show.
-
-A gradebook's entry as canonical JSON, without times: the same class gives the same bytes.
+A format is a ``Format`` in its own module, listed in ``formats``. Its export reads entries one by
+one and yields pieces of files and notes for the instructor. Cells for spreadsheet programs are
+escaped if they would run as a formula.
 """
 
 from __future__ import annotations
@@ -306,7 +299,9 @@ def row(cells: Iterable[str | float | None]) -> bytes:
 
 
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
-    """Return the report without times, and under ``gradebook`` everything else that is known."""
+    """Return the report without times, and under ``gradebook`` everything else that is known, so
+    that the same class gives the same bytes.
+    """
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),

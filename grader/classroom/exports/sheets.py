@@ -1,10 +1,8 @@
-"""Fill in a CSV file; bytes outside of the changed cells stay as they are.
+"""Fill marks into another system's CSV file; bytes outside of the changed cells stay as they are.
 
-RFC 4180, with the delimiter and line ends of the file.
-
-Match a gradebook's students to the rows of another system's sheet.
-
-Match by the ids that both know, most reliable first, then by name. Report ambiguous matches.
+The file is read as in RFC 4180, with its own delimiter and line ends. Students are matched to its
+rows by the ids that both know, most reliable first, then by name. Ambiguous matches are reported,
+and get no mark.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Write the format ``csv``: a row for each submission, a column for each lesson and each check.
+"""The formats ``csv``, ``json`` and ``junit``.
 
-Write the format ``json``: a list of all submissions; the schema is ``export.schema.json``.
-
-Write JUnit XML: a suite for each submission (the schema of
-Jenkins' xUnit plugin, junit-10.xsd).
+``csv`` has a row for each submission and a column for each lesson and each check. ``json`` is a
+list of all submissions, for instructors; the schema is ``export.schema.json``. ``junit`` has a
+suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd).
 """
 
 from __future__ import annotations

@@ -1,11 +1,8 @@
-"""A submission in the gradebook: its report, adjustments, or why it could not be graded.
+"""The gradebook's records: entries, columns, changes by people, and the rule for lateness.
 
-Exports, pages and tables use only ``GradebookEntry`` records.
-
-Penalties for late submissions: a due date, extensions, and a rule.
-
-A penalty is a share of the points that the code earned. Points that a person gave or took are not
-reduced.
+Exports, pages and tables use only ``GradebookEntry`` records; what students read is made from a
+``PublicEntry``. A penalty for lateness is a share of the points that the code earned. Points that
+a person gave or took are not reduced.
 """
 
 from __future__ import annotations

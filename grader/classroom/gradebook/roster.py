@@ -1,12 +1,10 @@
-"""Read a roster from CSV; columns are recognized by their headers, in English and Korean.
+"""Read a roster, and match submissions to it: by ids, then by names.
 
-Classroom 50's is ``username,first_name,last_name,email,section,github_id`` and whatever else a
-teacher added: https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV
-fields".
-
-Read a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
-
-Match submissions to the roster: by ids, then by names. Ambiguous matches are reported.
+A roster is a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
+Columns are recognized by their headers, in English and Korean. Classroom 50's are
+``username,first_name,last_name,email,section,github_id`` and whatever else a teacher added:
+https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV fields". Ambiguous
+matches are reported.
 """
 
 from __future__ import annotations

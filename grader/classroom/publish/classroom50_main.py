@@ -17,13 +17,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.exports.classroom50 import (
-    Submitted,
-    release_body,
-    result,
-    status_line,
-    status_of,
-)
+from grader.classroom.exports.classroom50 import release_body, result, status_line, status_of
 from grader.classroom.exports.gradescope import as_bytes
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.classroom.publish.classroom50_start import BODY, OUTPUTS, PAGE, RESULT
@@ -68,7 +62,7 @@ def grade(source: Path, checkout: Path, target: Path) -> None:
     tr = engine_catalogue(read_settings(source).lang)
     lessons = load_course(source / "course").lessons
     held = {lesson.id: lesson.held.points for lesson in lessons if lesson.held}
-    data = result(entry.public(), Submitted(fields, held))
+    data = result(entry.public(), fields, held)
     shown = entry.public(tr)
     made = {
         RESULT: as_bytes(data),

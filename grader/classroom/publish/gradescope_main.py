@@ -1,11 +1,8 @@
 """Grade one submission in Gradescope's container, as a program of its own.
 
 The container has 768 MB, half a processor and ten minutes, so workers get less memory than
-elsewhere. After a grader fault ``results.json`` has no score.
-
-Grade one submission on another system's machine, without anybody watching.
-
-A folder there has settings, engine and course.
+elsewhere. After a grader fault ``results.json`` has no score. ``grade_folder`` also grades in
+Classroom 50's runner: there, too, a folder has settings, engine and course, and nobody watches.
 """
 
 from __future__ import annotations

@@ -14,8 +14,6 @@ One that asks the reference can be read, but is held back together with the hidd
 ``release.toml`` says how many checks and points that are. A course of a bundle is used only where
 the engine has none of its own (``course.find_course``).
 
-Remove what may not be handed out from the text of a lesson's files.
-
 Shared helpers and scenarios stay if a visible check or the diagnosis uses them. Texts that only
 hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
 replaced.

@@ -1,10 +1,7 @@
-"""Render the class page: what to reteach, which checks may be wrong, whom to look at, all
-submissions.
+"""The class page: what to reteach, which checks may be wrong, whom to look at, all submissions.
 
 It is one self-contained file; its Content Security Policy allows only its own style sheet and
-script, by hash.
-
-Choose what to reteach: the most common mistakes of a class, and checks that many got wrong.
+script, by hash. What to reteach are the most common mistakes, and checks that many got wrong.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
-"""Turn a stream of gradebook entries into a ``Classroom``.
+"""Turn a stream of gradebook entries into a ``Classroom``: counts, scores, and item analysis.
 
 Each entry is read once. For what several people have in common, only a count and a few names are
 kept. Only the table's rows grow with the class; give ``collect_statistics`` a ``RowsOnDisk`` to
 keep them out of memory.
-
-Item analysis: numbers about checks and scores, as pure functions.
-
-Statistics of a class, which ``collect`` fills while it reads the gradebook.
-
-Keep the rows of the class table on disk, so that memory does not grow with the class.
 """
 
 from __future__ import annotations
@@ -18,13 +12,11 @@ import itertools
 import json
 import math
 import statistics
-import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import IO
 
 from grader.classroom.exports.common import load_error, total_points
 from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
@@ -200,14 +192,29 @@ class Row(Record):
     wrong: tuple[int, ...]
 
 
-class Rows(Protocol):
-    """Rows in the order of arrival, which can be read several times; a list is one."""
+class RowsOnDisk:
+    """Rows in a file, one line of JSON each, so that memory does not grow with the class.
 
-    def append(self, row: Row, /) -> None: ...
+    All are appended first. Then one reader at a time reads them, from the first.
+    """
 
-    def __len__(self) -> int: ...
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._count = 0
 
-    def __iter__(self) -> Iterator[Row]: ...
+    def append(self, row: Row) -> None:
+        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        self._file.seek(0)
+        return (Row.from_json(json.loads(line)) for line in self._file)
+
+
+Rows = list[Row] | RowsOnDisk
 
 
 @dataclass(frozen=True, slots=True)
@@ -616,33 +623,3 @@ class _Collector:
         room.sections = dict(sorted(room.sections.items()))
         room.bins = histogram(room.scores, room.max_score)
         return room
-
-
-class RowsOnDisk:
-    """Rows in an unnamed file, one line of JSON each; the file is gone when it is closed."""
-
-    def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed by close
-        self._count = 0
-
-    def __enter__(self) -> RowsOnDisk:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def append(self, row: Row, /) -> None:
-        self._file.seek(0, 2)
-        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
-        self._count += 1
-
-    def __len__(self) -> int:
-        return self._count
-
-    def __iter__(self) -> Iterator[Row]:
-        place = 0
-        for _ in range(self._count):
-            self._file.seek(place)
-            line = self._file.readline()
-            place += len(line)
-            yield Row.from_json(json.loads(line))

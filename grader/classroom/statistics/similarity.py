@@ -1,13 +1,12 @@
-"""Find texts of a lesson that share code which they need not share. A match shows where to look; it
-proves nothing.
+"""Find texts of a lesson that share code which they need not share, and show them side by side.
+
+A match shows where to look; it proves nothing.
 
 Fingerprints (winnowing: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document
 fingerprinting) of code without names, imports, comments and layout, made by copydetect. Code of the
 stub, of known right answers and of many in the class does not count. Every fingerprint is kept (a
 window of one), so results are reproducible. copydetect is an optional dependency because it depends
 on matplotlib.
-
-The page of submissions that share code, side by side, with the shared parts marked.
 """
 
 from __future__ import annotations
