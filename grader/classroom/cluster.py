@@ -47,25 +47,18 @@ _warm = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
-class CourseReference(Record):
-    """A course, by its hash; with a path unless it is the one installed with the engine."""
-
-    path: str | None
-    hash: str
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterTask(Record):
     """Everything that a worker needs for one submission.
 
-    ``run`` identifies a batch; for a new one the worker reads the course again. Without ``page``,
-    it renders no page.
+    ``run`` identifies a batch; for a new one the worker reads the course again. ``course_path`` is
+    None for the course that is installed with the engine. Without ``page``, it renders no page.
     """
 
     run: str
     engine_hash: str
     torch_version: str
-    course: CourseReference
+    course_path: str | None
+    course_hash: str
     lessons: tuple[str, ...]
     files: tuple[LessonFile, ...]
     settings: Settings
@@ -89,7 +82,8 @@ def task_for(
         run=run,
         engine_hash=engine_hash(),
         torch_version=torch_version(),
-        course=CourseReference(None if find_course() == path else str(path), course.hash),
+        course_path=None if find_course() == path else str(path),
+        course_hash=course.hash,
         lessons=tuple(lessons),
         files=tuple(files.values()),
         settings=settings,
@@ -120,7 +114,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
             what = key.replace("_", " ")
             raise UsageError(f"its {what} is {here}, the client has {there}. {REMEDY}")
     task = ClusterTask.from_json(question)
-    course = same_course(task.course.path, task.course.hash, task.run)
+    course = same_course(task.course_path, task.course_hash, task.run)
     files = {file.lesson: file for file in task.files}
     lessons = [course.lesson(name) for name in task.lessons]
     host = warm_host()
@@ -341,11 +335,12 @@ def by_value() -> Callable[[str], str]:
     A worker that can't import a function by its name dies before it can say so.
     """
 
-    def answer(text: str) -> str:
+    def answer_there(text: str) -> str:
+        from grader.classroom import cluster
 
-        return answer(text)
+        return cluster.answer(text)
 
-    return answer
+    return answer_there
 
 
 def _result(future: Future[str], cluster: Cluster) -> str:

@@ -242,11 +242,10 @@ class PeopleIndex:
 class SubmittingStudent:
     """A student of a submission, to be found on the roster.
 
-    ``place`` is the position in the team; ``called`` are the names that the submission gives.
+    ``called`` are the names that the submission gives.
     """
 
     submission: str
-    place: int
     student: StudentIdentity
     called: tuple[str, ...]
 
@@ -277,13 +276,11 @@ def match(
         return MatchedStudents({}, (), ())
     groups = dict(handed)
     people = [
-        SubmittingStudent(
-            name, place, student, (student.name, name) if len(students) == 1 else (student.name,)
-        )
+        SubmittingStudent(name, one, (one.name, name) if len(students) == 1 else (one.name,))
         for name, students in groups.items()
-        for place, student in enumerate(students)
+        for one in students
     ]
-    lines: dict[tuple[str, int], int] = {}
+    lines: dict[SubmittingStudent, int] = {}
     doubts: dict[int, list[str]] = {}
     notes: list[str] = []
     for roster_keys, person_keys, several in STEPS:
@@ -294,14 +291,12 @@ def match(
             if several or line not in known
         )
         links = {
-            person: index.find(person_keys(person))
-            for person in people
-            if (person.submission, person.place) not in lines
+            person: index.find(person_keys(person)) for person in people if person not in lines
         }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
             if len(found) == 1 and (several or claims[found[0]] == 1):
-                lines[person.submission, person.place] = found[0]
+                lines[person] = found[0]
             elif roster_keys is _names and found:
                 where = " or ".join(map(str, found))
                 notes.append(
@@ -310,17 +305,13 @@ def match(
                 )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))
-    students = {
-        name: tuple(
-            _joined(student, on_roster.get(lines.get((name, place), -1)))
-            for place, student in enumerate(group)
-        )
-        for name, group in groups.items()
-    }
-    absent = {
-        line: student for line, student in on_roster.items() if line not in set(lines.values())
-    }
-    strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
+    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
+    for person in people:
+        known_as = on_roster.get(lines.get(person, -1))
+        students[person.submission] += (_joined(person.student, known_as),)
+    known = set(lines.values())
+    absent = {line: student for line, student in on_roster.items() if line not in known}
+    strangers = [str(person) for person in people if person not in lines]
     if strangers:
         more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
         notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
