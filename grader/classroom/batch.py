@@ -600,23 +600,17 @@ class Batch:
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
             if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
-                lessons = ",".join(lesson.id for lesson in base.lessons)
                 old = replace(
                     key,
                     course_hash=base.course.hash,
                     grader_version=base.grader_version,
                     engine_hash=base.engine_hash,
                     torch_version=base.torch_version,
+                    sandbox=base.sandbox.mode,
                     lang=base.lang,
+                    lessons=",".join(lesson.id for lesson in base.lessons),
                 )
-                return BatchJob(
-                    owner,
-                    replace(old, sandbox=base.sandbox.mode, lessons=lessons),
-                    base.seed,
-                    files,
-                    personal,
-                    base,
-                )
+                return BatchJob(owner, old, base.seed, files, personal, base)
         return BatchJob(owner, key, self.seed, files, personal)
 
     def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:

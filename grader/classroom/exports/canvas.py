@@ -20,6 +20,7 @@ from grader.classroom.exports.common import (
     LmsMark,
     Piece,
     decimal,
+    full_marks,
     mark_of,
 )
 from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
@@ -135,7 +136,7 @@ def targets_in(
         number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
         for number, title in enumerate(sheet.header)
     }
-    most = request.scale or sum(column.max_score for column in columns)
+    most = full_marks(columns, request)
     found = []
     for asked in request.columns:
         lesson = next((column for column in columns if asked.startswith(f"{column.id}=")), None)

@@ -115,11 +115,16 @@ class LmsMark:
     missing: bool = False
 
 
+def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float:
+    """Return what full marks are worth in an export."""
+    return request.scale or sum(column.max_score for column in columns)
+
+
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
     most = sum(column.max_score for column in columns)
-    worth = request.scale / most if request.scale and most else 1.0
+    worth = full_marks(columns, request) / most if most else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:

@@ -286,6 +286,12 @@ class GradebookEntry:
         return students_label(self.students, self.name)
 
     @property
+    def ids(self) -> str:
+        """Its students' ids, for a table."""
+        known = (item for student in self.students for item in student.ids.items())
+        return "; ".join(f"{kind}={value}" for kind, value in known)
+
+    @property
     def sections(self) -> tuple[str, ...]:
         """The sections of its students, as the roster has them."""
         named = (student.details.get("section", "") for student in self.students)

@@ -196,9 +196,13 @@ class Gradebook:
             raise UsageError(f"The gradebook has no submission {name!r}.{guess}")
         return self._entry(row)
 
+    def _value(self, query: str, *values: object) -> Any:
+        """Return the first value of the first row; None if there is no row."""
+        row = self.db.execute(query, values).fetchone()
+        return row[0] if row else None
+
     def is_forgotten(self, name: str) -> bool:
-        query = "SELECT 1 FROM submissions WHERE name = ? AND forgotten = 1"
-        return self.db.execute(query, [name]).fetchone() is not None
+        return bool(self._value("SELECT forgotten FROM submissions WHERE name = ?", name))
 
     def entry_of(self, called: str) -> GradebookEntry:
         """Return the entry with that name, or of the student with that name.
@@ -261,7 +265,7 @@ class Gradebook:
         return tuple([score for _, score in run][-1] for _, run in runs)
 
     def late_rule(self) -> LateRule | None:
-        (text,) = self.db.execute("SELECT late_rule FROM class").fetchone() or ("",)
+        text = self._value("SELECT late_rule FROM class")
         return LateRule.from_json(json.loads(text)) if text else None
 
     def lateness(
@@ -286,12 +290,13 @@ class Gradebook:
 
     def graded_text(self, name: str, lesson: str) -> str | None:
         """Return the text of a lesson's file as it was graded; None if there was none."""
-        row = self.db.execute(
+        text: str | None = self._value(
             "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
             " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
-            [name, lesson],
-        ).fetchone()
-        return row[0] if row else None
+            name,
+            lesson,
+        )
+        return text
 
     def personal_part(
         self, name: str, students: tuple[StudentIdentity, ...], handed_in: str | None
@@ -313,8 +318,8 @@ class Gradebook:
         return tuple(Adjustment(*row) for row in rows)
 
     def lessons(self) -> tuple[tuple[str, str, float], ...]:
-        row = self.db.execute("SELECT lessons FROM class").fetchone()
-        return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
+        lessons = json.loads(self.about("lessons"))
+        return tuple((lesson, title, points) for lesson, title, points in lessons)
 
     def columns(self) -> tuple[LessonColumn, ...]:
         """Return the columns; a lesson that nobody handed in has no checks yet."""
@@ -417,7 +422,7 @@ class Gradebook:
         """Return the seed of all submissions of a run: 32 bits of HMAC-SHA256(class secret, run's
         number).
         """
-        (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
+        secret = self._value("SELECT secret FROM class")
         return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
@@ -539,24 +544,21 @@ class Gradebook:
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
             " IS NULL OR run = ?) AND run >= (SELECT first_run FROM class)"
         )
-        row = self.db.execute(query, [name, *astuple(key), run, run]).fetchone()
-        return row[0] if row else None
+        found: int | None = self._value(query, name, *astuple(key), run, run)
+        return found
 
     def regraded(self, name: str, digest: str, run: int) -> int | None:
         query = (
             "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND"
             " run = ?"
         )
-        row = self.db.execute(query, [name, digest, run]).fetchone()
-        return row[0] if row else None
+        found: int | None = self._value(query, name, digest, run)
+        return found
 
     def digest_of(self, name: str) -> str | None:
-        row = self.db.execute(
-            "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE"
-            " s.name = ?",
-            [name],
-        ).fetchone()
-        return row[0] if row else None
+        query = "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current"
+        found: str | None = self._value(f"{query} WHERE s.name = ?", name)
+        return found
 
     def uses(self, owner: SubmissionRow, attempt: int) -> bool:
         """Return whether an attempt counts now, with exactly this submission's data."""
@@ -596,7 +598,7 @@ class Gradebook:
                 },
             )
             db.execute("UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name])
-            self._keep_results(db, attempt, key, report)
+            self._keep_results(attempt, key, report)
             db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
                 [
@@ -620,16 +622,13 @@ class Gradebook:
         changed = ", ".join(f"{column} = excluded.{column}" for column in row)
         insert(db, "submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
 
-    @staticmethod
-    def _keep_results(
-        db: sqlite3.Connection, attempt: int, key: AttemptKey, report: Report
-    ) -> None:
+    def _keep_results(self, attempt: int, key: AttemptKey, report: Report) -> None:
         checks = [
             (lesson.id, place, check)
             for lesson in report.lessons
             for place, check in enumerate(lesson.checks)
         ]
-        db.executemany(
+        self.db.executemany(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
@@ -647,9 +646,8 @@ class Gradebook:
                 for lesson, _, c in checks
             ],
         )
-        (course_hash,) = db.execute("SELECT course_hash FROM class").fetchone()
-        current = (key.course_hash, key.engine_hash) == (course_hash, engine_hash())
-        db.executemany(  # this engine's result for a check replaces that of another engine
+        current = (key.course_hash, key.engine_hash) == (self.about("course_hash"), engine_hash())
+        self.db.executemany(  # this engine's result for a check replaces that of another engine
             f"INSERT OR {'REPLACE' if current else 'IGNORE'} INTO checks SELECT course_hash, lang,"
             " ?, ?, ?, ?, ?, ?, ? FROM class",
             [

@@ -86,14 +86,6 @@ class Pair:
         return max(self.one.share, self.other.share)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What is left to compare: pairs of positions, and fingerprints that are too common."""
-
-    pairs: tuple[tuple[int, int], ...]
-    ignored: frozenset[int]
-
-
 def library() -> Any:
     """Return copydetect; raise UsageError that says how to install it."""
     try:
@@ -162,14 +154,14 @@ def similar_pairs(
     Pairs with the most shared lines come first. ``known`` are texts whose code does not count,
     such as the stub; ``track`` shows progress.
     """
-    found = candidates(texts, known, threshold, track)
+    places, ignored = candidates(texts, known, threshold, track)
 
     @functools.lru_cache(KEPT_AT_ONCE)
     def own_fingerprint(place: int) -> Any:
-        return without(fingerprint(texts[place].text), found.ignored)
+        return without(fingerprint(texts[place].text), ignored)
 
     pairs = []
-    for one, other in track("comparing pairs", found.pairs):
+    for one, other in track("comparing pairs", places):
         overlap, shares, slices = library().compare_files(
             own_fingerprint(one), own_fingerprint(other)
         )
@@ -194,8 +186,10 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 
 def candidates(
     texts: Sequence[Text], known: Iterable[str], threshold: float, track: Tracker = untracked
-) -> Candidates:
-    """Return pairs with enough common fingerprints, without comparing every pair of texts."""
+) -> tuple[list[tuple[int, int]], frozenset[int]]:
+    """Return pairs of positions with enough common fingerprints, and the fingerprints that are too
+    common to count. Not every pair of texts is compared.
+    """
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
@@ -220,7 +214,7 @@ def candidates(
         and min(sizes[one], sizes[other]) + NOISE > TELLING
         and not (texts[one].earlier and texts[other].earlier)
     ]
-    return Candidates(tuple(sorted(enough)), frozenset(ignored))
+    return sorted(enough), frozenset(ignored)
 
 
 def without(made: Any, ignored: frozenset[int]) -> Any:
