@@ -272,12 +272,9 @@ class Gradebook:
         self, students: tuple[StudentIdentity, ...], handed_in: str | None
     ) -> Lateness | None:
         """Return how late a submission is by the class's rule, and its students' extensions."""
-        rule = self.late_rule() if handed_in else None
-        if rule is None:
-            return None
-        return rule.lateness(
-            handed_in, [one.details["due"] for one in students if "due" in one.details]
-        )
+        rule = self.late_rule()
+        extensions = [one.details["due"] for one in students if "due" in one.details]
+        return rule.lateness(handed_in, extensions) if rule else None
 
     def comments(self, name: str) -> tuple[Comment, ...]:
         """Return a submission's comments: the general ones, then by lesson and line."""
