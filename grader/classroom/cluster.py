@@ -335,12 +335,12 @@ def by_value() -> Callable[[str], str]:
     A worker that can't import a function by its name dies before it can say so.
     """
 
-    def answer_there(text: str) -> str:
-        from grader.classroom import cluster
+    def ask(text: str) -> str:
+        from grader.classroom.cluster import answer
 
-        return cluster.answer(text)
+        return answer(text)
 
-    return answer_there
+    return ask
 
 
 def _result(future: Future[str], cluster: Cluster) -> str:

@@ -679,7 +679,7 @@ MODULES = (
     "cli/commands/workspace.py",
     "cli/commands/reset.py",
     "cli/commands/watch.py",
-    "render/lesson_table.py",
+    "render/terminal.py",
 )
 
 

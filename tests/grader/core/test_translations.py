@@ -28,11 +28,9 @@ MODULES = """
     cli/commands/replay_debug cli/commands/replay_script cli/commands/replay_target
     cli/commands/reset cli/commands/selection cli/commands/solution cli/commands/spinner
     cli/commands/watch cli/commands/watch_screen cli/commands/workspace cli/debugging
-    cli/file_events cli/help cli/learner cli/magics cli/output_file core/i18n course/files
-    course/lesson_file course/manifest course/notebook/magics course/notebook/reader
-    course/submission course/text_encoding course/zips judge/debugger judge/runner
-    judge/remote/worker_sources render/graph/tracing_process render/lesson_table render/terminal
-    render/terminal_lines
+    cli/file_events cli/help cli/learner cli/magics cli/output_file core/i18n course/course
+    course/files course/notebook course/submission judge/debugger judge/runner
+    judge/remote/workers render/graph/tracing_process render/terminal
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
