@@ -40,7 +40,8 @@ RETEACH = 3
 class Topic:
     """Something to reteach: a mistake, or a check that many got wrong.
 
-    ``of`` is how many began the lesson or the check; ``link`` leads to the ``people``.
+    ``of`` is how many began the lesson or the check. ``check`` is where a mistake was seen, empty
+    for a check. ``link`` leads to the ``people``.
     """
 
     title: str
@@ -50,7 +51,6 @@ class Topic:
     check: str
     evidence: str
     link: str
-    named: bool
 
 
 def topics(classroom: Classroom) -> tuple[Topic, ...]:
@@ -81,29 +81,13 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
 def _of_mistake(mistake: MistakeCount, lesson: LessonFacts) -> Topic:
     link = f"#made-{mistake.number}"
     return Topic(
-        mistake.title,
-        lesson,
-        mistake.people,
-        lesson.began,
-        mistake.check,
-        mistake.evidence,
-        link,
-        named=True,
+        mistake.title, lesson, mistake.people, lesson.began, mistake.check, mistake.evidence, link
     )
 
 
 def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
     link = f"#wrong-{check.number}"
-    return Topic(
-        check.column.title,
-        lesson,
-        check.wrong,
-        check.began,
-        check.column.title,
-        check.example,
-        link,
-        named=False,
-    )
+    return Topic(check.column.title, lesson, check.wrong, check.began, "", check.example, link)
 
 
 TOGETHER_SHOWN = 12

@@ -22,6 +22,8 @@ from grader.classroom.exports.common import load_error, total_points
 from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 
+BINS = 10
+"""How many columns a histogram has."""
 FEWEST = 10
 """With fewer answers a correlation is meaningless, so none is returned."""
 TOO_FEW_TO_BLAME = 3
@@ -95,14 +97,14 @@ def doubt(answers: int, passed: int, discrimination: float | None) -> str | None
     return None
 
 
-def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:
-    """Count scores in ``bins`` equal columns from 0 to ``most``; outliers in the end columns."""
-    counts = [0] * bins
+def histogram(scores: Iterable[float], most: float) -> tuple[Bin, ...]:
+    """Count scores in equal columns from 0 to ``most``; outliers in the end columns."""
+    counts = [0] * BINS
     for score in scores:
-        place = int(bins * score / most) if most > 0 else 0
-        counts[max(0, min(bins - 1, place))] += 1
+        place = int(BINS * score / most) if most > 0 else 0
+        counts[max(0, min(BINS - 1, place))] += 1
     return tuple(
-        Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts)
+        Bin(most * n / BINS, most * (n + 1) / BINS, count) for n, count in enumerate(counts)
     )
 
 
@@ -424,6 +426,16 @@ def collect_statistics(
     return collector.finish()
 
 
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one submission while its report was counted, for its row."""
+
+    person: StudentSummary
+    states: set[State] = field(default_factory=set)
+    mistakes: set[int] = field(default_factory=set)
+    wrong: list[int] = field(default_factory=list)
+
+
 class _Collector:
     """Adds entries to a classroom."""
 
@@ -454,7 +466,10 @@ class _Collector:
     def add(self, entry: GradebookEntry) -> None:
         room, report = self.room, entry.report
         person = StudentSummary(entry.name, entry.label, report is not None)
-        states = {State.LATE} if entry.late else set()
+        seen = _Seen(person)
+        states = seen.states
+        if entry.late:
+            states.add(State.LATE)
         if entry.missing:
             room.missing.append(person)
             states.add(State.MISSING)
@@ -469,11 +484,9 @@ class _Collector:
         if entry.adjustments:
             room.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)
-        mistakes: set[int] = set()
-        wrong: list[int] = []
         counts = total_points(entry) is not None
         if report is not None:
-            self.add_report(person, report, states, mistakes, wrong)
+            self.add_report(seen, report)
             if counts:
                 room.scores.append(entry.score)
                 for section in entry.sections:
@@ -497,21 +510,13 @@ class _Collector:
                 lessons=shares,
                 points=points,
                 states=tuple(state for state in State if state in states),
-                mistakes=tuple(sorted(mistakes)),
-                wrong=tuple(wrong),
+                mistakes=tuple(sorted(seen.mistakes)),
+                wrong=tuple(seen.wrong),
             )
         )
 
-    def add_report(
-        self,
-        person: StudentSummary,
-        report: Report,
-        states: set[State],
-        mistakes: set[int],
-        wrong: list[int],
-    ) -> None:
-        """Count a report; add its states, mistakes and wrong checks to the last three arguments."""
-        room = self.room
+    def add_report(self, seen: _Seen, report: Report) -> None:
+        room, person, states = self.room, seen.person, seen.states
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)
         room.unconfined += bool(report.sandbox.missing)
@@ -527,28 +532,18 @@ class _Collector:
             if result.status in BEGAN:
                 lesson.scores.append(result.score)
                 lesson.seconds.append(result.seconds)
-            self.add_faults(person, result, states)
+            for check in result.checks:
+                if check.outcome is Outcome.GRADER_ERROR:
+                    where = f"{result.title}: {check.title}"
+                    note = ClassNote(person, where, check.message or "", check.note or "")
+                    room.faults.append(note)
+                    states.add(State.FAULT)
             if result.status in BEGAN:
-                self.add_checks(person, report, result, states, mistakes, wrong)
-        self.pairs.update(itertools.combinations(sorted(mistakes), 2))
+                self.add_checks(seen, report, result)
+        self.pairs.update(itertools.combinations(sorted(seen.mistakes), 2))
 
-    def add_faults(self, person: StudentSummary, lesson: LessonResult, states: set[State]) -> None:
-        for check in lesson.checks:
-            if check.outcome is Outcome.GRADER_ERROR:
-                where = f"{lesson.title}: {check.title}"
-                note = ClassNote(person, where, check.message or "", check.note or "")
-                self.room.faults.append(note)
-                states.add(State.FAULT)
-
-    def add_checks(
-        self,
-        person: StudentSummary,
-        report: Report,
-        lesson: LessonResult,
-        states: set[State],
-        mistakes: set[int],
-        wrong: list[int],
-    ) -> None:
+    def add_checks(self, seen: _Seen, report: Report, lesson: LessonResult) -> None:
+        person = seen.person
         limits: dict[str, list[str]] = {}
         for check in lesson.checks:
             rest = report.score if check.bonus else report.score - check.points
@@ -556,18 +551,18 @@ class _Collector:
             facts = self.check(self.lessons[lesson.id], column)
             facts.add(person, check, rest)
             if check.outcome in JUDGED and check.outcome is not Outcome.PASSED:
-                wrong.append(facts.number)
+                seen.wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)
             if check.signature:
                 self.in_group(person, lesson.id, check, check.signature)
             if check.diagnosis:
-                mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
+                seen.mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
         for message, titles in limits.items():
             more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
             note = ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message)
             self.room.limits.append(note)
-            states.add(State.LIMIT)
+            seen.states.add(State.LIMIT)
 
     def in_group(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, signature: str
