@@ -10,7 +10,7 @@ from grader.classroom.imports.names import unique_names
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
-from grader.core.text import clean, now
+from grader.core.text import clean
 from grader.render.terminal import make_console
 
 
@@ -18,7 +18,7 @@ def forget(out: Path, name: str) -> None:
     """Leave a submission out of tables, pages and exports; raise UsageError if there is none."""
     with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        book.forget(entry.name, login_name(), now())
+        book.forget(entry.name, login_name())
         changed.add(entry.name)
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
@@ -51,7 +51,7 @@ def rename(out: Path, old: str, new: str, *, merge: bool = False) -> None:
                 " another name. If both are of the same student, make them one submission: grade"
                 f" rename {out} {entry.name!r} {new!r} --merge"
             )
-        book.rename(entry.name, new, login_name(), now())
+        book.rename(entry.name, new, login_name())
         changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
