@@ -434,17 +434,14 @@ class Gradebook:
         with transaction(self.db):
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
-                self.db.execute(
-                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
-                    " = excluded.secret, first_run = (SELECT coalesce(max(id), 0) + 1 FROM runs)"
-                    " WHERE secret != excluded.secret",
-                    [secret],
+                new = (
+                    "ON CONFLICT DO UPDATE SET secret = excluded.secret, first_run ="
+                    " (SELECT coalesce(max(id), 0) + 1 FROM runs) WHERE secret != excluded.secret"
                 )
+                self._insert("class", {"one": 1, "secret": secret}, new)
             else:
-                self.db.execute(
-                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING",
-                    [secrets.token_bytes(32)],
-                )
+                drawn = {"one": 1, "secret": secrets.token_bytes(32)}
+                self._insert("class", drawn, "ON CONFLICT DO NOTHING")
 
     def set_class(self, values: Mapping[str, str]) -> None:
         """Store facts about the class: columns of the table ``class``, by name."""
@@ -486,12 +483,8 @@ class Gradebook:
         return {name for (name,) in rows}
 
     def names(self) -> set[str]:
-        return {
-            name
-            for (name,) in self.db.execute(
-                "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
-            )
-        }
+        query = "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
+        return {name for (name,) in self.db.execute(query)}
 
     def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
         """Replace the rows of students without a submission.
@@ -581,7 +574,7 @@ class Gradebook:
         """Store a report with its results and files, as the attempt that counts from now on."""
         with transaction(self.db):
             before = (self._row(owner.name) or {}).get("current")
-            self._line(line_of(owner, before))
+            self._line(line_of(owner, before))  # an attempt refers to its submission's line
             attempt = self._insert(
                 "attempts",
                 {
@@ -597,9 +590,7 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            self.db.execute(
-                "UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name]
-            )
+            self._line(line_of(owner, attempt))
             self._keep_results(attempt, key, report)
             self.db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
@@ -713,9 +704,8 @@ class Gradebook:
             elif (gone["current"] or 0) > (kept["current"] or 0):
                 self._set_state(new, {**gone, "students": kept["students"]})
             for table in NAMED_TABLES:
-                self.db.execute(
-                    f"UPDATE {table} SET submission = ? WHERE submission = ?", [new, old]
-                )
+                query = f"UPDATE {table} SET submission = ? WHERE submission = ?"
+                self.db.execute(query, [new, old])
             self.db.execute("DELETE FROM submissions WHERE name = ?", [old])
             detail = {"old": old, "moved": moved, "gone": gone, "kept": kept}
             self._note("rename", new, author, detail)
