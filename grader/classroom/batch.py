@@ -226,14 +226,6 @@ def run_batch(
     return batch.tally
 
 
-def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> SubmissionRow:
-    """Return a submission's line for the gradebook, with the roster's time if the download has
-    none.
-    """
-    handed_in = one.handed_in or time_on_roster(students)
-    return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
-
-
 GROUP, GROUP_SECONDS = 64, 0.5
 """The most results in one transaction, and the longest time a result waits for others."""
 
@@ -276,16 +268,11 @@ class Batch:
 
     def prepare(self, one: Submission) -> BatchJob | None:
         """Return the job for a submission; None if it was reused or could not be read."""
-        owner = owner_of(one, self.students.get(one.name, one.students))
+        students = self.students.get(one.name, one.students)
+        handed_in = one.handed_in or time_on_roster(students)
+        owner = SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
         try:
-            ids = self.plan.ids
-            if self.plan.check and self.book.digest_of(owner.name) is not None:
-                ids = (
-                    lessons_again(
-                        self.plan.course, self.plan.check, self.book.entry(owner.name).report
-                    )
-                    or ids
-                )
+            ids = self._lessons(owner.name)
             files = one.read(ids)
             if not files:
                 raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
@@ -303,6 +290,19 @@ class Batch:
             return self._job(owner, key, files, personal)
         self._reuse(owner, attempt)
         return None
+
+    def _lessons(self, name: str) -> tuple[str, ...]:
+        """Return the lessons to read. When one check is graded again, they are the check's, and
+        those of the report, so that their points stay.
+        """
+        check = self.plan.check
+        if check is None or self.book.digest_of(name) is None:
+            return self.plan.ids
+        report = self.book.entry(name).report
+        if report is None:
+            return self.plan.ids
+        kept = {lesson_of(check), *(lesson.id for lesson in report.lessons)}
+        return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
 
     def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
         """Count an earlier result. Remove an outdated page first, in case the run ends here."""
@@ -536,16 +536,6 @@ def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
 
 def lesson_of(check_id: str) -> str:
     return check_id.partition(".")[0]
-
-
-def lessons_again(course: Course, check_id: str, report: Report | None) -> tuple[str, ...]:
-    """Return the lessons to read when one check is graded again: those of the report, so that their
-    points stay, and the check's; none without a report.
-    """
-    if report is None:
-        return ()
-    kept = {lesson_of(check_id), *(lesson.id for lesson in report.lessons)}
-    return tuple(lesson.id for lesson in course.lessons if lesson.id in kept)
 
 
 def with_check(report: Report, again: Report, check_id: str) -> Report:
