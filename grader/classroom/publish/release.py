@@ -41,7 +41,8 @@ from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.lesson_texts import translatable
-from grader.course.stubs import BEGIN, END, STUB, first_line, runnable
+from grader.course.source import first_line
+from grader.course.stubs import BEGIN, END, STUB, runnable
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
@@ -85,7 +86,7 @@ def write_release(
         files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
         write(made, files)
         refuse_leaks(made, lessons)
-        write(tried, [*files, release_toml({one.id: HeldBack() for one in lessons})])
+        write(tried, [*files, release_toml({one.id: HeldBack(0, 0.0) for one in lessons})])
         released = prove(course, lessons, tried / BUNDLED)
         write(made, [release_toml({one.lesson: one.held for one in released})])
         write(made, front_pages(course.title, released))

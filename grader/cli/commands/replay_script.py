@@ -22,8 +22,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.core.text import clean
 from grader.course.course import Course, Lesson
 from grader.course.notebook import cells_of, loading
-from grader.course.source import Source
-from grader.course.stubs import first_line
+from grader.course.source import Source, first_line
 from grader.render.terminal import make_console, show_whole
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import LessonOutcome, grade_lesson

@@ -35,7 +35,7 @@ from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.progress import next_lesson
 from grader.course.submission import LessonFile, lesson_names, read_submission
 from grader.render.editors import run_lines
-from grader.render.page import MARKS, QUIET, render_page
+from grader.render.page import render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
@@ -244,10 +244,10 @@ class WatchSession:
             console.print(Text(self.learner.tr("There is no file to show"), "dim"))
             return
         checks = self.report.lessons[0].checks if self.report else ()
-        failed = {check.source_line for check in checks if check.outcome not in QUIET}
+        failed = {check.source_line for check in checks if not check.outcome.quiet}
         console.print(Text(file.path, "bold"))
         for number, line in enumerate(file.text.splitlines(), 1):
-            mark, style = (MARKS[Outcome.FAILED], "bold red") if number in failed else (" ", "")
+            mark, style = (Outcome.FAILED.mark, "bold red") if number in failed else (" ", "")
             console.print(Text(f"{mark}{number:4}  {line}", style))
 
     def show_figures(self, console: Console) -> None:

@@ -13,7 +13,6 @@ from rich.text import Text
 from grader.cli.commands.workspace import Learner
 from grader.core.errors import GraderError
 from grader.core.report import Outcome
-from grader.render.page import MARKS, QUIET
 
 KEYS = {
     "h": ("hint", "a hint for what is wrong, one step further each time"),
@@ -34,7 +33,7 @@ MORE_AND_BACK = "… {count} more lines: space shows them, b goes back"
 BACK = "the end; b goes back"
 FORWARD_KEYS, BACK_KEYS = (" ", "j"), ("b", "k")
 NEXT_FAILURE, PREVIOUS_FAILURE = ".", ","
-FAILURE_MARKS = tuple({MARKS[one] for one in Outcome if one not in QUIET})
+FAILURE_MARKS = tuple({one.mark for one in Outcome if not one.quiet})
 
 
 class Screen:

@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from grader.classroom.publish.release import check_names
 from grader.course.course import Lesson, find_course, load_course
-from grader.verify.spoilers import spoiler_pairs
+from grader.verify.case_result import spoiler_pairs
 from grader.verify.static_problems import contract_of
 
 ROOT = find_course()
