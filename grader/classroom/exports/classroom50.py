@@ -8,13 +8,13 @@ points, because a score may not exceed its maximum.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from grader.classroom.exports.common import explanation, not_graded, total_points, withheld
-from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.exports.common import explanation, not_graded, total_points
+from grader.classroom.gradebook.entry import PublicEntry, PublicReport
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report, add_up
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, add_up
 from grader.core.text import clean
 from grader.render.editors import escape_markdown, step_summary
 from grader.render.page import host_limitations, place
@@ -43,26 +43,18 @@ ATTACHED = "{file}, attached to this release, shows every check in full."
 CUT = "The rest is in {file}."
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """The keys and values by which ``result.json`` identifies a submission.
-
-    ``held`` has the points of each lesson that the autograder's course holds back.
-    """
-
-    fields: dict[str, str]
-    held: Mapping[str, float] = field(default_factory=dict)
-
-
-def result(entry: GradebookEntry, submitted: Submitted) -> dict[str, Any]:
+def result(
+    entry: PublicEntry, fields: Mapping[str, str], held: Mapping[str, float]
+) -> dict[str, Any]:
     """Return ``result.json``. Without a verdict on everything it has no tests and is 0 of 0.
 
-    That is how Classroom 50 itself records a submission without a score.
+    That is how Classroom 50 itself records a submission without a score. ``fields`` identify the
+    submission; ``held`` has the points of each lesson that the autograder's course holds back.
     """
-    tests = list(tests_of(entry, submitted.held)) if total_points(entry) is not None else []
+    tests = list(tests_of(entry, held)) if total_points(entry) is not None else []
     return {
         "schema": SCHEMA,
-        **submitted.fields,
+        **fields,
         "score": sum(test["score"] for test in tests),
         "max-score": sum(test["max-score"] for test in tests),
         "scale": SCALE,
@@ -71,8 +63,8 @@ def result(entry: GradebookEntry, submitted: Submitted) -> dict[str, Any]:
     }
 
 
-def tests_of(entry: GradebookEntry, held: Mapping[str, float]) -> Iterator[dict[str, Any]]:
-    for lesson in withheld(entry.report).lessons if entry.report else ():
+def tests_of(entry: PublicEntry, held: Mapping[str, float]) -> Iterator[dict[str, Any]]:
+    for lesson in entry.report.lessons if entry.report else ():
         if lesson.checks:
             worth = scaled(0.0 if check.bonus else check.max_points for check in lesson.checks)
             for check, most in zip(lesson.checks, worth, strict=True):
@@ -115,14 +107,14 @@ def scaled(points: Iterable[float]) -> list[int]:
     return numbers
 
 
-def status_of(entry: GradebookEntry, data: Mapping[str, Any]) -> str:
+def status_of(entry: PublicEntry, data: Mapping[str, Any]) -> str:
     """Return the commit status: ``success``, ``failure``, or ``error`` if there is no score."""
     if total_points(entry) is None:
         return "error"
     return "success" if data["score"] == data["max-score"] else "failure"
 
 
-def status_line(entry: GradebookEntry, data: Mapping[str, Any], tr: Catalogue) -> str:
+def status_line(entry: PublicEntry, data: Mapping[str, Any], tr: Catalogue) -> str:
     """Return the one-line description of the commit status."""
     if total_points(entry) is None:
         text = reason(entry, tr)
@@ -137,13 +129,11 @@ def points_in(data: Mapping[str, Any]) -> dict[str, str]:
     return {"points": f"{data['score'] / SCALE:g}", "max_points": f"{data['max-score'] / SCALE:g}"}
 
 
-def reason(entry: GradebookEntry, tr: Catalogue) -> str:
+def reason(entry: PublicEntry, tr: Catalogue) -> str:
     return tr(RENAME) if any(not_graded(entry)) else tr(UNREADABLE)
 
 
-def release_body(
-    entry: GradebookEntry, data: Mapping[str, Any], tr: Catalogue, *, page: str
-) -> str:
+def release_body(entry: PublicEntry, data: Mapping[str, Any], tr: Catalogue, *, page: str) -> str:
     """Return ``release-body.md``: what is missing, points, failed checks, what to do next.
 
     ``page`` is the name of the attached report.
@@ -151,7 +141,7 @@ def release_body(
     parts = list(why_no_score(entry, tr))
     if entry.report is not None:
         scored = not parts
-        shown = withheld(entry.report, tr)
+        shown = entry.report
         judged = tuple(one for one in shown.lessons if one not in [*not_graded(entry)])
         text = step_summary(replace(shown, lessons=judged), tr)
         if not scored:  # the heading contains points, which do not count
@@ -162,14 +152,14 @@ def release_body(
     return "\n\n".join(parts) + "\n"
 
 
-def why_no_score(entry: GradebookEntry, tr: Catalogue) -> Iterator[str]:
+def why_no_score(entry: PublicEntry, tr: Catalogue) -> Iterator[str]:
     if total_points(entry) is None:
         yield f"**{escape_markdown(reason(entry, tr))}**"
         reasons = [one.message or "" for one in not_graded(entry)]
         yield "\n".join(f"* {escape_markdown(one)}" for one in (*reasons, entry.problem) if one)
 
 
-def to_do_next(report: Report, tr: Catalogue, page: str, *, scored: bool) -> Iterator[str]:
+def to_do_next(report: PublicReport, tr: Catalogue, page: str, *, scored: bool) -> Iterator[str]:
     yield f"### {escape_markdown(tr('What to do next'))}"
     found = first_wrong(report.lessons)
     if report.full_marks:
@@ -203,7 +193,7 @@ def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckRes
     )
 
 
-def notes(report: Report, data: Mapping[str, Any], tr: Catalogue) -> Iterator[str]:
+def notes(report: PublicReport, data: Mapping[str, Any], tr: Catalogue) -> Iterator[str]:
     if data["max-score"]:
         numbers = {"score": str(data["score"]), "max_score": str(data["max-score"])}
         yield escape_markdown(tr(SCALED, scale=str(SCALE), **numbers, **points_in(data)))

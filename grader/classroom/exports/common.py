@@ -1,15 +1,8 @@
-"""What all exports share: the request, the output, and an entry's marks.
+"""What all exports share: the request, the output, an entry's marks, and texts for other systems.
 
-An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
-entries one by one.
-
-The plain text that another system shows for a check that did not pass.
-
-Cells for spreadsheet programs; text that would run as a formula is escaped.
-
-Leave out of a report what a student's page of a batch must not show.
-
-A gradebook's entry as canonical JSON, without times: the same class gives the same bytes.
+A format is a ``Format`` in its own module, listed in ``formats``. Its export reads entries one by
+one and yields pieces of files and notes for the instructor. Cells for spreadsheet programs are
+escaped if they would run as a formula.
 """
 
 from __future__ import annotations
@@ -17,14 +10,20 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from grader.classroom.gradebook.entry import Adjustment, Comment, GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import (
+    Adjustment,
+    Comment,
+    GradebookEntry,
+    LessonColumn,
+    PublicEntry,
+)
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean, text, values_text
 from grader.render.page import looks_like, place, points_waiting
 
@@ -70,9 +69,37 @@ class ExportNote:
         return f"{self.who}: {self.text}" if self.who else self.text
 
 
-Export = Callable[
-    [Iterable[GradebookEntry], Sequence[LessonColumn], ExportRequest], Iterator[Piece | ExportNote]
+Entry = TypeVar("Entry", bound=GradebookEntry)
+ExportOf = Callable[
+    [Iterable[Entry], Sequence[LessonColumn], ExportRequest], Iterator[Piece | ExportNote]
 ]
+Export = ExportOf[GradebookEntry]
+
+
+def for_students(export: ExportOf[PublicEntry]) -> Export:
+    """Decorate the export of a format that students read: it gets only what they may see."""
+
+    def exported(
+        entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    ) -> Iterator[Piece | ExportNote]:
+        return export((entry.public() for entry in entries), columns, request)
+
+    return exported
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """An export format: its name, its function, and the name of its output file.
+
+    With ``files``, the output is a folder of that name with a file for each submission. A format
+    with a ``next_step`` fills in a template, and ``next_step`` says what to do with the result.
+    """
+
+    name: str
+    export: Export
+    file: str
+    next_step: str = ""
+    files: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +115,16 @@ class LmsMark:
     missing: bool = False
 
 
+def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float:
+    """Return what full marks are worth in an export."""
+    return request.scale or sum(column.max_score for column in columns)
+
+
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
     most = sum(column.max_score for column in columns)
-    worth = request.scale / most if request.scale and most else 1.0
+    worth = full_marks(columns, request) / most if most else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:
@@ -269,52 +301,10 @@ def row(cells: Iterable[str | float | None]) -> bytes:
     return line.getvalue().encode("utf-8", "backslashreplace")
 
 
-WITHHELD = "This check is hidden, so its inputs are not shown."
-WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
-TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
-"""Outcomes whose message may contain a value that the check drew."""
-
-
-def withheld(report: Report, tr: Catalogue | None = None) -> Report:
-    """Return the report without what hidden checks asked and expected.
-
-    The student's own text stays: the line that ran and the wrong expression. So does what the judge
-    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
-    loaded, because it is the same for every check.
-    """
-    tr = tr or Catalogue()
-
-    def check(one: CheckResult) -> CheckResult:
-        if not one.hidden:
-            return one
-        message = one.message
-        if one.outcome in TELLING:
-            said = one.open_message
-            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
-        return replace(
-            one,
-            message=message,
-            evidence=one.open_evidence,
-            expected=None,
-            actual=None,
-            inputs={},
-            output="",
-            note=None,
-            figures=[],
-            call=None,
-            signature=None,
-        )
-
-    def lesson(one: LessonResult) -> LessonResult:
-        if one.status is LessonStatus.INVALID:
-            return one
-        return replace(one, checks=tuple(map(check, one.checks)))
-
-    return replace(report, lessons=tuple(map(lesson, report.lessons)))
-
-
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
-    """Return the report without times, and under ``gradebook`` everything else that is known."""
+    """Return the report without times, and under ``gradebook`` everything else that is known, so
+    that the same class gives the same bytes.
+    """
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),

@@ -25,17 +25,17 @@ from grader.classroom.exports.common import (
     remarks,
     row,
     total_points,
-    withheld,
 )
 from grader.classroom.exports.moodle import KINDS, columns_in, people_in
 from grader.classroom.exports.sheets import Roll, Sheet
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.entries import StudentIdentity
 from grader.core.report import LessonResult
 from grader.core.text import clean
 
 PAGE = "report.html"
-PageOf = Callable[[GradebookEntry], bytes]
+PageOf = Callable[[str], bytes]
+"""The page of a submission, by name."""
 TextOf = Callable[[str, str], str | None]
 """The text of a submission's lesson as it was graded."""
 MOODLE_TEAMS = (
@@ -46,7 +46,7 @@ MOODLE_TEAMS = (
 
 
 def pages_for_moodle(
-    entries: Iterable[GradebookEntry], page_of: PageOf, request: ExportRequest
+    entries: Iterable[PublicEntry], page_of: PageOf, request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     """Yield each page, and a note for each student whom Moodle would not find."""
     roll = None
@@ -55,7 +55,7 @@ def pages_for_moodle(
         sheet = Sheet(request.template)
         roll = Roll(people_in(sheet, columns_in(sheet, request)), KINDS, with_name=("participant",))
     for entry in entries:
-        page = page_of(entry)
+        page = page_of(entry.name)
         for student in entry.students:
             found = moodle_name(entry, student, roll)
             if found:
@@ -68,7 +68,7 @@ def pages_for_moodle(
                 yield ExportNote(f"no participant number in {where}", student.name)
 
 
-def moodle_name(entry: GradebookEntry, student: StudentIdentity, roll: Roll | None) -> str | None:
+def moodle_name(entry: PublicEntry, student: StudentIdentity, roll: Roll | None) -> str | None:
     """Return ``<name>_<participant>_assignsubmission_file``; None if the number is not known."""
     number = student.ids.get("moodle_participant", "")
     if roll is not None:
@@ -79,7 +79,7 @@ def moodle_name(entry: GradebookEntry, student: StudentIdentity, roll: Roll | No
 
 
 def files_for_canvas(
-    entries: Iterable[GradebookEntry], page_of: PageOf, text_of: TextOf
+    entries: Iterable[PublicEntry], page_of: PageOf, text_of: TextOf
 ) -> Iterator[Piece | ExportNote]:
     """Yield a file for each submission, under the name of the newest file that was handed in."""
     for entry in entries:
@@ -89,34 +89,31 @@ def files_for_canvas(
         elif suffix == ".ipynb":
             yield Piece(as_notebook("\n".join(feedback_lines(entry))), entry.came_as)
         elif suffix == ".zip":
-            yield Piece(zipped([Piece(page_of(entry), PAGE)]), entry.came_as)
+            yield Piece(zipped([Piece(page_of(entry.name), PAGE)]), entry.came_as)
         else:
             text = "not from a Canvas download, so Canvas has no file name to match it with"
             yield ExportNote(text, entry.label)
 
 
 def pages_in_folder(
-    entries: Iterable[GradebookEntry], page_of: PageOf
+    entries: Iterable[PublicEntry], page_of: PageOf
 ) -> Iterator[Piece | ExportNote]:
     for entry in entries:
-        yield Piece(page_of(entry), f"{entry.name}.html")
+        yield Piece(page_of(entry.name), f"{entry.name}.html")
 
 
 def comments_table(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn]
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn]
 ) -> Iterator[bytes]:
     """Yield the rows of ``feedback.csv``: the student, the points, and a short text."""
     yield "\ufeff".encode()
     yield row(["submission", "students", "ids", "points", "feedback"])
     for entry in entries:
-        ids = "; ".join(
-            f"{kind}={value}" for one in entry.students for kind, value in one.ids.items()
-        )
         points = mark_of(entry, columns, ExportRequest()).total
-        yield row([entry.name, entry.label, ids, points, " ".join(feedback_lines(entry))])
+        yield row([entry.name, entry.label, entry.ids, points, " ".join(feedback_lines(entry))])
 
 
-def feedback_lines(entry: GradebookEntry) -> Iterator[str]:
+def feedback_lines(entry: PublicEntry) -> Iterator[str]:
     """Yield lines: the points, remarks, and for each lesson what to look at first.
 
     Without a verdict on everything there are only remarks.
@@ -126,7 +123,7 @@ def feedback_lines(entry: GradebookEntry) -> Iterator[str]:
         return
     yield f"{entry.score:g} of {entry.report.max_score:g} points."
     yield from (f"{remark}." for remark in remarks(entry))
-    for lesson in withheld(entry.report).lessons:
+    for lesson in entry.report.lessons:
         wrong = lesson.failures
         if wrong:
             more = f" ({len(wrong) - 1} more)" if len(wrong) > 1 else ""
@@ -136,19 +133,19 @@ def feedback_lines(entry: GradebookEntry) -> Iterator[str]:
             yield clean(f"{points}: {first.title}{named}{more}.")
 
 
-def annotated(entry: GradebookEntry, text_of: TextOf) -> str:
+def annotated(entry: PublicEntry, text_of: TextOf) -> str:
     """Return the student's code with remarks as comments: general ones first, then by line."""
     assert entry.report is not None
     parts = [*feedback_lines(entry)]
     made = [f"# {line}" for part in parts for line in part.splitlines()]
-    for lesson in withheld(entry.report).lessons:
+    for lesson in entry.report.lessons:
         text = text_of(entry.name, lesson.id)
         if text is not None:
             made += ["", f"# {'-' * 20} {lesson.id}", *with_remarks(text, entry, lesson)]
     return "\n".join(made) + "\n"
 
 
-def with_remarks(text: str, entry: GradebookEntry, lesson: LessonResult) -> Iterator[str]:
+def with_remarks(text: str, entry: PublicEntry, lesson: LessonResult) -> Iterator[str]:
     """Yield a file's lines, each followed by the remarks on it."""
     remarks_by_line: dict[int, list[str]] = {}
     for check in lesson.failures:

@@ -9,28 +9,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     Piece,
     explanation,
+    for_students,
     remarks,
     total_points,
-    withheld,
 )
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, PublicReport
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, Outcome, Report, SandboxReport
+from grader.core.report import CheckResult, LessonResult, Outcome, SandboxReport
 from grader.core.text import clean
 from grader.render.page import host_limitations
 
 VISIBILITIES = ("visible", "after_published", "after_due_date", "hidden")
 
 
+@for_students
 def export(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     if request.hidden_checks != "visible":
         yield ExportNote(
@@ -45,13 +48,16 @@ def export(
         yield Piece(as_bytes(data), f"{entry.name}/results.json")
 
 
+FORMAT = Format("gradescope", export, "gradescope", files=True)
+
+
 def as_bytes(data: dict[str, Any]) -> bytes:
     return (json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(
         "utf-8", "backslashreplace"
     )
 
 
-def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, Any]:
+def results(entry: PublicEntry, hidden_checks: str = "visible") -> dict[str, Any]:
     """Return an entry as Gradescope reads it.
 
     If anything has no verdict, leave out the score: Gradescope then shows that the autograder
@@ -70,7 +76,7 @@ def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, 
     if entry.report is not None:
         data["execution_time"] = round(entry.report.seconds)
         data["extra_data"] = extra(entry.report)
-        lessons = enumerate(withheld(entry.report).lessons, 1)
+        lessons = enumerate(entry.report.lessons, 1)
         data["tests"] = [
             test
             for number, lesson in lessons
@@ -79,7 +85,7 @@ def results(entry: GradebookEntry, hidden_checks: str = "visible") -> dict[str, 
     return data
 
 
-def heading(entry: GradebookEntry) -> Iterator[str]:
+def heading(entry: PublicEntry) -> Iterator[str]:
     yield from remarks(entry)
     if entry.report is not None:
         report = entry.report
@@ -96,15 +102,11 @@ def sandbox_line(sandbox: SandboxReport) -> Iterator[str]:
         yield from host_limitations(sandbox, Catalogue())
 
 
-def extra(report: Report) -> dict[str, Any]:
+def extra(report: PublicReport) -> dict[str, Any]:
     """Return what only instructors see: how to grade this again, the sandbox, the flags."""
     return {
         "seed": report.seed,
-        "course": {
-            "id": report.course.id,
-            "version": report.course.version,
-            "hash": report.course.hash,
-        },
+        "course": asdict(report.course),
         "grader_version": report.grader_version,
         "engine_hash": report.engine_hash,
         "torch_version": report.torch_version,

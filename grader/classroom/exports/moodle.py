@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     LmsMark,
     Piece,
     decimal,
+    for_students,
+    full_marks,
     guarded,
     mark_of,
 )
 from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.names import forms_of
 from grader.core.errors import UsageError
 
@@ -53,8 +56,9 @@ class Columns:
     feedback: int | None
 
 
+@for_students
 def export(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     if request.template is None:
         raise UsageError(
@@ -63,7 +67,7 @@ def export(
         )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
-    most = request.scale or sum(column.max_score for column in columns)
+    most = full_marks(columns, request)
     if where.most is not None and most > where.most:
         raise UsageError(
             f"{sheet.path}: full marks are {decimal(where.most)} in Moodle and {decimal(most)} in"
@@ -76,7 +80,7 @@ def export(
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
-    for person in roll.people:
+    for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         if mark is None:
             continue
@@ -104,6 +108,11 @@ def export(
             "the worksheet has no column for feedback comments, so none were filled in"
         )
     yield Piece(sheet.as_bytes())
+
+
+FORMAT = Format(
+    "moodle", export, "moodle.csv", "Check it, then upload it in Moodle: Upload grading worksheet."
+)
 
 
 def feedback(mark: LmsMark, columns: Sequence[LessonColumn]) -> str:

@@ -1,9 +1,8 @@
-"""Write the format ``csv``: a row for each submission, a column for each lesson and each check.
+"""The formats ``csv``, ``json`` and ``junit``.
 
-Write the format ``json``: a list of all submissions; the schema is ``export.schema.json``.
-
-Write JUnit XML: a suite for each submission (the schema of
-Jenkins' xUnit plugin, junit-10.xsd).
+``csv`` has a row for each submission and a column for each lesson and each check. ``json`` is a
+list of all submissions, for instructors; the schema is ``export.schema.json``. ``junit`` has a
+suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd).
 """
 
 from __future__ import annotations
@@ -18,16 +17,18 @@ from typing import Any
 from grader.classroom.exports.common import (
     ExportNote,
     ExportRequest,
+    Format,
     Piece,
     adjustment_text,
     explanation,
+    for_students,
+    full_marks,
     mark_of,
     remarks,
     row,
     state,
-    withheld,
 )
-from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
+from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
 
@@ -65,11 +66,7 @@ def export_csv(
                 [
                     entry.name,
                     "; ".join(student.name for student in entry.students),
-                    "; ".join(
-                        f"{kind}={value}"
-                        for student in entry.students
-                        for kind, value in student.ids.items()
-                    ),
+                    entry.ids,
                     "; ".join(entry.sections),
                     "late" if entry.late else "",
                     entry.handed_in,
@@ -77,7 +74,7 @@ def export_csv(
                     entry.penalty if entry.report else None,
                     entry.adjusted_by,
                     mark.total,
-                    request.scale or sum(column.max_score for column in columns),
+                    full_marks(columns, request),
                     "; ".join(map(adjustment_text, entry.adjustments)),
                     entry.report.bonus if entry.report else None,
                     state(entry),
@@ -87,6 +84,9 @@ def export_csv(
                 ]
             )
         )
+
+
+CSV = Format("csv", export_csv, "grades.csv")
 
 
 def points_of_checks(entry: GradebookEntry) -> dict[str, float]:
@@ -111,6 +111,9 @@ def export_json(
     yield Piece(b"\n]\n")
 
 
+JSON = Format("json", export_json, "export.json")
+
+
 def as_data(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> dict[str, Any]:
@@ -129,7 +132,7 @@ def as_data(
         "earned": entry.earned if entry.report else None,
         "penalty": entry.penalty,
         "score": mark.total,
-        "max_score": request.scale or sum(column.max_score for column in columns),
+        "max_score": full_marks(columns, request),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
         "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],
@@ -159,8 +162,9 @@ JUNIT_KINDS = {
 }
 
 
+@for_students
 def export_junit(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], request: ExportRequest
+    entries: Iterable[PublicEntry], columns: Sequence[LessonColumn], request: ExportRequest
 ) -> Iterator[Piece | ExportNote]:
     yield Piece(b'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="gradlings">\n')
     for entry in entries:
@@ -172,13 +176,16 @@ def export_junit(
     yield Piece(b"</testsuites>\n")
 
 
-def suite_of(entry: GradebookEntry) -> ET.Element:
+JUNIT = Format("junit", export_junit, "junit.xml")
+
+
+def suite_of(entry: PublicEntry) -> ET.Element:
     """Return an entry as a suite. Its properties are the scores and the remarks."""
     suite = ET.Element("testsuite", name=clean(entry.name))
     properties = ET.SubElement(suite, "properties")
     for name, value in properties_of(entry):
         ET.SubElement(properties, "property", name=name, value=clean(value))
-    for lesson in withheld(entry.report).lessons if entry.report else ():
+    for lesson in entry.report.lessons if entry.report else ():
         if not lesson.checks:
             plain_case(suite, lesson.id, lesson.id, "skipped", lesson.message or "")
         for check in lesson.checks:
@@ -199,7 +206,7 @@ def suite_of(entry: GradebookEntry) -> ET.Element:
     return suite
 
 
-def properties_of(entry: GradebookEntry) -> Iterator[tuple[str, str]]:
+def properties_of(entry: PublicEntry) -> Iterator[tuple[str, str]]:
     yield "students", entry.label
     if entry.report is not None and not entry.grader_faults:
         yield "score", f"{entry.score:g}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from grader.classroom.batch import rewrite_page, write_outputs
+from grader.classroom.batch import changing
 from grader.classroom.exports.common import total_points
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
-from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
@@ -27,7 +27,7 @@ def adjust(
         raise UsageError(
             "An adjustment needs a reason, which the student reads. Give one with --reason"
         )
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         entry = book.entry_of(name)
         lessons = [one for one, _, _ in book.lessons()]
         if lesson is not None and lesson not in lessons:
@@ -39,10 +39,8 @@ def adjust(
         book.adjust(
             entry.name, Adjustment(points, reason.strip(), author or login_name(), now(), lesson)
         )
-        entry = book.entry(entry.name)
-        rewrite_page(out, book, entry)
-        write_outputs(out, book)
-        show_trail(entry)
+        changed.add(entry.name)
+    list_adjustments(out, entry.name)
 
 
 def list_adjustments(out: Path, name: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.batch import rewrite_page, write_outputs
+from grader.classroom.batch import changing
 from grader.classroom.gradebook.entry import Comment
 from grader.classroom.gradebook.roster import csv_rows
-from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
@@ -42,11 +42,10 @@ def comment_from(out: Path, file: Path, *, author: str | None) -> None:
 
 
 def withdraw(out: Path, name: str, number: int) -> None:
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         entry = book.entry_of(name)
         book.withdraw(entry.name, number)
-        rewrite_page(out, book, book.entry(entry.name))
-        write_outputs(out, book)
+        changed.add(entry.name)
     make_console().print(f"comment {number} is withdrawn", markup=False)
     show(out, entry.name)
 
@@ -67,12 +66,10 @@ def show(out: Path, name: str) -> None:
 
 def make(out: Path, wanted: list[Wanted], author: str | None) -> None:
     """Make comments, after checking that all of them are possible; raise UsageError."""
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         made = [checked(book, one, author) for one in wanted]
         new = [name for name, one in made if book.comment(name, one)]
-        for name in sorted(set(new)):
-            rewrite_page(out, book, book.entry(name))
-        write_outputs(out, book)
+        changed.update(new)
     there = len(made) - len(new)
     message = f"{counted(len(new), 'comment')} on {counted(len(set(new)), 'submission')}"
     make_console().print(message + (f"; {there} already existed" if there else ""), markup=False)

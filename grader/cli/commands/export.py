@@ -14,16 +14,11 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
 from grader.core.errors import UsageError
 
-NEXT = {
-    "canvas": ["Check it, then import it in Canvas: Grades, Import."],
-    "moodle": ["Check it, then upload it in Moodle: Upload grading worksheet."],
-}
-"""What to do with a file that is uploaded to the system of its template."""
-
 
 def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Path | None) -> None:
     """Write the gradebook in ``out`` in the format ``name``; print the output's path."""
-    if name not in NEXT and (request.template or request.columns):
+    next_step = FORMATS[name].next_step
+    if not next_step and (request.template or request.columns):
         option = "--template" if request.template else "--column"
         raise UsageError(f"{option} works only with --to canvas and --to moodle. Leave it out")
     with Gradebook.open(out) as book:
@@ -35,7 +30,7 @@ def export_gradebook(out: Path, name: str, *, request: ExportRequest, output: Pa
             folder=out,
             output=output,
         )
-    print(" ".join([f"Wrote {target} ({name}).", *NEXT.get(name, ())]))
+    print(f"Wrote {target} ({name}). {next_step}".rstrip())
 
 
 def in_section(book: Gradebook, section: str | None) -> Iterable[GradebookEntry]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import feedback
 from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.gradebook.entry import PublicEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli.commands.note_groups import print_notes
 from grader.core.text import counted
@@ -48,7 +48,8 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
         written = write_pieces(pieces, target, notes, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:
-            for line in feedback.comments_table(book.entries(), book.columns()):
+            entries = (entry.public() for entry in book.entries())
+            for line in feedback.comments_table(entries, book.columns()):
                 file.write(line)
     print_notes(notes)
     following = NEXT[system] if written else NOTHING.format(system=system.capitalize())
@@ -56,7 +57,7 @@ def write_feedback(out: Path, system: str, *, template: Path | None, target: Pat
     print(f"{table}: the points and a short text for each student.")
 
 
-def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
+def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[PublicEntry]:
     """Yield the entries that have a verdict; note the others."""
     for entry in book.entries():
         if entry.report is None:
@@ -64,14 +65,14 @@ def ready(book: Gradebook, notes: list[ExportNote]) -> Iterator[GradebookEntry]:
         elif entry.grader_faults:
             notes.append(ExportNote("not graded completely, so the page is left out", entry.label))
         else:
-            yield entry
+            yield entry.public()
 
 
-def page(out: Path, book: Gradebook, entry: GradebookEntry) -> bytes:
-    """Return an entry's page; write it again if it is missing."""
-    path = page_path(out, entry.name)
+def page(out: Path, book: Gradebook, name: str) -> bytes:
+    """Return a submission's page; write it again if it is missing."""
+    path = page_path(out, name)
     if not path.exists():
-        rewrite_page(out, book, entry)
+        rewrite_page(out, book, book.entry(name))
     return path.read_bytes()
 
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.classroom.batch import page_path, rewrite_page, write_outputs
-from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.batch import changing
+from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import unique_names
 from grader.cli.commands.author_name import login_name
 from grader.cli.commands.plain_table import plain_table
 from grader.core.errors import UsageError
-from grader.core.text import clean, now
+from grader.core.text import clean
 from grader.render.terminal import make_console
 
 
 def forget(out: Path, name: str) -> None:
     """Leave a submission out of tables, pages and exports; raise UsageError if there is none."""
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        book.forget(entry.name, login_name(), now())
-        page_path(out, entry.name).unlink(missing_ok=True)
-        write_outputs(out, book)
+        book.forget(entry.name, login_name())
+        changed.add(entry.name)
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
 
@@ -36,7 +35,7 @@ def rename(out: Path, old: str, new: str, *, merge: bool = False) -> None:
             f"{new!r} can't be a submission's name, because its page's file is named after it."
             f" Choose another, such as {usable!r}"
         )
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         entry = book.entry_of(old)
         if entry.name == new:
             raise UsageError(f"{new} already has that name")
@@ -52,24 +51,17 @@ def rename(out: Path, old: str, new: str, *, merge: bool = False) -> None:
                 " another name. If both are of the same student, make them one submission: grade"
                 f" rename {out} {entry.name!r} {new!r} --merge"
             )
-        book.rename(entry.name, new, login_name(), now())
-        page_path(out, entry.name).unlink(missing_ok=True)
-        rewrite_page(out, book, book.entry(new))
-        write_outputs(out, book)
+        book.rename(entry.name, new, login_name())
+        changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
 
 
 def undo(out: Path, name: str) -> None:
     """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
-    with Gradebook.open(out) as book, batch_lock(out):
+    with changing(out) as (book, changed):
         entry = book.undo(name)
-        for one in {name, entry.detail.get("old", name)}:
-            if one in book.all_names():
-                rewrite_page(out, book, book.entry(one))
-            else:
-                page_path(out, one).unlink(missing_ok=True)
-        write_outputs(out, book)
+        changed.update((name, entry.detail.get("old", name)))
     old = entry.detail.get("old")
     say(f"{name} is {old} again" if old else f"{name} is back")
 

@@ -20,14 +20,13 @@ from click.testing import CliRunner
 from grader.classroom.exports.classroom50 import (
     MAX_BODY,
     SCALE,
-    Submitted,
     cut,
     release_body,
     result,
     scaled,
     status_line,
 )
-from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.gradebook.entry import PublicEntry, withheld
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import StudentIdentity
@@ -401,7 +400,7 @@ def check(**changed: Any) -> CheckResult:
     return replace(plain, **changed)
 
 
-def entry(*checks: CheckResult, **changed: Any) -> GradebookEntry:
+def entry(*checks: CheckResult, **changed: Any) -> PublicEntry:
     plain = [one for one in checks if not one.bonus]
     score, most = sum(one.points for one in plain), sum(one.max_points for one in plain)
     bonus = sum(one.points for one in checks if one.bonus)
@@ -412,12 +411,12 @@ def entry(*checks: CheckResult, **changed: Any) -> GradebookEntry:
         "week-1", score, most, bonus, 1, CourseIdentity("c", "1", "h"), "0",
         SandboxReport("auto"), lessons=(replace(lesson, **changed),),
     )  # fmt: skip
-    return GradebookEntry("submission", (), made)
+    return PublicEntry("submission", (), withheld(made))
 
 
 def test_bonus_points_are_told_and_never_in_the_score() -> None:
     graded = entry(check(), check(id="one.b", bonus=True, points=2.0, max_points=2.0))
-    data = result(graded, Submitted({}))
+    data = result(graded, {}, {})
     assert (data["score"], data["max-score"]) == (400, 400)
     assert data["tests"][1]["bonus-points"] == 2.0
     body = release_body(graded, data, Catalogue(), page="report.html")
@@ -431,8 +430,8 @@ def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> Non
         "two", "Two", LessonStatus.MISSING, 0.0, 10.0, file="Two.py", message="Two.py is not two.py"
     )
     report = replace(graded.report, max_score=18.0, lessons=(*graded.report.lessons, near))
-    graded = replace(graded, report=report)
-    data = result(graded, Submitted({}))
+    graded = replace(graded, report=withheld(report))
+    data = result(graded, {}, {})
     assert (data["score"], data["max-score"], data["tests"]) == (0, 0, [])
     body = release_body(graded, data, Catalogue(), page="report.html")
     assert "Two.py is not two.py" in body.splitlines()[2]
@@ -448,9 +447,9 @@ def test_a_long_body_is_cut_at_a_line_and_says_where_the_rest_is() -> None:
 
 
 def test_the_status_is_one_line_that_github_takes() -> None:
-    no_score = GradebookEntry("submission", (), problem="x\n" * 300)
+    no_score = PublicEntry("submission", (), problem="x\n" * 300)
     for tr, one in itertools.product((Catalogue(), engine_catalogue("ko")), (no_score, entry())):
-        line = status_line(one, result(one, Submitted({})), tr)
+        line = status_line(one, result(one, {}, {}), tr)
         assert "\n" not in line and 0 < len(line) <= 140
 
 

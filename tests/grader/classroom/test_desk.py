@@ -348,10 +348,10 @@ def test_feedback_says_who_gets_none(desk: Callable[..., Path], tmp_path: Path) 
 
 def test_who_has_no_verdict_is_told_no_score() -> None:
     """After a grader fault, or for a misnamed file, the page gives the reason and no number."""
-    said = " ".join(feedback_lines(FAULTY))
+    said = " ".join(feedback_lines(FAULTY.public()))
     assert "no score yet" in said
     assert "of 20 points" not in said
-    assert "points" in " ".join(feedback_lines(ALICE))
+    assert "points" in " ".join(feedback_lines(ALICE.public()))
 
 
 def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:

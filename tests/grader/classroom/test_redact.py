@@ -7,8 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.exports.common import WITHHELD, withheld
-from grader.core.i18n import engine_catalogue
+from grader.classroom.exports.classroom50 import release_body, result
+from grader.classroom.exports.common import ExportRequest
+from grader.classroom.exports.feedback import feedback_lines, files_for_canvas
+from grader.classroom.exports.formats import FORMATS
+from grader.classroom.gradebook.entry import WITHHELD, GradebookEntry, withheld
+from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -129,3 +133,24 @@ def test_withholding_leaves_the_report_itself_as_it_was() -> None:
     before = replace(report)
     withheld(report)
     assert report == before
+
+
+ENTRY = GradebookEntry("al", (), report_with_secrets(Outcome.FAILED, hidden=True), came_as="al.py")
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS.keys() - {"canvas", "moodle"}))
+def test_an_export_that_students_read_has_nothing_of_it(name: str) -> None:
+    """The other two fill in a template with numbers; JSON is for the instructor, and has it all."""
+    made = str(list(FORMATS[name].export([ENTRY], (), ExportRequest())))
+    assert "doubles x" in made or name == "csv"
+    assert (SECRET in made) is (name == "json")
+
+
+def test_feedback_and_classroom_50_have_nothing_of_it() -> None:
+    shown = ENTRY.public()
+    data = result(shown, {}, {})
+    pieces = files_for_canvas([shown], lambda name: b"", lambda name, lesson: "return x\n")
+    made = f"{data}{release_body(shown, data, Catalogue(), page='p')}{list(pieces)}"
+    made += "".join(feedback_lines(shown))
+    assert made.count("doubles x") >= 4
+    assert SECRET not in made

@@ -20,7 +20,8 @@ from nbformat import v4, validate, writes
 from rich.console import Console
 
 import grader
-from grader.classroom.exports.common import explanation, withheld
+from grader.classroom.exports.common import explanation
+from grader.classroom.gradebook.entry import withheld
 from grader.classroom.imports.discover import find_class
 from grader.cli.commands import watch
 from grader.cli.commands.reset import reset_lessons
