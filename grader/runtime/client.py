@@ -220,7 +220,8 @@ def lesson_key(lesson: Lesson, lang: str) -> str:
     files = [lesson.stub, lesson.solution, lesson.folder / "hints.toml", *lesson.texts(lang)]
     files += [lesson.mistakes_file, lesson.near_misses_file, lesson.accepted_file]
     files += [lesson.checks / "diagnosis.toml", *sorted(lesson.checks.glob("*.py"))]
-    changed = [(str(file), file.stat().st_mtime_ns) for file in files if file.exists()]
+    states = [(str(file), file.stat()) for file in files if file.exists()]
+    changed = [(name, state.st_mtime_ns, state.st_size) for name, state in states]
     return hashlib.sha256(repr((lesson, lang, changed)).encode()).hexdigest()
 
 

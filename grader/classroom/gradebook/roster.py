@@ -281,6 +281,7 @@ def match(
         for one in students
     ]
     lines: dict[SubmittingStudent, int] = {}
+    among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
     notes: list[str] = []
     for roster_keys, person_keys, several in STEPS:
@@ -291,13 +292,22 @@ def match(
             if several or line not in known
         )
         links = {
-            person: index.find(person_keys(person)) for person in people if person not in lines
+            person: [
+                line
+                for line in index.find(person_keys(person))
+                if line in among.get(person, on_roster)
+            ]
+            for person in people
+            if person not in lines
         }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
             if len(found) == 1 and (several or claims[found[0]] == 1):
                 lines[person] = found[0]
-            elif roster_keys is _names and found:
+                continue
+            if len(found) > 1:
+                among[person] = found
+            if roster_keys is _names and found:
                 where = " or ".join(map(str, found))
                 notes.append(
                     f"{person} may be the student on line {where} of the roster, but this is not"

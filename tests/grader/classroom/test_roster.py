@@ -139,6 +139,24 @@ def test_a_submission_that_fits_two_students_is_noted_not_guessed() -> None:
     assert all(problem and "kimmin" in problem for _, _, problem in found.absent)
 
 
+def test_whose_id_fits_two_lines_is_one_of_those_two() -> None:
+    """A third line has the same name, but not the id. Two lines with the id are told apart by
+    name.
+    """
+    mine, other = StudentIdentity("Kim", {"sid": "7"}), StudentIdentity("Lee", {"sid": "7"})
+    found = matched(
+        [StudentIdentity("Min", {}), mine, other], ("min", StudentIdentity("Min", {"sid": "7"}))
+    )
+    assert [len(found.absent), found.students["min"]] == [
+        3,
+        (StudentIdentity("Min", {"sid": "7"}),),
+    ]
+    found = matched(
+        [StudentIdentity("Min", {}), mine, other], ("kim", StudentIdentity("Kim", {"sid": "7"}))
+    )
+    assert [name for name, *_ in found.absent] == ["Min", "Lee"]
+
+
 def test_two_submissions_under_one_name_are_said() -> None:
     found = matched(
         [StudentIdentity("Kim Min")],
