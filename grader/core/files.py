@@ -19,16 +19,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import os
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
-
-import jinja2
+from typing import IO, TYPE_CHECKING, Any
 
 from grader.core.errors import CourseError
+
+if TYPE_CHECKING:
+    import jinja2
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of the package ``grader``."""
@@ -80,6 +80,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
+    import jinja2  # slow, and needed only where a template is
+
     return jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=False,  # plain text, so no escaping
@@ -115,6 +117,8 @@ def engine_hash_now() -> str:
 @functools.cache
 def torch_version() -> str:
     """Return the version of the installed torch without importing it, which takes seconds."""
+    import importlib.metadata
+
     return importlib.metadata.version("torch")
 
 

@@ -22,9 +22,8 @@ from click.shell_completion import ShellComplete
 
 import grader
 from grader.cli import cli, main
-from grader.cli.commands.hint import hint_lesson
-from grader.cli.commands.learner_page import keep
-from grader.cli.commands.workspace import Learner, make_workspace, record, show_completed
+from grader.cli.learner import hint_lesson
+from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode
 from grader.core.report import Report
 from grader.course.course import Course
@@ -264,7 +263,7 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grader.cli.commands.workspace.update_progress", full)
+    monkeypatch.setattr("grader.cli.workspace.update_progress", full)
     (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
     learner = Learner.at(small_course, workspace_folder, "en")
     assert (
@@ -475,7 +474,7 @@ def test_ctrl_c_ends_the_search_of_a_repair_only(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.cli.commands.repairs.repaired", interrupted)
+    monkeypatch.setattr("grader.cli.grade.repaired", interrupted)
     (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 2 + x\n")
     code, said = grade("run", "tiny", "--repair")
     assert code == ExitCode.NOT_FULL_MARKS
@@ -673,13 +672,11 @@ def test_the_page_shows_the_end_when_there_is_one(
 
 
 MODULES = (
-    "cli/commands/hint.py",
-    "cli/commands/lessons.py",
-    "cli/commands/solution.py",
-    "cli/commands/workspace.py",
-    "cli/commands/reset.py",
-    "cli/commands/watch.py",
-    "render/lesson_table.py",
+    "cli/learner.py",
+    "cli/workspace.py",
+    "cli/watch.py",
+    "cli/watch_screen.py",
+    "render/terminal.py",
 )
 
 
@@ -704,7 +701,7 @@ def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
         entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
     }
     assert said_texts(PACKAGE / name) - known == set()
-    from grader.cli.commands.watch_screen import KEYS
+    from grader.cli.watch_screen import KEYS
 
     assert {text for texts in KEYS.values() for text in texts} - known == set()
 

@@ -10,8 +10,8 @@ from in_process import lend
 
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import Classroom, collect_statistics
-from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.cli.commands.name import name_group
+from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.gradebook import name_group
 from grader.core.errors import ExitCode, UsageError
 from grader.course.course import Course, load_course
 from grader.course.lesson_texts import read_mistakes

@@ -153,9 +153,9 @@ def test_files_that_are_there_are_not_overwritten(
 def test_the_course_that_came_along_is_not_added_to(
     small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from grader.cli.commands.new import new_lesson
+    from grader.cli.author import new_lesson
 
-    monkeypatch.setattr("grader.cli.commands.new.PACKAGED_COURSE", small_course.root)
+    monkeypatch.setattr("grader.cli.author.PACKAGED_COURSE", small_course.root)
     with pytest.raises(UsageError, match="was handed out"):
         new_lesson(small_course, "thirds", None, "ko")
     assert not (small_course.root / "solutions" / "thirds.py").exists()

@@ -7,16 +7,16 @@ import io
 import pytest
 from rich.console import Console
 
-from grader.cli.commands import progress_bar
-from grader.cli.commands.progress_bar import Meter
+from grader.cli import batch_screen
+from grader.cli.batch_screen import Meter
 
 
 def test_without_a_terminal_there_is_a_plain_line(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It names the part and how much of it is done."""
-    monkeypatch.setattr(progress_bar, "LOG_SECONDS", 0.0)
-    monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(batch_screen, "LOG_SECONDS", 0.0)
+    monkeypatch.setattr(batch_screen, "LOOK_SECONDS", 0.0)
     with Meter(Console(file=io.StringIO())) as meter:
         assert list(meter.over("tiny: comparing pairs", range(3))) == [0, 1, 2]
     lines = capsys.readouterr().err.splitlines()
@@ -35,7 +35,7 @@ def test_on_a_terminal_there_is_a_bar_and_nothing_of_it_stays(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """This holds after an interruption too; brackets in a part's name are not markup."""
-    monkeypatch.setattr(progress_bar, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(batch_screen, "LOOK_SECONDS", 0.0)
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
     with pytest.raises(KeyboardInterrupt), Meter(console) as meter:
         for thing in meter.over("[tiny]: reading", range(9)):

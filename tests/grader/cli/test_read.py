@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader.cli.commands.read import plain_readme, show_readme
+from grader.cli.learner import plain_readme, show_readme
+from grader.cli.workspace import Learner
 from grader.core.errors import UsageError
 from grader.course.course import Course, find_course, load_course
 
@@ -33,7 +34,7 @@ FOLDED = """# One
 
 def shown(course: Course, place: Path, name: str | None, *, answers: bool = False) -> str:
     console = Console(file=io.StringIO(), width=200)
-    show_readme(course, place, name, answers=answers, lang="en", console=console)
+    show_readme(Learner.at(course, place, "en"), console, name, answers=answers)
     return str(console.file.getvalue())  # type: ignore[attr-defined]
 
 
@@ -71,6 +72,6 @@ def test_without_a_name_the_next_lesson_is_read(tmp_path: Path) -> None:
 def test_a_readme_that_is_not_here_is_an_error_that_says_where_to_go(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.read.readme_path", lambda *_: None)
+    monkeypatch.setattr("grader.cli.learner.readme_path", lambda *_: None)
     with pytest.raises(UsageError, match="There is no README of tiny here"):
         shown(small_course, tmp_path, "tiny")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 from rich.console import Console
 
-from grader.cli.commands.spinner import Elapsed, waiting
+from grader.cli.grade import Elapsed, waiting
 from grader.core.i18n import Catalogue, engine_catalogue
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.cli.watch_change import change_text
+from grader.cli.watch_screen import change_text
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 

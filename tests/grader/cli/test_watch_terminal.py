@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.text import Text
 
 import grader
-from grader.cli.commands.watch_screen import Screen
-from grader.cli.commands.workspace import Learner, make_workspace
+from grader.cli.watch_screen import Screen
+from grader.cli.workspace import Learner, make_workspace
 from grader.course.course import Course
 from grader.course.progress import read_progress
 

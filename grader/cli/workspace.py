@@ -1,28 +1,35 @@
-"""A learner's folder: make it, and record gradings in it."""
+"""A learner's folder: make it, record gradings in it, and collect what the learner's page shows."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
+import click
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.commands.vscode import write_tasks
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import PATH, course, course_option, lang_option
+from grader.cli.selection import are_in_workspace
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
-from grader.core.report import LessonStatus, Report
+from grader.core.report import LessonResult, LessonStatus, Report
+from grader.core.text import now
 from grader.course.course import Course, Lesson
 from grader.course.notebook import SUFFIX, lesson_notebook
 from grader.course.progress import (
     PROGRESS_FILE,
+    LessonProgress,
     Progress,
     course_summary,
     find_workspace,
@@ -31,53 +38,35 @@ from grader.course.progress import (
     read_progress,
     update_progress,
 )
-from grader.course.stubs import runnable
+from grader.course.stubs import runnable, without_markers
 from grader.course.submission import LessonFile, read_submission
-from grader.render.terminal import make_console, show_finish
+from grader.render.code import Readme
+from grader.render.editors import BEGIN, END, PATTERN
+from grader.render.page import LearnerExtras, LessonHistory
+from grader.render.terminal import finish_rows, make_console, show_finish
 
 IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 """The environment variable that says that a command was typed in a notebook."""
 
 
-@dataclass(frozen=True, slots=True)
-class Learner:
-    """A learner: the course, the folder, whether progress is kept there, the language."""
+@click.command(cls=TranslatedCommand)
+@click.argument("folder", type=PATH)
+@click.option(
+    "--notebook", is_flag=True, help="Make notebooks, for Jupyter, instead of Python files."
+)
+@click.option(
+    "--vscode", is_flag=True, help="Add tasks for VS Code, which underline mistakes as you save."
+)
+@lang_option
+@course_option
+def init(
+    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
+) -> None:
+    """Make a folder with all lessons to work in.
 
-    course: Course
-    folder: Path
-    keeps: bool
-    tr: Catalogue
-
-    @classmethod
-    def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
-        """Return the learner in ``place``: a workspace, a folder
-        inside one, or any other folder.
-        """
-        workspace = find_workspace(place)
-        tr = engine_catalogue(wanted_language(lang))
-        return cls(course, workspace or place, workspace is not None, tr)
-
-    @property
-    def progress(self) -> Progress:
-        return read_progress(self.folder) if self.keeps else Progress()
-
-    def keep(self, change: Callable[[Progress], Progress]) -> None:
-        """Change the progress if it is kept here and its file can be written."""
-        if self.keeps:
-            with contextlib.suppress(OSError):
-                update_progress(self.folder, change)
-
-    def words(self, lesson: Lesson) -> Catalogue:
-        return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
-
-    def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
-        return read_submission(
-            self.folder, [lesson.id for lesson in lessons or self.course.lessons]
-        )
-
-
-def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    Example: grade init my-work
+    """
+    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
 
 
 def make_workspace(
@@ -190,6 +179,97 @@ def readme_path(learner: Learner, lesson: Lesson) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+TASKS_FILE = ".vscode/tasks.json"
+
+
+def tasks() -> dict[str, Any]:
+    """Return the content of ``tasks.json``, as VS Code's "Integrate with External Tools via Tasks"
+    describes it.
+
+    The task ``grade`` runs ``grade watch --plain`` in the background, and its problem matcher turns
+    the lines into squiggles. No extension is needed.
+    """
+    matcher = {
+        "owner": "grade",
+        "fileLocation": ["relative", "${workspaceFolder}"],
+        "pattern": {"regexp": PATTERN, "file": 1, "line": 2, "column": 3, "message": 4},
+        "background": {
+            "activeOnStart": False,
+            "beginsPattern": f"^{BEGIN}",
+            "endsPattern": f"^{END}",
+        },
+    }
+    common = {"type": "process", "command": sys.executable}
+    return {
+        "version": "2.0.0",
+        "tasks": [
+            {
+                **common,
+                "label": "grade",
+                "args": ["-m", "grader", "watch", "--plain"],
+                "isBackground": True,
+                "problemMatcher": matcher,
+                "runOptions": {"runOn": "folderOpen"},
+                "presentation": {"reveal": "silent", "panel": "dedicated"},
+            },
+            {
+                **common,
+                "label": "open report",
+                "args": ["-m", "webbrowser", "-t", "${workspaceFolder}/report.html"],
+                "dependsOn": "write report",
+                "problemMatcher": [],
+            },
+            {
+                **common,
+                "label": "write report",
+                "args": ["-m", "grader", "run", "--html", "report.html", "--format", "plain"],
+                "problemMatcher": [],
+            },
+        ],
+    }
+
+
+def write_tasks(folder: Path) -> None:
+    path = folder / TASKS_FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(tasks(), indent=2) + "\n", "utf-8", newline="\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A learner: the course, the folder, whether progress is kept there, the language."""
+
+    course: Course
+    folder: Path
+    keeps: bool
+    tr: Catalogue
+
+    @classmethod
+    def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
+        """Return the learner in ``place``: a workspace, a folder in one, or any other folder."""
+        workspace = find_workspace(place)
+        tr = engine_catalogue(wanted_language(lang))
+        return cls(course, workspace or place, workspace is not None, tr)
+
+    @property
+    def progress(self) -> Progress:
+        return read_progress(self.folder) if self.keeps else Progress()
+
+    def keep(self, change: Callable[[Progress], Progress]) -> None:
+        """Change the progress if it is kept here and its file can be written."""
+        if self.keeps:
+            with contextlib.suppress(OSError):
+                update_progress(self.folder, change)
+
+    def words(self, lesson: Lesson) -> Catalogue:
+        return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
+
+    def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
+        return read_submission(
+            self.folder, [lesson.id for lesson in lessons or self.course.lessons]
+        )
+
+
 BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
 
 
@@ -266,3 +346,70 @@ def show_beginning(learner: Learner, progress: Progress, report: Report, console
 
 def show_end(learner: Learner, progress: Progress, console: Console) -> None:
     show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
+
+
+def keep(
+    course: Course,
+    report: Report,
+    files: Mapping[str, LessonFile],
+    place: Path,
+    lang: str,
+    *,
+    console: Console | None = None,
+    readmes: bool = True,
+) -> LearnerExtras:
+    """Return what a page shows beside the report: graded code, earned solutions and the progress.
+
+    READMEs are included except in a notebook, which would grow with every run. In the learner's own
+    folder, the report is first recorded in their progress, and ``console`` shows which lessons it
+    opened. Work named by --in or a path may be somebody else's, so nothing is recorded.
+    """
+    learner = (
+        Learner.at(course, place, lang)
+        if place == Path() and are_in_workspace(place, files)
+        else None
+    )
+    progress = Progress()
+    if learner is not None:
+        progress = record(learner, report, console) if console else learner.progress
+    stories = {
+        one.id: replace(
+            _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
+            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
+        )
+        for one in report.lessons
+    }
+    reached = course_summary(course, progress)
+    finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
+    following = next_lesson(course, progress) if learner and learner.keeps else None
+    return LearnerExtras(
+        datetime.now().astimezone().isoformat(timespec="seconds"),
+        stories,
+        finish,
+        learner.words(following)(following.title) if learner and following else "",
+    )
+
+
+def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:
+    """Return a lesson's README in the learner's language, if there is one."""
+    path = readme_path(learner, lesson)
+    if path is None:
+        return None
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        lang = learner.tr.lang if path.suffixes[:-1] else "en"
+        return Readme(path.read_text("utf-8"), path.parent, lang)
+    return None
+
+
+def _story(
+    lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
+) -> LessonHistory:
+    earned = (
+        result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
+    )
+    solution = (
+        without_markers(lesson.solution.read_text("utf-8"))
+        if earned and lesson.solution.is_file()
+        else None
+    )
+    return LessonHistory(file.text if file and not file.problem else "", solution, progress)

@@ -1,4 +1,7 @@
-"""Grade a class, and report how it went."""
+"""Run ``grade batch``: grade a class into a gradebook, with a page for each student and tables.
+
+The options' help needs nothing slow, so what grades is imported in the functions that grade.
+"""
 
 from __future__ import annotations
 
@@ -6,36 +9,136 @@ import contextlib
 import difflib
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.text import Text
+import click
 
-from grader.classroom.batch import BatchPlan, Graded, lesson_of, run_batch, write_outputs
-from grader.classroom.cluster import cluster_slots, connected, grade_in_cluster
 from grader.classroom.gradebook.entry import read_rule
 from grader.classroom.gradebook.roster import MatchedStudents, Roster, match, read_roster
-from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import ClassImport
 from grader.classroom.imports.names import name_list
-from grader.cli.commands.batch_summary import Summary, listing
-from grader.cli.commands.interrupts import graceful_interrupt
-from grader.cli.commands.progress_bar import grading_progress
+from grader.cli.options import (
+    PATH,
+    SEED,
+    chosen_lessons,
+    course,
+    course_option,
+    lessons_option,
+    near_names_option,
+    pages_lang_option,
+)
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
 from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.submission import writable
-from grader.render.terminal import make_console
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_and_repair
-from grader.runtime.pool import HostPool
-from grader.runtime.text_reader import TextReader
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.classroom.batch import BatchPlan, BatchResult, Graded
+    from grader.classroom.gradebook.store import Gradebook
+    from grader.runtime.client import ForkServerClient
+    from grader.runtime.pool import HostPool
+
+
+@click.command()
+@click.argument("place", type=PATH, metavar="DIR")
+@click.option(
+    "--out",
+    type=PATH,
+    required=True,
+    help="The folder for gradebook, pages and tables; created if necessary.",
+)
+@lessons_option("The lessons that were assigned; by default all.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1),
+    help="How many submissions to grade at a time; by default one for each core, on a cluster two"
+    " for each thread.",
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "dask"]),
+    default="local",
+    show_default=True,
+    help="This machine, or a cluster.",
+)
+@click.option(
+    "--scheduler",
+    metavar="ADDRESS",
+    help="With --executor dask: the scheduler's address, or its scheduler file.",
+)
+@click.option(
+    "--seed",
+    type=SEED,
+    help="Derive all random inputs from this number, so that another gradebook can repeat the run.",
+)
+@click.option(
+    "--from",
+    "layout",
+    metavar="LAYOUT",
+    help="The layout of the download: gradescope, moodle, canvas, github or plain; by default"
+    " recognized by the file names.",
+)
+@click.option(
+    "--roster",
+    type=PATH,
+    help="The class list as CSV, to show who handed in nothing and to match ids.",
+)
+@click.option(
+    "--due", metavar="TIME", help="The due date: 2026-12-01T23:59+09:00. 'none' removes it."
+)
+@click.option(
+    "--late",
+    metavar="RULE",
+    help="The late penalty, with --due: 10%/day,grace=15m,cap=50%,until=7d.",
+)
+@click.option(
+    "--regrade",
+    is_flag=True,
+    help="Grade every submission again, and show the old score beside the new one.",
+)
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="If no mistake is recognized, search for the wrong expression: up to 5 s for each lesson.",
+)
+@click.option(
+    "--check",
+    metavar="ID",
+    help="With --regrade: grade only this check again. The first line of grades.csv has all ids.",
+)
+@click.option("--reveal", is_flag=True, help="Show the inputs of hidden checks on students' pages.")
+@near_names_option
+@click.option(
+    "--sandbox",
+    type=click.Choice(["auto", "require", "off"]),
+    default="require",
+    show_default=True,
+    help="require: refuse to grade unless this machine can confine students' code fully. auto:"
+    " confine it as far as the machine can. off: don't confine it.",
+)
+@pages_lang_option
+@course_option
+def batch(executor: str, workers: int | None, course_root: Path | None, **options: Any) -> None:
+    """Grade a class: a gradebook, a page for each student, tables.
+
+    You can stop it at any time. Run the same command again to continue.
+
+    Example: grade batch submissions --out grades --lessons custom_sigmoid --roster class.csv
+    """
+    if (executor == "dask") is not bool(options["scheduler"]):
+        raise UsageError("Give --executor dask and --scheduler ADDRESS together, or neither")
+    workers = workers or (0 if options["scheduler"] else os.cpu_count() or 1)
+    wanted = BatchOptions(workers=workers, **options)
+    sys.exit(grade_class(course(course_root), wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +176,8 @@ class BatchOptions:
 
 def host_for_a_class() -> ForkServerClient:
     """Return a fork server in a session of its own, so that Ctrl-C does not reach it."""
+    from grader.runtime.client import ForkServerClient
+
     return ForkServerClient(own_session=True)
 
 
@@ -83,64 +188,76 @@ def grade_class(
     make_host: Callable[[], ForkServerClient] = host_for_a_class,
 ) -> ExitCode:
     """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
-    with TextReader() as reader:
-        return _grade_class(course, wanted, reader, make_host)
+    from grader.classroom.batch import write_outputs
+    from grader.classroom.gradebook.store import Gradebook, batch_lock
+    from grader.cli.batch_screen import Summary, say_before
+    from grader.render.terminal import make_console
+    from grader.runtime.text_reader import TextReader
 
-
-def _grade_class(
-    course: Course,
-    wanted: BatchOptions,
-    reader: TextReader,
-    make_host: Callable[[], ForkServerClient],
-) -> ExitCode:
     plan = plan_for(course, wanted)
     late_rule = wanted.late_rule()
-    found = find_class(
-        wanted.place,
-        lessons=[one.id for one in course.lessons],
-        graded=plan.ids,
-        layout=wanted.layout,
-        accept_near_names=wanted.accept_near_names,
-        decode=reader.decode,
-    )
-    roster = read_roster(wanted.roster) if wanted.roster else None
-    if wanted.out.resolve() == wanted.place.resolve():
-        raise UsageError(
-            f"--out {wanted.out} is the folder with the submissions. Name another folder for the"
-            " results"
+    with TextReader() as reader:
+        found = find_class(
+            wanted.place,
+            lessons=[one.id for one in course.lessons],
+            graded=plan.ids,
+            layout=wanted.layout,
+            accept_near_names=wanted.accept_near_names,
+            decode=reader.decode,
         )
-    console = make_console(stderr=True)
-    with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
-        found = without_forgotten(renamed(found, book.new_names()), book.is_forgotten)
-        book.set_secret(wanted.seed)
-        if late_rule is not None:
-            book.set_class({"late_rule": late_rule})
-        matched = register(book, plan, found, roster, place=wanted.place)
-        say_before(console, found, roster, matched)
-        try:
-            with (
-                host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
-                grading_progress(console, len(found.handed)) as progress,
-                graceful_interrupt(console, hosts),
-            ):
-                tally = run_batch(
-                    book,
-                    wanted.out,
-                    found.handed,
-                    plan,
-                    students=matched.students,
-                    hosts=hosts,
-                    grading=grading,
-                    progress=progress,
-                )
-        except KeyboardInterrupt:
-            console.print(Text("stopped; run the same command to continue"))
-            raise
-        write_outputs(wanted.out, book)
-        Summary(make_console(), book, wanted.out).show(
-            tally, plan, {one.name for one in found.handed}
-        )
+        roster = read_roster(wanted.roster) if wanted.roster else None
+        if wanted.out.resolve() == wanted.place.resolve():
+            raise UsageError(
+                f"--out {wanted.out} is the folder with the submissions. Name another folder for"
+                " the results"
+            )
+        console = make_console(stderr=True)
+        with batch_lock(wanted.out), Gradebook.open(wanted.out, create=True) as book:
+            found = without_forgotten(renamed(found, book.new_names()), book.is_forgotten)
+            book.set_secret(wanted.seed)
+            if late_rule is not None:
+                book.set_class({"late_rule": late_rule})
+            matched = register(book, plan, found, roster, place=wanted.place)
+            say_before(console, found, roster, matched)
+            tally = grade_found(console, book, wanted, plan, found, matched, make_host)
+            write_outputs(wanted.out, book)
+            handed = {one.name for one in found.handed}
+            Summary(make_console(), book, wanted.out).show(tally, plan, handed)
     return ExitCode.ENGINE_FAULT if tally.faults else ExitCode.OK
+
+
+def grade_found(
+    console: Console,
+    book: Gradebook,
+    wanted: BatchOptions,
+    plan: BatchPlan,
+    found: ClassImport,
+    matched: MatchedStudents,
+    make_host: Callable[[], ForkServerClient],
+) -> BatchResult:
+    """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
+    from grader.classroom.batch import run_batch
+    from grader.cli.batch_screen import graceful_interrupt, grading_progress
+
+    try:
+        with (
+            host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
+            grading_progress(console, len(found.handed)) as progress,
+            graceful_interrupt(console, hosts),
+        ):
+            return run_batch(
+                book,
+                wanted.out,
+                found.handed,
+                plan,
+                students=matched.students,
+                hosts=hosts,
+                grading=grading,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        console.print("stopped; run the same command to continue", markup=False, highlight=False)
+        raise
 
 
 def renamed(found: ClassImport, new_names: Mapping[str, str]) -> ClassImport:
@@ -177,6 +294,11 @@ def host_pool(
     console: Console, wanted: BatchOptions, count: int, make_host: Callable[[], ForkServerClient]
 ) -> Iterator[tuple[HostPool[Any], Callable[..., Graded]]]:
     """Return the pool that grades: local fork servers, or slots in a cluster."""
+    from rich.text import Text
+
+    from grader.classroom.cluster import cluster_slots, connected, grade_in_cluster
+    from grader.runtime.pool import HostPool
+
     if wanted.scheduler is None:
         with contextlib.closing(HostPool(min(wanted.workers, max(1, count)), make_host)) as hosts:
             yield hosts, grade_here
@@ -191,12 +313,18 @@ def host_pool(
 
 def grade_here(*task: Any, name: str, page: object) -> Graded:
     """Grade on this computer; the page is rendered by the thread that waits for the report."""
+    from grader.classroom.batch import Graded
+    from grader.runtime.grading import grade_and_repair
+
     return Graded(grade_and_repair(*task, name=name))
 
 
 def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
     """Return what to grade and how; raise UsageError for an unknown lesson or check."""
-    lessons = [course.lesson(name) for name in wanted.lessons] or list(course.lessons)
+    from grader.classroom.batch import BatchPlan
+    from grader.runtime.grading import Settings
+
+    lessons = chosen_lessons(course, wanted.lessons)
     if wanted.check:
         if not wanted.regrade:
             raise UsageError(
@@ -223,8 +351,8 @@ def refuse_unknown_check(course: Course, check: str) -> None:
             f"--check {check}: write LESSON.NAME, such as hooks.worked_example. The first line of"
             " grades.csv has all ids"
         )
-    lesson = course.lesson(lesson_of(check))
-    name = check.partition(".")[2].partition("[")[0]
+    head, _, rest = check.partition(".")
+    lesson, name = course.lesson(head), rest.partition("[")[0]
     if name not in lesson.check_names:
         near = difflib.get_close_matches(name, lesson.check_names, n=1, cutoff=0.5)
         guess = f"Did you mean {lesson.id}.{near[0]}? " if near else ""
@@ -259,20 +387,3 @@ def register(
     )
     book.set_absent(matched.absent)
     return matched
-
-
-def say_before(
-    console: Console, found: ClassImport, roster: Roster | None, matched: MatchedStudents
-) -> None:
-    handed = counted(len(found.handed), "submission")
-    console.print(Text(f"{handed}, layout: {found.layout}"))
-    listing(console, "note", found.notes)
-    if found.replaced:
-        count, older = len(found.replaced), found.replaced[0][0]
-        files = counted(count, "file")
-        console.print(
-            Text(f"not graded because a newer version exists: {files}, such as {clean(older)}"),
-            soft_wrap=True,
-        )
-    listing(console, "ignored", [f"{entry}: {reason}" for entry, reason in found.passed_over])
-    listing(console, "roster", [*(roster.problems if roster else ()), *matched.notes])
