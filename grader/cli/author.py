@@ -22,7 +22,7 @@ from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.i18n import wanted_language
 from grader.core.text import counted
-from grader.course.course import Course, load_course
+from grader.course.course import Course, Lesson, load_course
 from grader.course.scaffold import MARK, lesson_files
 from grader.course.stubs import stub_of
 
@@ -95,9 +95,7 @@ def verify_course(
 
     lessons = chosen_lessons(course, names)
     for lesson in lessons if write_stubs else ():
-        lesson.folder.mkdir(parents=True, exist_ok=True)
-        stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
-        lesson.stub.write_text(stub, "utf-8", newline="\n")
+        write_stub(lesson)
     settings = Settings(0, "auto", course.limits, lang=wanted_language(lang), prestart=True)
     console = make_console(stderr=True)
     with (
@@ -135,6 +133,12 @@ def verify_course(
     summary = counted(len(problems), "problem") if problems else "no problems"
     print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {summary}")
     return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
+
+
+def write_stub(lesson: Lesson) -> None:
+    lesson.folder.mkdir(parents=True, exist_ok=True)
+    stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
+    lesson.stub.write_text(stub, "utf-8", newline="\n")
 
 
 def completeness(found: VerifyResult) -> Iterator[str]:
