@@ -1,17 +1,8 @@
-"""Find the package, and files in it or, in a checkout, beside it.
+"""Files of the engine and on disk: where the package is, replacing a file as a whole, TOML, and the
+hash that identifies the engine.
 
-Replace a file as a whole, so that readers see the old one or the new one.
-
-Read a TOML file.
-
-Render what the engine writes from a template: scripts, workflows, front pages, new lessons.
-
-Pages have a separate environment with escaping (``render/html.py``).
-
-Identify the engine that grades by a hash of its code and by torch's version.
-
-Together with a course's hash they show whether two graders are the same; ``grader.__version__``
-would not.
+Together with a course's hash, the engine's hash and torch's version show whether two graders are
+the same; ``grader.__version__`` would not.
 """
 
 from __future__ import annotations
@@ -23,12 +14,9 @@ import os
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 from grader.core.errors import CourseError
-
-if TYPE_CHECKING:
-    import jinja2
 
 PACKAGE = Path(__file__).resolve().parents[1]
 """The folder of the package ``grader``."""
@@ -78,24 +66,6 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
-@functools.cache
-def _environment() -> jinja2.Environment:
-    import jinja2  # slow, and needed only where a template is
-
-    return jinja2.Environment(
-        loader=jinja2.FileSystemLoader(templates()),
-        autoescape=False,  # plain text, so no escaping
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-    )
-
-
-def render_text(template: str, **values: Any) -> str:
-    """Return a template, such as ``"handout/README.md"``, filled in; raise on an unknown name."""
-    return _environment().get_template(template).render(values)
-
-
 DECIDING = (".py", ".po")
 """The files that decide verdicts and messages: code and
 translations. Templates only change pages.
@@ -117,7 +87,7 @@ def engine_hash_now() -> str:
 @functools.cache
 def torch_version() -> str:
     """Return the version of the installed torch without importing it, which takes seconds."""
-    import importlib.metadata
+    import importlib.metadata  # slow, and every command imports this module
 
     return importlib.metadata.version("torch")
 

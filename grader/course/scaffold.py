@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.core.files import render_text
+from grader.core.templates import render_text
 from grader.course.stubs import stub_of
 
 MARK = "TO WRITE:"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from grader.core.files import render_text
+from grader.core.templates import render_text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers
 from grader.verify.case_result import Case, CaseResult

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from grader import __version__
 from grader.core.errors import UsageError
-from grader.core.files import CHECKOUT, PACKAGE, render_text, templates, torch_version
+from grader.core.files import CHECKOUT, PACKAGE, templates, torch_version
+from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
 CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")

@@ -22,7 +22,7 @@ from grader.classroom.publish.engine_files import (
     refuse_bundle,
 )
 from grader.core.errors import UsageError
-from grader.core.files import render_text
+from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
 

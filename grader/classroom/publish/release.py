@@ -34,8 +34,8 @@ from pathlib import Path
 
 from grader.classroom.publish.engine_files import engine_files, install_torch
 from grader.core.errors import CourseError, UsageError
-from grader.core.files import render_text
 from grader.core.report import CheckResult, Outcome, add_up
+from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.lesson_texts import translatable
 from grader.course.stubs import BEGIN, END, STUB, first_line, runnable

@@ -123,7 +123,7 @@ def other_engine(
     def installed() -> Iterator[None]:
         skipped = shutil.ignore_patterns("__pycache__", "_course")
         copy = Path(shutil.copytree(PACKAGE, tmp_path / "engine" / "grader", ignore=skipped))
-        with (copy / "core" / "scoring.py").open("a", encoding="utf-8") as stream:
+        with (copy / "core" / "report.py").open("a", encoding="utf-8") as stream:
             stream.write("HALF = 0.5\n")
         with monkeypatch.context() as patched:
             patched.setattr("grader.core.files.PACKAGE", copy)
@@ -521,7 +521,7 @@ def test_what_another_torch_graded_is_graded_again(
     batch: Callable[..., ExitCode], counting_host: CountingHost, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as other:
-        for module in ("classroom.batch.records", "runtime.grading"):
+        for module in ("classroom.batch", "runtime.grading"):
             other.setattr(f"grader.{module}.torch_version", lambda: "2.0")
         batch()
     batch()

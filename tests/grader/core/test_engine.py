@@ -43,7 +43,7 @@ def test_the_hash_is_the_same_with_windows_line_ends(copy: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["core/scoring.py", "judge/checks.py", "render/html.py", "locale/ko.po", "new/one.py"]
+    "name", ["core/report.py", "judge/checks.py", "render/page.py", "locale/ko.po", "new/one.py"]
 )
 def test_the_hash_changes_with_code_and_translations(name: str, copy: Path) -> None:
     append(copy / name)
@@ -51,7 +51,7 @@ def test_the_hash_changes_with_code_and_translations(name: str, copy: Path) -> N
 
 
 def test_the_hash_knows_a_file_by_its_name(copy: Path) -> None:
-    (copy / "core" / "scoring.py").rename(copy / "core" / "points.py")
+    (copy / "core" / "report.py").rename(copy / "core" / "points.py")
     assert hashed(copy) != engine_hash()
 
 

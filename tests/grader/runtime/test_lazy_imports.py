@@ -66,7 +66,7 @@ def threads(): return len(os.listdir("/proc/self/task"))
 
 before = threads()
 with NoOperation():
-    lazy_imports.load()
+    lazy_imports.import_early()
 assert lazy_imports.loaded() and threads() == before, threads()
 with torch.profiler.record_function("as each step does"):  # which imports one little module
     known = set(sys.modules)

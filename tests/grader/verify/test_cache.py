@@ -193,7 +193,7 @@ def test_an_engine_that_changes_meanwhile_ends_the_run(
     course: Course, counting: Counting, engine: Path, tmp_path: Path
 ) -> None:
     counting.waits_for = tmp_path / "f"
-    counting.changes_at = {4: engine / "core" / "scoring.py"}
+    counting.changes_at = {4: engine / "core" / "report.py"}
     with pytest.raises(UsageError, match="or of the engine was changed while this ran"):
         run(course, tmp_path / "f")
     assert rows(tmp_path / "f") == 3

@@ -1,0 +1,78 @@
+"""Judge one file with the judge in this process: to stop in a check, or to see the frames.
+
+    python tests/one_process.py LESSON FILE [--seed N] [--frames]
+
+``breakpoint()`` in a check, a lesson's helper or the judge opens the debugger here. The worker is a
+plain process without a sandbox, so give it only files that you trust. ``--frames`` prints the JSON
+of each frame: ``>`` to the worker, ``<`` from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pdb
+import sys
+from pathlib import Path
+
+from grader.core.messages import JudgeResult
+from grader.course.course import find_course, load_course
+from grader.course.submission import LessonFile
+from grader.judge.remote.channel import Deadline, PipeChannel
+from grader.judge.remote.workers import SpawnedWorkers
+from grader.judge.runner import judge_once
+from grader.runtime.grading import Settings, options_for, spec_for, task_for
+from grader.worker.wire.frames import HEADER, Frame, sizes
+
+WIDTH = 200
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(usage=__doc__)
+    asked.add_argument("lesson")
+    asked.add_argument("file", type=Path)
+    asked.add_argument("--seed", type=int, default=0)
+    asked.add_argument("--frames", action="store_true")
+    given = asked.parse_args()
+    if given.frames:
+        show_frames()
+    lesson = load_course(find_course()).lesson(given.lesson)
+    settings = Settings(given.seed, sandbox="off")
+    file = LessonFile(lesson.id, str(given.file), given.file.read_text("utf-8"))
+    sys.breakpointhook = stop
+    workers = SpawnedWorkers(options_for(settings))
+    answer = judge_once(spec_for(lesson, settings), task_for(file, settings), workers)
+    if not isinstance(answer, JudgeResult):
+        raise SystemExit(str(answer))
+    for check in answer.checks:
+        print(f"{check.outcome.value:12} {check.points:5g}  {check.id}  {check.message or ''}")
+
+
+def stop() -> None:
+    """Open the debugger at the caller of ``breakpoint()``, whatever stands for standard output."""
+    pdb.Pdb(stdin=sys.__stdin__, stdout=sys.__stdout__).set_trace(sys._getframe(1))
+
+
+def show_frames() -> None:
+    """Print the JSON of each frame that crosses."""
+
+    def show(sign: str, text: str) -> None:
+        cut = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+        print(sign, cut, file=sys.__stdout__)  # pytest's output goes elsewhere
+
+    def send(self: PipeChannel, data: bytes, deadline: Deadline) -> None:
+        json_bytes, _ = sizes(data[: HEADER.size])
+        show(">", data[HEADER.size : HEADER.size + json_bytes].decode())
+        sent(self, data, deadline)
+
+    def receive(self: PipeChannel, deadline: Deadline) -> Frame:
+        frame = received(self, deadline)
+        show("<", json.dumps(frame.body))
+        return frame
+
+    sent, received = PipeChannel.send, PipeChannel.receive
+    PipeChannel.send, PipeChannel.receive = send, receive  # type: ignore[method-assign, assignment]
+
+
+if __name__ == "__main__":
+    main()
