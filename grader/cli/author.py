@@ -23,7 +23,6 @@ from grader.core.files import PACKAGED_COURSE
 from grader.core.i18n import wanted_language
 from grader.core.text import counted
 from grader.course.course import Course, Lesson, load_course
-from grader.course.scaffold import MARK, lesson_files
 from grader.course.stubs import stub_of
 
 if TYPE_CHECKING:
@@ -211,7 +210,6 @@ def new(lesson: str | None, function: str | None, lang: str, course_root: Path |
 
 
 FIRST_LESSON = "first_lesson"
-TITLE, SUMMARY = f"{MARK} the lesson's title", f"{MARK} what it is about, in a line"
 COURSE = """# The course: its lessons in the order in which a learner meets them.
 id = "{id}"
 title = "{mark} the course's title"
@@ -223,6 +221,8 @@ RESERVED = frozenset(
 
 
 def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
+    from grader.course.scaffold import MARK
+
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError(
             f"{root} has no exercises/course.toml and is not empty. Name a course, or a new folder;"
@@ -280,6 +280,8 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
     """
     import tomlkit
 
+    from grader.course.scaffold import MARK, lesson_files
+
     function = known_good(function or lesson, "function")
     files = lesson_files(lesson, function, lang=lang)
     there = [path for path in files if (root / path).exists()]
@@ -293,8 +295,8 @@ def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None
     entry = tomlkit.table()
     entry |= {
         "id": lesson,
-        "title": TITLE,
-        "summary": SUMMARY,
+        "title": f"{MARK} the lesson's title",
+        "summary": f"{MARK} what it is about, in a line",
         "names": [function],
         "builds_on": [],
     }

@@ -38,6 +38,7 @@ from grader.classroom.statistics.similarity import (
     similar_pairs,
 )
 from grader.cli.batch_screen import Meter
+from grader.cli.gradebook import known_lessons
 from grader.cli.options import PATH, course, course_option, hidden_option
 from grader.core.errors import UsageError
 from grader.core.text import clean, counted
@@ -328,11 +329,7 @@ def show_similar(
         stack.enter_context(say_what_is_left(console, out / SIMILAR_PAGE))
         book = stack.enter_context(Gradebook.open(out))
         older = stack.enter_context(Gradebook.open(against)) if against else None
-        graded = [one for one, _, _ in book.lessons()]
-        if lesson is not None and lesson not in graded:
-            raise UsageError(
-                f"The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(graded)}"
-            )
+        graded = known_lessons(book, lesson)
         meter = stack.enter_context(Meter(console))
         pairs: list[Pair] = []
         compared = 0

@@ -18,7 +18,7 @@ import click
 
 from grader.classroom.batch import changing
 from grader.classroom.exports.common import total_points
-from grader.classroom.gradebook.entry import Adjustment, Comment, GradebookEntry
+from grader.classroom.gradebook.entry import Adjustment, Comment
 from grader.classroom.gradebook.roster import csv_rows
 from grader.classroom.gradebook.store import Gradebook, batch_lock
 from grader.classroom.imports.names import unique_names
@@ -81,11 +81,7 @@ def change_score(
         )
     with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        lessons = [one for one, _, _ in book.lessons()]
-        if lesson is not None and lesson not in lessons:
-            raise UsageError(
-                f"The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(lessons)}"
-            )
+        lessons = known_lessons(book, lesson)
         if lesson is None and len(lessons) == 1:
             lesson = lessons[0]
         book.adjust(
@@ -97,10 +93,7 @@ def change_score(
 
 def list_adjustments(out: Path, name: str) -> None:
     with Gradebook.open(out) as book:
-        show_trail(book.entry_of(name))
-
-
-def show_trail(entry: GradebookEntry) -> None:
+        entry = book.entry_of(name)
     console = make_console()
     if entry.adjustments:
         table = plain_table("when", "who", "points", "lesson", "reason")
@@ -208,14 +201,9 @@ def checked_comment(book: Gradebook, one: WantedComment, author: str | None) -> 
         name = book.entry_of(one.name).name
     except UsageError as error:
         raise UsageError(f"{one.where}{error}") from None
-    lessons = [lesson for lesson, _, _ in book.lessons()]
     if not one.text.strip():
         raise UsageError(f"{one.where}The comment is empty. Give it a text")
-    if one.lesson is not None and one.lesson not in lessons:
-        raise UsageError(
-            f"{one.where}The gradebook has no lesson {one.lesson!r}. Its lessons:"
-            f" {', '.join(lessons)}"
-        )
+    known_lessons(book, one.lesson, where=one.where)
     code = ""
     if one.line is not None:
         text = book.graded_text(name, one.lesson or "")
@@ -536,6 +524,16 @@ def _text(path: Path) -> str | None:
         return None
     except OSError as error:
         raise CourseError(f"{path}: {error.strerror}") from None
+
+
+def known_lessons(book: Gradebook, lesson: str | None, *, where: str = "") -> list[str]:
+    """Return the ids of a gradebook's lessons; raise UsageError if ``lesson`` is not one."""
+    lessons = [one for one, _, _ in book.lessons()]
+    if lesson is not None and lesson not in lessons:
+        raise UsageError(
+            f"{where}The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(lessons)}"
+        )
+    return lessons
 
 
 def login_name() -> str:

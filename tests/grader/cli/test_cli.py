@@ -813,15 +813,24 @@ HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], ["--version"], ["run", "--help"], ["verify", "-h"]], ids=" ".join
+    "words",
+    [
+        *(["--help"], ["-h"], ["--version"]),
+        *(["run", "--help"], ["verify", "-h"], ["batch", "-h"], ["watch", "-h"]),
+    ],
+    ids=" ".join,
 )
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
-    """Modules that are slow to import are imported only when needed."""
+    """Modules that are slow to import are imported only when needed; the list of commands imports
+    none of them.
+    """
+    commands = {f"grader.cli.{command.module}" for command in COMMANDS.values()}
+    slow = (*HEAVY, *(commands if words[0].startswith("-") else ()))
     code = (
         "import sys; from grader.cli import main\n"
         f"try: main({words})\n"
         "except SystemExit as end:\n"
-        f"    heavy = [m for m in {HEAVY} if m in sys.modules]\n"
+        f"    heavy = [m for m in {slow} if m in sys.modules]\n"
         "    print(heavy, end.code, file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}
