@@ -43,8 +43,7 @@ from grader.core.text import clean
 from grader.course.course import Course, Lesson
 from grader.course.notebook import cells_of, loading
 from grader.course.progress import Progress
-from grader.course.source import Source
-from grader.course.stubs import first_line
+from grader.course.source import Source, first_line
 from grader.course.submission import SUFFIXES, LessonFile, lesson_names, read_submission
 from grader.judge import DEBUGGER
 from grader.render.terminal import Lines, make_console, show_whole
@@ -336,7 +335,7 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
     """Return the checks that are wrong by themselves; none for a file that could not be judged."""
     if result.status in (LessonStatus.INVALID, LessonStatus.MISSING):
         return ()
-    return tuple(check for check in result.checks if check.outcome not in (*FINE, Outcome.SKIPPED))
+    return tuple(check for check in result.checks if not check.outcome.quiet)
 
 
 def show_choice(

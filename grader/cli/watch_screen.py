@@ -22,7 +22,7 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.submission import LessonFile, read_submission
 from grader.render.editors import run_lines
-from grader.render.page import MARKS, QUIET, render_page
+from grader.render.page import render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
@@ -47,7 +47,7 @@ MORE_AND_BACK = "… {count} more lines: space shows them, b goes back"
 BACK = "the end; b goes back"
 FORWARD_KEYS, BACK_KEYS = (" ", "j"), ("b", "k")
 NEXT_FAILURE, PREVIOUS_FAILURE = ".", ","
-FAILURE_MARKS = tuple({MARKS[one] for one in Outcome if one not in QUIET})
+FAILURE_MARKS = tuple({one.mark for one in Outcome if not one.quiet})
 REPORT = "report.html"
 
 
@@ -152,10 +152,10 @@ class WatchSession:
             console.print(Text(self.learner.tr("There is no file to show"), "dim"))
             return
         checks = self.report.lessons[0].checks if self.report else ()
-        failed = {check.source_line for check in checks if check.outcome not in QUIET}
+        failed = {check.source_line for check in checks if not check.outcome.quiet}
         console.print(Text(file.path, "bold"))
         for number, line in enumerate(file.text.splitlines(), 1):
-            mark, style = (MARKS[Outcome.FAILED], "bold red") if number in failed else (" ", "")
+            mark, style = (Outcome.FAILED.mark, "bold red") if number in failed else (" ", "")
             console.print(Text(f"{mark}{number:4}  {line}", style))
 
     def show_figures(self, console: Console) -> None:

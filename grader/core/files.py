@@ -33,6 +33,12 @@ def templates() -> Path:
     return beside if (beside / "report.html").exists() else PACKAGE / "_templates"
 
 
+@functools.cache
+def inlined(*names: str) -> str:
+    """Return several style sheets or scripts as one text to put into a page or a drawing."""
+    return "".join((templates() / name).read_text("utf-8") for name in names)
+
+
 @contextlib.contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
     """Open a file that replaces ``path`` when it is complete; raise OSError if it can't.
@@ -66,9 +72,9 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise CourseError(f"{path}: {error}") from None
 
 
-DECIDING = (".py", ".po")
-"""The files that decide verdicts and messages: code and
-translations. Templates only change pages.
+DECIDING = (".py", ".toml", ".po")
+"""The files that decide verdicts and messages: code, rules and translations. Templates only change
+pages.
 """
 LEFT_OUT = frozenset({"__pycache__", PACKAGED_COURSE.name})
 

@@ -11,7 +11,6 @@ import os
 import string
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,15 @@ from grader.core.files import LOCALE
 ENGLISH = "en"
 
 
-@dataclass(frozen=True, slots=True)
 class Phrase:
     """A text with ``{names}`` to fill that is itself a fact in another text, so that it can be
-    translated.
+    translated. It is not a dataclass, which msgspec would write as an object instead of asking.
     """
 
-    template: str
-    facts: dict[str, Any]
+    __slots__ = ("facts", "template")
+
+    def __init__(self, template: str, facts: dict[str, Any]) -> None:
+        self.template, self.facts = template, facts
 
     def __str__(self) -> str:
         return self.template.format(**self.facts)
@@ -36,6 +36,14 @@ class Phrase:
 
 def phrase(template: str, **facts: Any) -> Phrase:
     return Phrase(template, facts)
+
+
+def placeholders(text: str) -> set[str]:
+    """Return the ``{names}`` in a text; none if it is not a template."""
+    try:
+        return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+    except ValueError:
+        return set()
 
 
 class Catalogue:

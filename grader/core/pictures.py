@@ -1,17 +1,32 @@
-"""A computational graph as validated plain data, beginning with the root.
+"""Figures of a failed check as records: a graph, a plot, two Jacobians, predictions.
 
-A plot as validated plain data: panels with curves, points or bars, and a marked point.
+The judge makes them (``judge/figures.py``), a report carries them as JSON, ``render/figures.py``
+draws them. JSON is read by ``read_figure`` and ``GraphPicture.from_json``, which trust nothing:
+msgspec compares types, counts and limits with the records, ``cleaned`` does the rest and cleans
+texts. The keys of a report's figures are those of ``report.schema.json``.
 
-The judge makes it (``judge/plots.py``), a report carries it, ``render/graph`` draws it.
+======================  ==========================================================================
+``kind: "graph"``       one graph, or the student's beside the expected one
+``kind: "plot"``        panels with curves, points or bars, and a marked point
+``kind: "jacobian"``    the Jacobian by backward beside the one by differences
+``kind: "prediction"``  what was predicted beside what happens
+======================  ==========================================================================
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections import deque
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Annotated, Literal
 
+import msgspec
+from msgspec import Meta
+from msgspec.structs import replace
+
+from grader.core.report import describe
 from grader.core.text import clean
 
 MAX_GRAPH_NODES = 200
@@ -19,24 +34,44 @@ MAX_EDGES = 1000
 MAX_SAVED = 12
 MAX_NAME = 80
 MAX_COUNT = 1_000_000
-NODE_KINDS = ("op", "intermediate", "leaf", "constant")
+MAX_PANELS = 4
+MAX_SERIES = 6
+MAX_POINTS = 400
+MAX_LABEL = 80
+MAX_CAPTION = 200
+MAX_VARIABLE = 24
+MAX_CELL = 400
+
+NodeId = Annotated[str, Meta(pattern=r"\A[A-Za-z0-9]{1,12}\Z")]
+Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
+Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Role = Literal["yours", "truth", "given", "other"]
+Form = Literal["line", "dots", "bars"]
+
+
+def read_figure(data: object) -> Figure:
+    """Return a report's figure; raise ValueError if the data is not one."""
+    describe(Figure)
+    figure: Figure = msgspec.convert(data, Figure)
+    return figure.cleaned()
 
 
 class NotAPicture(ValueError):
     """Data that claims to be a picture of a graph and is not one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(msgspec.Struct, frozen=True):
     """A tensor that a node keeps for backward; ``shape`` is empty if it was not read."""
 
     name: str
     shape: str = ""
     freed: bool = False
 
+    def cleaned(self) -> Saved:
+        return replace(self, name=name_text(self.name), shape=name_text(self.shape))
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+
+class GraphNode(msgspec.Struct, frozen=True):
     """One node.
 
     ``kind``: ``op`` (a function's node), ``intermediate`` (its result has a name), ``leaf``
@@ -45,16 +80,16 @@ class GraphNode:
     ``note`` is a check's text.
     """
 
-    id: str
-    kind: str
+    id: NodeId
+    kind: Literal["op", "intermediate", "leaf", "constant"]
     type: str = ""
     name: str = ""
     shape: str = ""
     saved: tuple[Saved, ...] = ()
-    hooks: int = 0
+    hooks: Count = 0
     retains_grad: bool = False
-    outputs: int = 1
-    cut: int = 0
+    outputs: Annotated[int, Meta(ge=1, le=MAX_COUNT)] = 1
+    cut: Count = 0
     note: str = ""
 
     @property
@@ -69,65 +104,57 @@ class GraphNode:
             return f"{self.name} = {self.type}" if self.name else self.type
         return self.name
 
+    def cleaned(self) -> GraphNode:
+        return replace(
+            self,
+            type=name_text(self.type),
+            name=name_text(self.name),
+            shape=name_text(self.shape),
+            saved=tuple(one.cleaned() for one in self.saved[:MAX_SAVED]),
+            note=name_text(self.note),
+        )
 
-@dataclass(frozen=True, slots=True)
-class GraphEdge:
+
+class GraphEdge(msgspec.Struct, frozen=True):
     """An edge: input ``slot`` of node ``source`` was output ``output`` of node ``target``."""
 
-    source: str
-    target: str
-    output: int = 0
-    slot: int = 0
+    source: NodeId
+    target: NodeId
+    output: Count = 0
+    slot: Count = 0
 
 
-@dataclass(frozen=True, slots=True)
-class GraphPicture:
+class GraphPicture(msgspec.Struct, frozen=True):
     """A graph; its first node is the root, and every other can be reached from it."""
 
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[GraphEdge, ...] = ()
-    left_out: int = 0
-    root_output: int = 0
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    nodes: Annotated[tuple[GraphNode, ...], Meta(min_length=1, max_length=MAX_GRAPH_NODES)]
+    edges: Annotated[tuple[GraphEdge, ...], Meta(max_length=MAX_EDGES)] = ()
+    left_out: Count = 0
+    root_output: Count = 0
 
     @classmethod
-    def from_json(cls, data: Any) -> GraphPicture:
-        """Read untrusted data: clean its texts and bound its counts; raise ValueError."""
+    def from_json(cls, data: object) -> GraphPicture:
+        """Read untrusted data; raise NotAPicture."""
+        describe(cls)
         try:
-            nodes = tuple(_node(one) for one in data["nodes"])
-            edges = tuple(
-                GraphEdge(
-                    _id(e["source"]), _id(e["target"]), _count(e["output"]), _count(e["slot"])
-                )
-                for e in data["edges"]
-            )
-            picture = cls(
-                nodes, edges, _count(data.get("left_out", 0)), _count(data.get("root_output", 0))
-            )
-        except (LookupError, TypeError, AttributeError) as error:
-            raise NotAPicture(f"no picture of a graph: {type(error).__name__}: {error}") from None
+            return msgspec.convert(data, cls).cleaned()
+        except msgspec.ValidationError as error:
+            raise NotAPicture(f"no picture of a graph: {error}") from None
+
+    def cleaned(self) -> GraphPicture:
+        picture = replace(self, nodes=tuple(node.cleaned() for node in self.nodes))
         picture.check()
         return picture
 
     def check(self) -> None:
-        """Raise ValueError unless there is a root, ids are unique, all nodes are known, and the
-        graph is acyclic and connected.
+        """Raise NotAPicture unless ids are unique, all nodes are known, and the graph is acyclic
+        and connected.
         """
-        ids = {node.id for node in self.nodes}
-        if (
-            not 1 <= len(self.nodes) <= MAX_GRAPH_NODES
-            or len(ids) != len(self.nodes)
-            or len(self.edges) > MAX_EDGES
-        ):
-            raise NotAPicture(
-                f"no picture of a graph: {len(self.nodes)} nodes with {len(ids)} names,"
-                f" {len(self.edges)} edges"
-            )
-        if not all(edge.source in ids and edge.target in ids for edge in self.edges):
-            raise NotAPicture("no picture of a graph: an edge leads to no node")
         waiting = {node.id: 0 for node in self.nodes}
+        if len(waiting) != len(self.nodes):
+            raise NotAPicture("no picture of a graph: two nodes have one id")
+        if not all(edge.source in waiting and edge.target in waiting for edge in self.edges):
+            raise NotAPicture("no picture of a graph: an edge leads to no node")
         for edge in self.edges:
             waiting[edge.target] += 1
         ready = [id for id, count in waiting.items() if not count]
@@ -163,11 +190,8 @@ class GraphPicture:
         """Return the ``limit`` nodes nearest to the root, breadth-first."""
         if len(self.nodes) <= limit:
             return self
-        following, kept, order = (
-            self.following(),
-            {self.nodes[0].id: None},
-            deque([self.nodes[0].id]),
-        )
+        following, root = self.following(), self.nodes[0].id
+        kept, order = {root: None}, deque([root])
         while order:
             for edge in following[order.popleft()]:
                 if edge.target not in kept and len(kept) < limit:
@@ -212,7 +236,9 @@ def first_difference(
             partners[a.target] = b.target
             taken.add(b.target)
             order.append((a.target, b.target))
-    for look in (_state, _note) if closely else ():  # notes may depend on hooks elsewhere
+    for look in (
+        (_state, attrgetter("note")) if closely else ()
+    ):  # notes may depend on hooks elsewhere
         for here, there in partners.items():
             if look(mine[here]) != look(wanted[there]):
                 return here, there
@@ -223,10 +249,6 @@ def _state(node: GraphNode) -> tuple[int, bool, bool]:
     return node.hooks, node.retains_grad, any(one.freed for one in node.saved)
 
 
-def _note(node: GraphNode) -> str:
-    return node.note
-
-
 def _sort(node: GraphNode) -> tuple[str, str]:
     return ("op" if node.kind == "intermediate" else node.kind, node.type)
 
@@ -235,64 +257,30 @@ def _end(edge: GraphEdge) -> tuple[int, int]:
     return edge.slot, edge.output
 
 
-def _node(data: dict[str, Any]) -> GraphNode:
-    kind = data["kind"]
-    if kind not in NODE_KINDS:
-        raise NotAPicture(f"no picture of a graph: a node of the kind {str(kind)[:40]!r}")
-    saved = data.get("saved") or ()
-    if not isinstance(saved, list | tuple):
-        raise TypeError("saved is not a list")
-    return GraphNode(
-        id=_id(data["id"]),
-        kind=kind,
-        type=name_text(data.get("type", "")),
-        name=name_text(data.get("name", "")),
-        shape=name_text(data.get("shape", "")),
-        saved=tuple(
-            Saved(name_text(one["name"]), name_text(one.get("shape", "")), one.get("freed") is True)
-            for one in saved[:MAX_SAVED]
-        ),
-        hooks=_count(data.get("hooks", 0)),
-        retains_grad=data.get("retains_grad") is True,
-        outputs=max(1, _count(data.get("outputs", 1))),
-        cut=_count(data.get("cut", 0)),
-        note=name_text(data.get("note", "")),
-    )
-
-
-def _id(value: Any) -> str:
-    if not isinstance(value, str) or not value.isascii() or not value.isalnum() or len(value) > 12:
-        raise NotAPicture(
-            "no picture of a graph: a node's id is a short word of letters and digits"
-        )
-    return value
-
-
-def name_text(value: Any) -> str:
+def name_text(value: str) -> str:
     """Return one line of text, at most ``MAX_NAME`` characters long."""
-    if not isinstance(value, str):
-        raise TypeError(f"a {type(value).__name__} where text belongs")
     line = " ".join(clean(value[: MAX_NAME + 1]).split())
     return line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…"
 
 
-def _count(value: Any) -> int:
-    if type(value) is not int or not 0 <= value <= MAX_COUNT:
-        raise TypeError("a count that is none")
-    return value
+class GraphFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="graph"):
+    """The ``expected`` graph, and the student's beside it if there is one.
+
+    The differences are the ids of the nodes where they differ first, or to which a check points.
+    """
+
+    expected: GraphPicture
+    actual: GraphPicture | None = None
+    first_difference: str | None = None
+    actual_difference: str | None = None
+
+    def cleaned(self) -> GraphFigure:
+        return replace(
+            self, expected=self.expected.cleaned(), actual=self.actual and self.actual.cleaned()
+        )
 
 
-ROLES = ("yours", "truth", "given", "other")
-FORMS = ("line", "dots", "bars")
-MAX_PANELS = 4
-MAX_SERIES = 6
-MAX_POINTS = 400
-MAX_LABEL = 80
-MAX_CAPTION = 200
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
+class Series(msgspec.Struct, frozen=True):
     """Values over x.
 
     ``role`` says whose they are, ``form`` how to draw them; the role ``given`` is the check's
@@ -301,37 +289,42 @@ class Series:
     """
 
     label: str
-    role: str
-    form: str
-    x: tuple[float, ...]
-    y: tuple[float | None, ...]
+    role: Role
+    form: Form
+    x: Annotated[tuple[Finite, ...], Meta(max_length=MAX_POINTS)]
+    y: tuple[Finite | None, ...]
+
+    def cleaned(self) -> Series:
+        if len(self.x) != len(self.y):
+            raise ValueError("not a plot: the number of points")
+        return replace(self, label=line_text(self.label, MAX_LABEL))
 
 
-@dataclass(frozen=True, slots=True)
-class PointMark:
+class PointMark(msgspec.Struct, frozen=True):
     """The point that a check is about; without a y only its x is known."""
 
-    x: float
-    y: float | None
-    role: str = "yours"
+    x: Finite
+    y: Finite | None
+    role: Role = "yours"
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(msgspec.Struct, frozen=True):
     """The name and the scale of an axis."""
 
     label: str = ""
     log: bool = False
 
+    def cleaned(self) -> Axis:
+        return replace(self, label=line_text(self.label, MAX_LABEL))
 
-@dataclass(frozen=True, slots=True)
-class PlotPanel:
+
+class PlotPanel(msgspec.Struct, frozen=True):
     """One drawing. ``names`` are those of its bars."""
 
     caption: str
     x: Axis
     y: Axis
-    series: tuple[Series, ...]
+    series: Annotated[tuple[Series, ...], Meta(min_length=1, max_length=MAX_SERIES)]
     marks: tuple[PointMark, ...] = ()
     names: tuple[str, ...] = ()
 
@@ -339,85 +332,114 @@ class PlotPanel:
     def bars(self) -> bool:
         return any(one.form == "bars" for one in self.series)
 
+    def cleaned(self) -> PlotPanel:
+        xs = [*(x for one in self.series for x in one.x), *(mark.x for mark in self.marks)]
+        ys = [*(y for one in self.series for y in one.y), *(mark.y for mark in self.marks)]
+        for axis, values in ((self.x, xs), (self.y, ys)):
+            if axis.log and any(value is not None and value <= 0 for value in values):
+                raise ValueError("not a plot: a coordinate has no logarithm")
+        return replace(
+            self,
+            caption=line_text(self.caption, MAX_CAPTION),
+            x=self.x.cleaned(),
+            y=self.y.cleaned(),
+            series=tuple(one.cleaned() for one in self.series),
+            names=tuple(line_text(name, MAX_LABEL) for name in self.names),
+        )
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+
+class PlotFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="plot"):
     """Panels that belong together; ``notes`` are sentences about them."""
 
     caption: str
-    panels: tuple[PlotPanel, ...]
+    panels: Annotated[tuple[PlotPanel, ...], Meta(min_length=1, max_length=MAX_PANELS)]
     notes: tuple[str, ...] = ()
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the figure ``kind: "plot"`` of a report."""
-        return {"kind": "plot", **_lists(asdict(self))}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Plot:
-        """Read a figure. Raise ValueError if it is not a plot."""
-        try:
-            panels = tuple(_panel(one) for one in data["panels"])
-            if not 0 < len(panels) <= MAX_PANELS:
-                raise ValueError("not a plot: the number of panels")
-            notes = tuple(label_text(note, MAX_CAPTION) for note in data["notes"])
-            return cls(label_text(data["caption"], MAX_CAPTION), panels, notes)
-        except (LookupError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a plot: {type(error).__name__}") from None
-
-
-def _lists(value: Any) -> Any:
-    """Return data as JSON has it: lists instead of tuples."""
-    if isinstance(value, dict):
-        return {key: _lists(one) for key, one in value.items()}
-    return [_lists(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _panel(data: dict[str, Any]) -> PlotPanel:
-    x, y = (
-        Axis(label_text(data[key]["label"], MAX_LABEL), data[key]["log"] is True)
-        for key in ("x", "y")
-    )
-    series = tuple(_series(one, x, y) for one in data["series"])
-    if not 0 < len(series) <= MAX_SERIES:
-        raise ValueError("not a plot: the number of series")
-    marks = tuple(
-        PointMark(
-            _number(one["x"], log=x.log), _value(one["y"], log=y.log), _one_of(one["role"], ROLES)
+    def cleaned(self) -> PlotFigure:
+        return replace(
+            self,
+            caption=line_text(self.caption, MAX_CAPTION),
+            panels=tuple(panel.cleaned() for panel in self.panels),
+            notes=tuple(line_text(note, MAX_CAPTION) for note in self.notes),
         )
-        for one in data["marks"]
-    )
-    names = tuple(label_text(name, MAX_LABEL) for name in data["names"])
-    return PlotPanel(label_text(data["caption"], MAX_CAPTION), x, y, series, marks, names)
 
 
-def _series(data: dict[str, Any], x: Axis, y: Axis) -> Series:
-    xs = tuple(_number(value, log=x.log) for value in data["x"])
-    ys = tuple(_value(value, log=y.log) for value in data["y"])
-    if len(xs) != len(ys) or len(xs) > MAX_POINTS:
-        raise ValueError("not a plot: the number of points")
-    role, form = _one_of(data["role"], ROLES), _one_of(data["form"], FORMS)
-    return Series(label_text(data["label"], MAX_LABEL), role, form, xs, ys)
+class JacobianFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="jacobian"):
+    """Two matrices of one shape, and how far they may be apart.
+
+    A row is an output, a column an element of the input; NaN and infinities are texts. ``cut`` is
+    how many rows and columns of the full matrices are left out.
+    """
+
+    analytic: Sequence[Sequence[float | str]]
+    numeric: Sequence[Sequence[float | str]]
+    atol: float
+    rtol: float
+    input: str
+    output: str
+    cut: tuple[int, int]
+
+    def cleaned(self) -> JacobianFigure:
+        mine, theirs = ([len(row) for row in matrix] for matrix in self.matrices())
+        if mine != theirs or len(set(mine)) != 1:
+            raise ValueError("no pair of Jacobians: their shapes differ")
+        return replace(
+            self, input=clean(self.input, MAX_VARIABLE), output=clean(self.output, MAX_VARIABLE)
+        )
+
+    def matrices(self) -> tuple[list[list[float]], list[list[float]]]:
+        """Return both matrices as numbers."""
+        mine, theirs = (
+            [[float(value) for value in row] for row in matrix]
+            for matrix in (self.analytic, self.numeric)
+        )
+        return mine, theirs
+
+    def differing(self) -> list[tuple[int, int]]:
+        """Return row and column of each entry that differs, the largest difference first."""
+        found = []
+        for i, (row, others) in enumerate(zip(*self.matrices(), strict=True)):
+            for j, (mine, theirs) in enumerate(zip(row, others, strict=True)):
+                apart = abs(mine - theirs)
+                if (
+                    math.isnan(apart)
+                    and not (math.isnan(mine) and math.isnan(theirs))
+                    and mine != theirs
+                ):
+                    found.append((math.inf, i, j))
+                elif apart > self.atol + self.rtol * abs(theirs):
+                    found.append((apart, i, j))
+        return [(i, j) for _, i, j in sorted(found, key=lambda one: -one[0])]
+
+    def entry(self, i: int, j: int) -> str:
+        """Return ``∂y[0]/∂x[1]``."""
+        return f"∂{self.output}[{i}]/∂{self.input}[{j}]"
 
 
-def _value(value: Any, *, log: bool) -> float | None:
-    return None if value is None else _number(value, log=log)
+class Prediction(msgspec.Struct, frozen=True, array_like=True):
+    """What was predicted, the prediction, the outcome, and why."""
+
+    what: str
+    predicted: str
+    outcome: str
+    why: str
+
+    def cleaned(self) -> Prediction:
+        return Prediction(*(clean(cell, MAX_CELL) for cell in msgspec.structs.astuple(self)))
 
 
-def _number(value: Any, *, log: bool) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError("not a plot: a coordinate is not a finite number")
-    if log and value <= 0:
-        raise ValueError("not a plot: a coordinate has no logarithm")
-    return float(value)
+class PredictionFigure(msgspec.Struct, frozen=True, tag_field="kind", tag="prediction"):
+    """Predictions; JSON has each as a row of four texts."""
+
+    rows: tuple[Prediction, ...]
+
+    def cleaned(self) -> PredictionFigure:
+        return PredictionFigure(tuple(row.cleaned() for row in self.rows))
 
 
-def _one_of(value: Any, known: tuple[str, ...]) -> str:
-    if value not in known:
-        raise ValueError(f"not a plot: {str(value)[:40]!r}")
-    return str(value)
+Figure = GraphFigure | PlotFigure | JacobianFigure | PredictionFigure
 
 
-def label_text(value: Any, most: int) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text that is none")
+def line_text(value: str, most: int) -> str:
+    """Return a text in one line; if it is cut at ``most`` characters, that is visible."""
     return " ".join(clean(value, most).split())

@@ -1,12 +1,15 @@
-"""Read facts about processes and memory from Linux' ``/proc``. Other systems give none.
-
-The environment and the command line of the engine's other processes.
+"""The engine's other processes: their command line and environment, and what Linux' ``/proc`` says
+about processes and memory. Other systems say nothing.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
+from collections.abc import Iterable
+from typing import IO
 
 from grader.core.files import PACKAGE
 
@@ -109,3 +112,18 @@ def isolated_command(module: str, *args: str) -> list[str]:
     home = str(PACKAGE.parent)
     code = f"import sys; sys.path.insert(0, {home!r}); from {module} import main; main()"
     return [sys.executable, "-s", "-P", "-X", "utf8", "-c", code, *args]
+
+
+def end_process(
+    process: subprocess.Popen[bytes], streams: Iterable[IO[bytes] | None], seconds: float
+) -> None:
+    """Close a process's streams and wait for its end; kill it after some seconds."""
+    for stream in streams:
+        with contextlib.suppress(OSError):  # data that a dead process did not read
+            if stream is not None:
+                stream.close()
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

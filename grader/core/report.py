@@ -63,32 +63,57 @@ def describe(cls: object) -> None:
 SCHEMA_VERSION = 1
 
 
-class Outcome(enum.StrEnum):
+class Shown(enum.StrEnum):
+    """A value that people see as a ``mark``, a ``word`` and a ``color``.
+
+    ``group``, the class in style sheets, joins values that look alike.
+    """
+
+    group: str
+    mark: str
+    word: str
+    color: str
+
+    def __new__(
+        cls, value: str, group: str = "", mark: str = "", word: str = "", color: str = ""
+    ) -> Self:
+        self = str.__new__(cls, value)
+        self._value_ = value
+        self.group, self.mark, self.word, self.color = group, mark, word, color
+        return self
+
+
+class Outcome(Shown):
     """The outcome of one check."""
 
-    PASSED = "passed"
-    FAILED = "failed"
-    ERROR = "error"
+    PASSED = "passed", "right", "✔", "right", "green"
+    FAILED = "failed", "wrong", "✘", "wrong", "red"
+    ERROR = "error", "wrong", "✘", "raised", "red"
     """The student's code raised."""
-    TIMEOUT = "timeout"
-    CRASHED = "crashed"
+    TIMEOUT = "timeout", "wrong", "◷", "out of time", "red"
+    CRASHED = "crashed", "wrong", "✘", "crashed", "red"
     """The worker died, or sent a malformed answer."""
-    SKIPPED = "skipped"
+    SKIPPED = "skipped", "waiting", "·", "waiting", "yellow"
     """A check that it depends on did not pass."""
-    NOT_STARTED = "not_started"
-    GRADER_ERROR = "grader_error"
+    NOT_STARTED = "not_started", "untouched", "○", "not started", "dim"
+    GRADER_ERROR = "grader_error", "fault", "!", "the grader's own fault", "magenta"
     """A grader fault."""
 
+    @property
+    def quiet(self) -> bool:
+        """Whether it needs no explanation."""
+        return self.group in ("right", "waiting", "untouched")
 
-class LessonStatus(enum.StrEnum):
+
+class LessonStatus(Shown):
     """The status of one lesson."""
 
-    PASSED = "passed"
-    FAILED = "failed"
-    NOT_STARTED = "not_started"
-    MISSING = "missing"
+    PASSED = "passed", "right", "✔", "complete"
+    FAILED = "failed", "waiting", "◐", "in progress"
+    NOT_STARTED = "not_started", "untouched", "○", "not started"
+    MISSING = "missing", "untouched", "–", "missing"
     """The submission has no such file."""
-    INVALID = "invalid"
+    INVALID = "invalid", "wrong", "✘", "could not be loaded"
     """The file could not be loaded: not Python, or it raised while it was imported."""
 
 

@@ -1,8 +1,5 @@
-"""Make text from a student's code harmless: control characters, surrogates, length.
-
-Write described values and counts as one line of text.
-
-Times as ISO 8601 text, always with an offset from UTC.
+"""Text: a student's made harmless (control characters, surrogates, length), described values and
+counts on one line, times as ISO 8601 with an offset from UTC.
 """
 
 from __future__ import annotations
@@ -27,13 +24,9 @@ def _shown(character: str) -> str:
     if unicodedata.category(character) == "Cs":
         return "\N{REPLACEMENT CHARACTER}"
     code = ord(character)
-    return (
-        f"\\x{code:02x}"
-        if code < 0x100
-        else f"\\u{code:04x}"
-        if code < 0x10000
-        else f"\\U{code:08x}"
-    )
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 SHORTEST = 4
@@ -89,17 +82,12 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
 
 
 def number_text(value: float, digits: int) -> str:
-    """Return a float with at most ``digits`` significant
-    digits, and with a point if it is whole.
+    """Return a float with at most ``digits`` significant digits, and with a point if it is
+    whole.
     """
     short = f"{value:.{digits}g}"
-    return (
-        short
-        if any(c in short for c in ".en")
-        else f"{short}.0"
-        if len(short.lstrip("-")) < digits
-        else short
-    )
+    is_whole = not any(c in short for c in ".en")
+    return f"{short}.0" if is_whole and len(short.lstrip("-")) < digits else short
 
 
 def values_text(expected: Any, actual: Any) -> tuple[str, str]:

@@ -10,25 +10,28 @@
     <root>/tests/mistakes/<lesson>.py         wrong answers, a cell each, named after their mistake
     <root>/tests/near_misses/<lesson>.py      wrong answers that resemble a mistake
     <root>/tests/accepted/<lesson>.py         other right answers
-
-Read course.toml: the course's location, its lessons, and its problems.
 """
 
 from __future__ import annotations
 
 import difflib
 import functools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
 from grader.core.limits import Limits
+from grader.core.report import describe
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 
+T = TypeVar("T")
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
@@ -39,8 +42,8 @@ RELEASE = "release.toml"
 class HeldBack:
     """What a students' bundle holds back of a lesson: checks, and their points (no bonus)."""
 
-    checks: int = 0
-    points: float = 0.0
+    checks: int
+    points: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,39 +238,63 @@ def find_course(explicit: Path | None = None, *, here: Path | None = None) -> Pa
     raise CourseError(NO_COURSE, place=str(explicit or CHECKOUT))
 
 
+Text = Annotated[str, msgspec.Meta(min_length=1)]
+
+
+class LessonEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """A table ``[[lesson]]`` of course.toml; see ``Lesson``."""
+
+    id: Text
+    title: Text
+    summary: Text
+    names: tuple[str, ...] = ()
+    bonus: tuple[str, ...] = ()
+    builds_on: tuple[str, ...] = ()
+
+
+class CourseEntry(msgspec.Struct, forbid_unknown_fields=True):
+    """What course.toml holds; see ``Course``."""
+
+    id: Text
+    title: Text
+    version: Text
+    lesson: Annotated[tuple[LessonEntry, ...], msgspec.Meta(min_length=1)]
+    limits: dict[str, Any] = {}
+
+
 def load_course(root: Path) -> Course:
     """Read ``course.toml``; raise CourseError that names the file and the entry."""
     path = root / "exercises" / "course.toml"
-    data = read_toml(path)
-    _only(path, data, {"id", "title", "version", "limits", "lesson"}, "the course")
-    entries, limits = data.get("lesson", []), data.get("limits", {})
-    if not isinstance(entries, list) or not entries:
-        raise CourseError(f"{path}: no [[lesson]] in it")
-    if not isinstance(limits, dict):
-        raise CourseError(f"{path}: limits is not a table; write [limits]")
-    lessons = tuple(_lesson(root, path, entry) for entry in entries)
-    ids = [lesson.id for lesson in lessons]
-    for lesson in lessons:
-        if ids.count(lesson.id) > 1:
-            raise CourseError(f"{path}: two lessons are called {lesson.id!r}")
-        for other in lesson.builds_on:
+    found = _decoded(path, CourseEntry)
+    ids = [entry.id for entry in found.lesson]
+    for entry in found.lesson:
+        if ids.count(entry.id) > 1:
+            raise CourseError(f"{path}: two lessons are called {entry.id!r}")
+        for other in entry.builds_on:
             if other not in ids:
                 raise CourseError(
-                    f"{path}: lesson {lesson.id!r} builds on {other!r}, which is not a lesson"
+                    f"{path}: lesson {entry.id!r} builds on {other!r}, which is not a lesson"
                 )
     try:
-        bounds = Limits.from_dict(limits)
+        limits = Limits.from_dict(found.limits)
     except ValueError as error:
         raise CourseError(f"{path}: [limits]: {error}") from None
+    lessons = tuple(Lesson(root, **msgspec.structs.asdict(entry)) for entry in found.lesson)
     lessons = _released(path.with_name(RELEASE), lessons)
-    return Course(
-        root,
-        _text(path, data, "id"),
-        _text(path, data, "title"),
-        _text(path, data, "version"),
-        lessons,
-        bounds,
-    )
+    return Course(root, found.id, found.title, found.version, lessons, limits)
+
+
+def _decoded(path: Path, kind: type[T]) -> T:
+    """Return a TOML file as ``kind``; raise CourseError that names the place in it."""
+    data = read_toml(path)
+    describe(kind)
+    try:
+        return msgspec.convert(data, kind)
+    except msgspec.ValidationError as error:
+        numbered = re.sub(
+            r"\$\.lesson\[(\d+)\]", lambda found: f"lesson {int(found[1]) + 1}", str(error)
+        )
+        raise CourseError(f"{path}: {numbered}") from None
 
 
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
@@ -276,19 +303,10 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """
     if not path.exists():
         return lessons
-    data = read_toml(path)
-    for lesson, held in data.items():
-        if (
-            not isinstance(held, dict)
-            or type(held.get("checks")) is not int
-            or not isinstance(held.get("points"), int | float)
-        ):
-            raise CourseError(
-                f"{path}: {lesson}: checks and points must be numbers; get the bundle again"
-            )
-    held_back = {
-        lesson: HeldBack(held["checks"], float(held["points"])) for lesson, held in data.items()
-    }
+    try:
+        held_back = _decoded(path, dict[str, HeldBack])
+    except CourseError as error:
+        raise CourseError(f"{error}; get the bundle again") from None
     return tuple(
         replace(
             lesson,
@@ -298,45 +316,3 @@ def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
         for lesson in lessons
         if lesson.id in held_back
     )
-
-
-def _lesson(root: Path, path: Path, entry: Any) -> Lesson:
-    if not isinstance(entry, dict):
-        raise CourseError(f"{path}: {entry!r} is not a lesson; write [[lesson]]")
-    _only(
-        path,
-        entry,
-        {"id", "title", "summary", "names", "bonus", "builds_on"},
-        f"lesson {entry.get('id')!r}",
-    )
-    names, bonus, builds_on = (_names(path, entry, key) for key in ("names", "bonus", "builds_on"))
-    return Lesson(
-        root,
-        _text(path, entry, "id"),
-        _text(path, entry, "title"),
-        _text(path, entry, "summary"),
-        names,
-        bonus,
-        builds_on,
-    )
-
-
-def _only(path: Path, data: dict[str, Any], known: set[str], what: str) -> None:
-    if unknown := sorted(set(data) - known):
-        raise CourseError(
-            f"{path}: {what}: unknown key {unknown[0]!r}; there are: {', '.join(sorted(known))}"
-        )
-
-
-def _names(path: Path, data: dict[str, Any], key: str) -> tuple[str, ...]:
-    value = data.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise CourseError(f"{path}: {key!r} of lesson {data.get('id')!r} is not a list of texts")
-    return tuple(value)
-
-
-def _text(path: Path, data: dict[str, Any], key: str) -> str:
-    value = data.get(key)
-    if not isinstance(value, str) or not value:
-        raise CourseError(f"{path}: {key!r} is missing or no text")
-    return value

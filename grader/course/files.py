@@ -1,11 +1,16 @@
-"""List the files in a folder or a zip without reading them, including those in zips inside.
+"""Files in a folder or a zip: what there is, and a way to read each, also inside zips in zips.
 
-Open zips from strangers within bounds, and decode names; nothing is unpacked to a path.
+Nothing is unpacked to a path, and nothing is read until it is asked for. Links out of a folder,
+links in a zip and special files can't be opened. Zips come from strangers: the numbers of entries
+and of zips, the nesting and what a zip inside a zip grows to are bounded. Names are decoded as
+their authors meant them.
 """
 
 from __future__ import annotations
 
+import abc
 import contextlib
+import enum
 import functools
 import os
 import re
@@ -13,7 +18,7 @@ import stat
 import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -43,6 +48,328 @@ TAIL_BYTES = 22 + 0xFFFF + 20 + 56
 """The bytes at a zip's end that contain its end records: one of 22 bytes, a comment, and the two of
 the 64-bit form.
 """
+SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
+MAX_NESTING = 2
+"""A zip in a submission may contain a zip, and no deeper ones."""
+MAX_ARCHIVES = 50
+ZIP_SUFFIX = ".zip"
+CLOSED = "{path} can't be read: {reason}. Check its permissions"
+
+
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """A file: its path below the submission, with slashes, and a function that opens it.
+
+    ``named`` is its original name, if a system changed it. ``packed_bytes`` is its size in a zip.
+    """
+
+    path: str
+    open: Callable[[], IO[bytes]]
+    named: str | None = None
+    packed_bytes: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that says which lesson this is."""
+        return PurePosixPath(self.path).name if self.named is None else self.named
+
+    @property
+    def depth(self) -> int:
+        return self.path.count("/")
+
+    def within(self, folder: str) -> FileEntry:
+        """Return the same file with ``folder`` before its path;
+        unchanged if ``folder`` is empty.
+        """
+        if folder:
+            return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
+        return self
+
+    def read(self, limit: int) -> bytes | None:
+        """Return the first ``limit`` bytes; None if the file can't be read."""
+        try:
+            with self.open() as stream:
+                return stream.read(limit)
+        except Exception:  # OSError, zlib.error, BadZipFile, RuntimeError for a password, …
+            return None
+
+
+class Kind(enum.Enum):
+    """What an entry is."""
+
+    FOLDER = enum.auto()
+    FILE = enum.auto()
+    LINK = enum.auto()
+    OTHER = enum.auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry(abc.ABC):
+    """One thing that lies in a folder or a zip. A class has thousands of them."""
+
+    name: str
+    kind: Kind
+
+    @abc.abstractmethod
+    def files(self) -> Iterator[FileEntry]:
+        """Yield the entry itself if it is not a folder, else the files in it and below."""
+
+    @abc.abstractmethod
+    def inside(self) -> list[Entry]:
+        """Return the entries of a folder, by name; none for a file. Raise OSError."""
+
+    def holds(self, name: str) -> bool:
+        """Return whether an entry of this name lies in it; False if that can't be read."""
+        try:
+            return any(entry.name == name for entry in self.inside())
+        except OSError:
+            return False
+
+
+def is_skipped(folder: str) -> bool:
+    """Return whether a folder of this name never contains submissions."""
+    return folder in SKIPPED_FOLDERS or folder.startswith(".")
+
+
+def folder_entries(folder: Path) -> list[Entry]:
+    """Return the entries of a folder, by name; raise OSError if it can't be read."""
+    where = str(folder)
+    with os.scandir(folder) as found:
+        entries: list[Entry] = [DiskEntry(one.name, _kind(one), where) for one in found]
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+def folder_files(root: Path) -> Iterator[FileEntry]:
+    """Yield all files below a folder, sorted, without following links; raise SubmissionError.
+
+    Folders may be nested as deeply as the system allows, so this does not recurse.
+    """
+    todo = [root]
+    while todo:
+        folder = todo.pop()
+        try:
+            entries = folder_entries(folder)
+        except OSError as error:
+            if folder == root:
+                raise SubmissionError(CLOSED, path=str(root), reason=str(error.strerror)) from None
+            continue
+        inner = []
+        for entry in entries:
+            path = folder / entry.name
+            if entry.kind is Kind.FOLDER:
+                inner += [] if is_skipped(entry.name) else [path]
+            elif not (entry.kind is Kind.LINK and _is_folder(path)):
+                below = path.relative_to(root).as_posix()
+                yield FileEntry(below, functools.partial(open_inside, path, root))
+        todo += reversed(inner)
+
+
+@dataclass(frozen=True, slots=True)
+class DiskEntry(Entry):
+    """An entry of a folder on disk."""
+
+    folder: str
+
+    def files(self) -> Iterator[FileEntry]:
+        path = Path(self.folder, self.name)
+        if self.kind is Kind.FOLDER:
+            return folder_files(path)
+        return iter([FileEntry(self.name, functools.partial(open_inside, path, path))])
+
+    def inside(self) -> list[Entry]:
+        return folder_entries(Path(self.folder, self.name)) if self.kind is Kind.FOLDER else []
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    """Return the kind of an entry on disk. A junction (known from Python 3.12 on) is a link."""
+    try:
+        if entry.is_symlink() or bool(getattr(entry, "is_junction", bool)()):
+            return Kind.LINK
+        if entry.is_dir(follow_symlinks=False):
+            return Kind.FOLDER
+        return Kind.FILE if entry.is_file(follow_symlinks=False) else Kind.OTHER
+    except OSError:
+        return Kind.OTHER
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # before Python 3.14
+        return False
+
+
+def open_inside(path: Path, root: Path) -> IO[bytes]:
+    """Open a plain file; raise OSError for links out of ``root`` and special files."""
+    try:
+        inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
+    except RuntimeError:  # before Python 3.13, a link to itself
+        inside = False
+    if not inside:
+        raise OSError("a link to elsewhere, or no plain file")
+    return path.open("rb")
+
+
+def zip_entries(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
+    """Return the entries of a zip, by name, and the paths that lead out of it, which are not
+    read.
+    """
+    members, outside = [], []
+    for member in _members(archive):
+        parts = tuple(part for part in member.parts if part not in ("/", "//"))
+        if ".." in parts or not parts:
+            outside.append(member_path(member.info))
+        else:
+            members.append(_Member(parts, member.info, member.is_folder))
+    return _grouped(archive, members, 0), outside
+
+
+def zip_files(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
+    """Yield all files in a zip, in its order."""
+    return _files(archive, _members(archive), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Member:
+    parts: tuple[str, ...]
+    info: zipfile.ZipInfo
+    is_folder: bool
+
+
+def _members(archive: zipfile.ZipFile) -> Iterator[_Member]:
+    for info in archive.infolist():
+        path = member_path(info)
+        yield _Member(PurePosixPath(path).parts, info, path.endswith("/"))
+
+
+def _files(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> Iterator[FileEntry]:
+    """Yield the files among a zip's members, with their paths without the first ``depth`` parts."""
+
+    def open_member(info: zipfile.ZipInfo) -> IO[bytes]:
+        if is_link(info):
+            raise OSError("a link")
+        return archive.open(info)
+
+    for member in members:
+        parts = member.parts[depth:]
+        if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
+            yield FileEntry(
+                str(PurePosixPath(*parts)),
+                functools.partial(open_member, member.info),
+                packed_bytes=member.info.compress_size,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class ZipEntry(Entry):
+    """An entry of a folder in a zip: its members, and how many parts of their paths lead to it."""
+
+    archive: zipfile.ZipFile
+    members: Sequence[_Member]
+    depth: int
+
+    def files(self) -> Iterator[FileEntry]:
+        return _files(self.archive, self.members, self.depth)
+
+    def inside(self) -> list[Entry]:
+        if self.kind is not Kind.FOLDER:
+            return []
+        below = [member for member in self.members if len(member.parts) > self.depth]
+        return _grouped(self.archive, below, self.depth)
+
+
+def _grouped(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> list[Entry]:
+    """Return the entries of which such members are parts, by name."""
+    folders: dict[str, list[_Member]] = {}
+    entries: list[Entry] = []
+    for member in members:
+        if member.is_folder or len(member.parts) > depth + 1:
+            folders.setdefault(member.parts[depth], []).append(member)
+        else:
+            kind = Kind.LINK if is_link(member.info) else Kind.FILE
+            entries.append(ZipEntry(member.parts[-1], kind, archive, [member], depth))
+    entries += [
+        ZipEntry(name, Kind.FOLDER, archive, below, depth + 1) for name, below in folders.items()
+    ]
+    return sorted(entries, key=lambda entry: entry.name)
+
+
+class Unzipped:
+    """Files, including those inside zips among them; a context manager.
+
+    ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
+    """
+
+    def __init__(self, files: Iterable[FileEntry]) -> None:
+        self.files: list[FileEntry] = []
+        self.unread: list[tuple[str, SubmissionError]] = []
+        self._open = contextlib.ExitStack()
+        self._archives = 0
+        self._members = 0
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._open.close)
+            self._add(files, 0)
+            failing.pop_all()
+
+    def __enter__(self) -> Unzipped:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._open.close()
+
+    def _add(self, files: Iterable[FileEntry], nesting: int) -> None:
+        for file in files:
+            self.files.append(file)
+            if file.name.lower().endswith(ZIP_SUFFIX) and not file.name.startswith("."):
+                try:
+                    self._enter(file, nesting)
+                except SubmissionError as error:
+                    self.unread.append((file.path, error))
+
+    def _enter(self, file: FileEntry, nesting: int) -> None:
+        if nesting >= MAX_NESTING:
+            message = (
+                "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
+            )
+            raise SubmissionError(
+                message, path=file.path, depth=str(nesting + 1), most=str(MAX_NESTING)
+            )
+        self._archives += 1
+        if self._archives > MAX_ARCHIVES:
+            message = "{path} is one zip of more than {most}. Hand in the lessons alone"
+            raise SubmissionError(message, path=file.path, most=str(MAX_ARCHIVES))
+        archive = open_zip(self._stream(file), file.path, members=MAX_MEMBERS)
+        self._open.callback(archive.close)
+        self._members += len(archive.infolist())
+        if self._members > MAX_MEMBERS:
+            message = (
+                "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
+            )
+            raise SubmissionError(message, path=file.path, most=f"{MAX_MEMBERS:,}")
+        inner = (
+            replace(one, path=f"{file.path}/{one.path.lstrip('/')}") for one in zip_files(archive)
+        )
+        self._add(inner, nesting + 1)
+
+    def _stream(self, file: FileEntry) -> IO[bytes]:
+        try:
+            stream = file.open()
+            if file.packed_bytes is not None:
+                with stream as packed:
+                    stream = open_nested_zip(packed, file.packed_bytes, file.path)
+        except SubmissionError:
+            raise
+        except PermissionError as error:
+            raise SubmissionError(CLOSED, path=file.path, reason=str(error.strerror)) from None
+        except Exception as error:  # as in FileEntry.read
+            reason = str(error) or type(error).__name__
+            raise SubmissionError(
+                "{path} can't be read: {reason}. Make the zip again, without a password",
+                path=file.path,
+                reason=reason,
+            ) from None
+        self._open.callback(stream.close)
+        return stream
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:
@@ -161,206 +488,3 @@ def open_nested_zip(packed: IO[bytes], packed_bytes: int, name: str) -> IO[bytes
         raise
     opened.seek(0)
     return opened
-
-
-SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages", "__MACOSX", "venv"})
-MAX_NESTING = 2
-"""A zip in a submission may contain a zip, and no deeper ones."""
-MAX_ARCHIVES = 50
-ZIP_SUFFIX = ".zip"
-CLOSED = "{path} can't be read: {reason}. Check its permissions"
-
-
-@dataclass(frozen=True, slots=True)
-class FileEntry:
-    """A file: its path below the submission, with slashes, and a function that opens it.
-
-    ``named`` is its original name, if a system changed it. ``packed_bytes`` is its size in a zip.
-    """
-
-    path: str
-    open: Callable[[], IO[bytes]]
-    named: str | None = None
-    packed_bytes: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The name that says which lesson this is."""
-        return PurePosixPath(self.path).name if self.named is None else self.named
-
-    @property
-    def depth(self) -> int:
-        return self.path.count("/")
-
-    def within(self, folder: str) -> FileEntry:
-        """Return the same file with ``folder`` before its path;
-        unchanged if ``folder`` is empty.
-        """
-        if folder:
-            return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
-        return self
-
-    def read(self, limit: int) -> bytes | None:
-        """Return the first ``limit`` bytes; None if the file can't be read."""
-        try:
-            with self.open() as stream:
-                return stream.read(limit)
-        except Exception:  # OSError, zlib.error, BadZipFile, RuntimeError for a password, …
-            return None
-
-
-def is_skipped(folder: str) -> bool:
-    """Return whether a folder of this name never contains submissions."""
-    return folder in SKIPPED_FOLDERS or folder.startswith(".")
-
-
-def folder_leaves(root: Path) -> Iterator[FileEntry]:
-    """Yield all files below a folder, sorted, without following links; raise SubmissionError.
-
-    Folders may be nested as deeply as the system allows, so this does not recurse.
-    """
-    todo = [str(root)]
-    while todo:
-        folder = todo.pop()
-        try:
-            with os.scandir(folder) as found:
-                entries = sorted(found, key=lambda entry: entry.name)
-        except OSError as error:
-            if folder == str(root):
-                raise SubmissionError(CLOSED, path=folder, reason=str(error.strerror)) from None
-            continue
-        inner = []
-        for entry in entries:
-            if _is_folder(entry):
-                if not is_skipped(entry.name) and not _is_link(entry):
-                    inner.append(entry.path)
-                continue
-            path = Path(entry.path)
-            yield FileEntry(
-                path.relative_to(root).as_posix(), functools.partial(open_inside, path, root)
-            )
-        todo += reversed(inner)
-
-
-def _is_link(entry: os.DirEntry[str]) -> bool:
-    """Return whether an entry is a symbolic link, or a junction (known from Python 3.12 on)."""
-    return entry.is_symlink() or bool(getattr(entry, "is_junction", bool)())
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def open_inside(path: Path, root: Path) -> IO[bytes]:
-    """Open a plain file; raise OSError for links out of ``root`` and special files."""
-    try:
-        inside = path.resolve().is_relative_to(root.resolve()) and path.is_file()
-    except RuntimeError:  # before Python 3.13, a link to itself
-        inside = False
-    if not inside:
-        raise OSError("a link to elsewhere, or no plain file")
-    return path.open("rb")
-
-
-def zip_leaves(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
-    for entry in archive.infolist():
-        path = PurePosixPath(written := member_path(entry))
-        if (
-            path.parts
-            and not written.endswith("/")
-            and not any(is_skipped(part) for part in path.parts[:-1])
-        ):
-            yield member_leaf(archive, entry, str(path))
-
-
-def member_leaf(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: str) -> FileEntry:
-    return FileEntry(
-        path, functools.partial(_open_member, archive, entry), packed_bytes=entry.compress_size
-    )
-
-
-def _open_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
-    if is_link(entry):
-        raise OSError("a link")
-    return archive.open(entry)
-
-
-class Unzipped:
-    """Files, including those inside zips among them; a context manager.
-
-    ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
-    """
-
-    def __init__(self, leaves: Iterable[FileEntry]) -> None:
-        self.leaves: list[FileEntry] = []
-        self.unread: list[tuple[str, SubmissionError]] = []
-        self._open = contextlib.ExitStack()
-        self._archives = 0
-        self._members = 0
-        with contextlib.ExitStack() as failing:
-            failing.callback(self._open.close)
-            self._add(leaves, 0)
-            failing.pop_all()
-
-    def __enter__(self) -> Unzipped:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._open.close()
-
-    def _add(self, leaves: Iterable[FileEntry], nesting: int) -> None:
-        for leaf in leaves:
-            self.leaves.append(leaf)
-            if leaf.name.lower().endswith(ZIP_SUFFIX) and not leaf.name.startswith("."):
-                try:
-                    self._enter(leaf, nesting)
-                except SubmissionError as error:
-                    self.unread.append((leaf.path, error))
-
-    def _enter(self, leaf: FileEntry, nesting: int) -> None:
-        if nesting >= MAX_NESTING:
-            message = (
-                "{path} lies {depth} zips deep, and {most} are opened. Hand in the lessons alone"
-            )
-            raise SubmissionError(
-                message, path=leaf.path, depth=str(nesting + 1), most=str(MAX_NESTING)
-            )
-        self._archives += 1
-        if self._archives > MAX_ARCHIVES:
-            message = "{path} is one zip of more than {most}. Hand in the lessons alone"
-            raise SubmissionError(message, path=leaf.path, most=str(MAX_ARCHIVES))
-        archive = open_zip(self._stream(leaf), leaf.path, members=MAX_MEMBERS)
-        self._open.callback(archive.close)
-        self._members += len(archive.infolist())
-        if self._members > MAX_MEMBERS:
-            message = (
-                "{path} and the zips before it hold more than {most} entries. Zip the lessons alone"
-            )
-            raise SubmissionError(message, path=leaf.path, most=f"{MAX_MEMBERS:,}")
-        inner = (
-            replace(one, path=f"{leaf.path}/{one.path.lstrip('/')}") for one in zip_leaves(archive)
-        )
-        self._add(inner, nesting + 1)
-
-    def _stream(self, leaf: FileEntry) -> IO[bytes]:
-        try:
-            stream = leaf.open()
-            if leaf.packed_bytes is not None:
-                with stream as packed:
-                    stream = open_nested_zip(packed, leaf.packed_bytes, leaf.path)
-        except SubmissionError:
-            raise
-        except PermissionError as error:
-            raise SubmissionError(CLOSED, path=leaf.path, reason=str(error.strerror)) from None
-        except Exception as error:  # as in FileEntry.read
-            reason = str(error) or type(error).__name__
-            raise SubmissionError(
-                "{path} can't be read: {reason}. Make the zip again, without a password",
-                path=leaf.path,
-                reason=reason,
-            ) from None
-        self._open.callback(stream.close)
-        return stream

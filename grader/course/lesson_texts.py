@@ -1,7 +1,8 @@
-"""Read a lesson's contract: what stub and README promise, sentence by sentence, and the checks.
+"""Read what a lesson's authors write about its checks and answers: contract, mistakes, catalogues.
 
-``tests/checks/<lesson>/contract.toml`` has a table for each promise, below the definition that it
-is about::
+**Contract.** ``tests/checks/<lesson>/contract.toml`` says what stub and README promise, sentence by
+sentence, and which checks hold it: a table for each promise, below the definition that it is
+about::
 
     [Sigmoid.any_shape]
     says = ["It takes a tensor of any shape.", "Any shape: vectors, matrices, a single number."]
@@ -14,12 +15,11 @@ the README's section "Your tasks". ``checks`` hold the promise. Of the wrong ans
 near misses (``"near miss NAME"``). A sentence that permits something names accepted answers instead
 (``allows``). One that promises nothing says why (``unchecked``).
 
-Read ``diagnosis.toml``: the texts of a lesson's mistakes, and the lesson's own repairs.
+**Mistakes.** ``diagnosis.toml`` beside it has the texts of a lesson's mistakes (see
+``judge/diagnosis.py``), and the lesson's own repairs.
 
-Read catalogues of answers whose verdict is known: one file for each lesson and kind, one cell
-for each answer.
-
-::
+**Catalogues** have answers whose verdict is known: one file for each lesson and kind, one cell for
+each answer::
 
     # %% ignores_grad_output
     # backward returns s(1 - s) and never multiplies by grad_output.
@@ -146,13 +146,16 @@ def _comment_above(lines: Sequence[str], line: int) -> str:
 @dataclass(frozen=True, slots=True)
 class MistakeText:
     """One mistake. ``about`` has the definitions in which it can occur; empty means all of the
-    lesson's. Texts are templates: ``{name}`` is filled from the failure.
+    lesson's. Texts are templates: ``{name}`` is filled from the failure. ``patterns`` recognize a
+    mistake without a rule by what the student's code raised, ``Type: message``; their named groups
+    are facts.
     """
 
     id: str
     title: str
     explanation: str
     about: tuple[str, ...] = ()
+    patterns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +196,9 @@ def read_mistakes(path: Path) -> tuple[MistakeText, ...]:
             raise CourseError(f"{path}: {id} is not a table. Write: [{id}]")
         try:
             found.append(read(MistakeText, {**entry, "id": id}))
-        except ValueError as error:
+            for pattern in found[-1].patterns:
+                re.compile(pattern)
+        except (ValueError, re.error) as error:
             raise CourseError(f"{path}: [{id}]: {error}") from None
     return tuple(found)
 

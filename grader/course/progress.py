@@ -1,10 +1,8 @@
-"""A learner's progress, which no score depends on. ``grade init`` makes its file.
+"""A learner's progress, which no score depends on: its file, the status of each lesson, the next
+lesson, and the totals.
 
-Read and write the file with a learner's progress, as a whole or not at all.
-
-A learner's status in each lesson, the next lesson, and the totals.
-
-Nothing is locked: a lesson that builds on others can be graded at any time.
+``grade init`` makes the file, which is written as a whole or not at all. Nothing is locked: a
+lesson that builds on others can be graded at any time.
 """
 
 from __future__ import annotations
@@ -40,8 +38,6 @@ LAST_STEP = 3
 """The last step of the hints."""
 COUNT = msgspec.Meta(ge=0)
 STEP = msgspec.Meta(ge=0, le=LAST_STEP)
-WAITS = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-"""Outcomes of checks that pass, wait for another check, or wait for code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +107,7 @@ class LessonProgress:
             bonus=max(self.bonus, result.bonus),
             completed_at=self.completed_at or (at if all_right(result) else None),
             stuck_on=stuck_on(result.checks),
-            wrong={check.id: check.seed for check in result.checks if check.outcome not in WAITS},
+            wrong={check.id: check.seed for check in result.checks if not check.outcome.quiet},
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
             repairs={},
@@ -148,7 +144,7 @@ def all_right(result: LessonResult) -> bool:
 def stuck_on(checks: tuple[CheckResult, ...]) -> str | None:
     """Return the function of the first wrong or not started check; None if all are right."""
     plain = [check for check in checks if not check.bonus]
-    wrong = [check.function for check in plain if check.outcome not in WAITS]
+    wrong = [check.function for check in plain if not check.outcome.quiet]
     blank = [check.function for check in plain if check.outcome is Outcome.NOT_STARTED]
     return next(iter(wrong + blank), None)
 

@@ -1,10 +1,5 @@
-"""Definitions and names of a student's file, by static analysis. The file is never executed.
-
-Find what the names in a Python text stand for: bindings of scopes and of imports.
-
-Find out what a statement defines, and whether it is a docstring or an ellipsis.
-
-Find the names that a student's definitions refer to, with imports resolved.
+"""Analyze a student's file without running it: its definitions, lines and cells, and the names that
+its definitions refer to, with imports resolved.
 """
 
 from __future__ import annotations
@@ -26,377 +21,25 @@ MOST_PARTS = 16
 """How many parts a dotted name may have. A longer chain of attributes has no name, because writing
 out the name of each attribute of a long chain takes the square of its length.
 """
-
-
-def is_stored(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
-
-
-def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
-    """Return the names that a scope binds, without those of nested functions."""
-    names = (
-        set()
-        if isinstance(scope, ast.ClassDef | ast.Module)
-        else {argument.arg for argument in arguments_of(scope.args)}
-    )
-    free: set[str] = set()
-    todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Name) and is_stored(node):
-            names.add(node.id)
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
-            captured = node.rest if isinstance(node, ast.MatchMapping) else node.name
-            names |= {captured} if captured else set()
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            free |= set(node.names)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names.add(node.name)
-            continue
-        elif isinstance(node, COMPREHENSIONS):  # of these, only := binds in the surrounding scope
-            names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
-            continue
-        elif isinstance(node, ast.Lambda):
-            continue
-        todo += ast.iter_child_nodes(node)
-    return frozenset(names - free)
-
-
-def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (one for one in (arguments.vararg, arguments.kwarg) if one)
-
-
-def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
-    """Return the names that imports among the statements bind, with meaning and line."""
-    found: dict[str, tuple[str, int]] = {}
-    todo = list(reversed(body))
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= {name: (meant, node.lineno) for name, meant in imported(node)}
-        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
-            node, DEFINING
-        ):
-            todo += reversed(list(ast.iter_child_nodes(node)))
-    return found
-
-
-def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
-    """Yield the names that an import binds: ``("F", "torch.nn.functional")``."""
-    for alias in node.names:
-        if isinstance(node, ast.Import):
-            package = alias.name.split(".")[0]
-            yield (alias.asname, alias.name) if alias.asname else (package, package)
-        elif node.module:
-            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
-
-
-def meanings(imports: Mapping[str, tuple[str, int]]) -> dict[str, str | None]:
-    """Return what imports stand for, without their lines."""
-    return {name: meant for name, (meant, _) in imports.items()}
-
-
-def dotted_name(node: ast.expr) -> str | None:
-    """Return ``torch.nn.functional`` for a chain of attributes on a name, else None."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
-
-
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign
-
-
-def defined_names(node: ast.stmt) -> list[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [node.name]
-    if isinstance(node, ast.Assign):
-        return [
-            name.id
-            for target in node.targets
-            for name in ast.walk(target)
-            if isinstance(name, ast.Name) and is_stored(name)
-        ]
-    if (
-        isinstance(node, ast.AnnAssign)
-        and isinstance(node.target, ast.Name)
-        and node.value is not None
-    ):
-        return [node.target.id]
-    return []
-
-
-def is_docstring(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def is_ellipsis(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and node.value.value is ...
-    )
-
-
-def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
-    """Return whether two trees are equal, ignoring docstrings and the annotations of functions."""
-    todo: list[tuple[Any, Any]] = [(mine, theirs)]
-    while todo:
-        one, other = todo.pop()
-        if type(one) is not type(other):
-            return False
-        if isinstance(one, ast.AST):
-            todo += [(_written(one, field), _written(other, field)) for field in one._fields]
-        elif isinstance(one, list):
-            if len(one) != len(other):
-                return False
-            todo += zip(one, other, strict=True)
-        elif one != other or (isinstance(one, float | complex) and repr(one) != repr(other)):
-            return False  # 0.0 differs from -0.0; and Python refuses to write very long integers
-    return True
-
-
-def _written(node: ast.AST, field: str) -> Any:
-    """Return a field of a node without anything that does not change the node's behavior."""
-    value = getattr(node, field, None)
-    if field == "body" and isinstance(value, list) and value and is_docstring(value[0]):
-        return value[1:]
-    if (field == "returns" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)) or (
-        field == "annotation" and isinstance(node, ast.arg)
-    ):
-        return None
-    return value
-
-
 PLAIN_BASES = frozenset(
     {"object", "typing.NamedTuple", "typing.Generic", "typing.Protocol", "abc.ABC", "enum.Enum"}
 )
 """Base classes that never call a method that a subclass adds."""
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-
-
-@dataclass(frozen=True, slots=True)
-class Names:
-    """What the names of a scope stand for, and the scope around it. A copy of all names for each
-    function would take the square of a file's size.
-    """
-
-    own: Mapping[str, str | None]
-    around: Names | None = None
-
-    def meaning(self, name: str) -> str | None:
-        """Return what a name stands for: itself if no scope binds it, None if it is a local."""
-        scope = self._scope_of(name)
-        return scope.own[name] if scope else name
-
-    def __contains__(self, name: str) -> bool:
-        return self._scope_of(name) is not None
-
-    def _scope_of(self, name: str) -> Names | None:
-        scope: Names | None = self
-        while scope is not None and name not in scope.own:
-            scope = scope.around
-        return scope
-
-    def within(self, own: Mapping[str, str | None]) -> Names:
-        return Names(own, self) if own else self
-
-
-class References:
-    """The references between the top-level definitions of a file, each looked up once."""
-
-    def __init__(self, body: list[ast.stmt], definitions: dict[str, Definition]) -> None:
-        self._body = body
-        self.definitions = definitions
-        self._parts: dict[ast.AST, tuple[ast.ClassDef, list[Function]]] = {}
-        self._found: dict[ast.AST, list[tuple[str, int]]] = {}
-        self._plain: dict[ast.ClassDef, bool] = {}
-        self._entries: dict[str, dict[object, ast.expr]] = {}
-
-    @functools.cached_property
-    def _module_names(self) -> dict[str, str | None]:
-        """Return what the module's imports stand for, unless a later definition hides them."""
-        places = {name: node.lineno for name, node in self.definitions.items()}
-        return {
-            name: meant
-            for name, (meant, line) in imports_in(self._body).items()
-            if line > places.get(name, 0)
-        }
-
-    def names_used(self, *names: str) -> dict[str, int]:
-        """Return the names that definitions, and those they use in turn, refer to, with a line
-        each.
-
-        Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
-        Docstrings do not count, nor does code that the definitions do not reach: code at the end of
-        the file, methods that no attribute names, other entries of a table.
-        """
-        found: dict[str, int] = {}
-        todo, seen, whole = list(names), set(names), set(names)
-        methods: dict[str, list[ast.AST]] = {}
-        while todo:
-            node = self.definitions.get(name := todo.pop())
-            if node is None:
-                continue
-            parts: list[ast.AST] = [node]
-            if isinstance(node, ast.ClassDef):
-                if name in whole or not self._is_plain(node):
-                    whole |= {base.id for base in node.bases if isinstance(base, ast.Name)}
-                else:
-                    parts, called = self._in_parts(node)
-                    for method in called:
-                        if f".{method.name}" in found:
-                            parts.append(method)
-                        else:
-                            methods.setdefault(f".{method.name}", []).append(method)
-            while parts:
-                for name, line in self._references_of(parts.pop()):
-                    found.setdefault(name, line)
-                    parts += methods.pop(name, ())
-                    head = name.split(".", 1)[0]
-                    if head in self.definitions and head not in seen:
-                        seen.add(head)
-                        todo.append(head)
-        return found
-
-    def _in_parts(self, node: ast.ClassDef) -> tuple[list[ast.AST], list[Function]]:
-        """Return a class without the methods that are only called by name, and those methods."""
-        if node not in self._parts:
-            rest, called = copy.copy(node), []
-            rest.body = []
-            for part in node.body:
-                if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name):
-                    called.append(part)
-                else:
-                    rest.body.append(part)
-            self._parts[node] = rest, called
-        rest, called = self._parts[node]
-        return [rest], called
-
-    def _is_plain(self, node: ast.ClassDef) -> bool:
-        """Return whether all bases are plain. Others, such as Function, call methods themselves."""
-        plain, todo, begun = self._plain, [node], set[ast.ClassDef]()
-        while todo:
-            one = todo[-1]
-            own, others = self._bases(one)
-            if one in plain:
-                todo.pop()
-            elif one.keywords or not PLAIN_BASES.issuperset(others):
-                plain[one] = False
-            elif one in begun:  # what is still open among its bases leads back to it
-                plain[one] = all(plain.get(base, False) for base in own)
-            else:
-                begun.add(one)
-                todo += [base for base in own if base not in plain and base not in begun]
-        return plain[node]
-
-    def _bases(self, node: ast.ClassDef) -> tuple[list[ast.ClassDef], list[str]]:
-        """Return a class's bases that the file defines, and the names of the others."""
-        own: list[ast.ClassDef] = []
-        others: list[str] = []
-        for base in node.bases:
-            name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
-            found = self.definitions.get(name)
-            # A base class with the class's own name means an earlier class of that name.
-            if isinstance(found, ast.ClassDef) and found is not node:
-                own.append(found)
-            else:
-                head, _, rest = name.partition(".")
-                meant = self._module_names.get(head) or head
-                others.append(f"{meant}.{rest}" if rest else meant)
-        return own, others
-
-    def _references_of(self, part: ast.AST) -> list[tuple[str, int]]:
-        """Return ``_references``, computed once, because many checks ask about the same
-        definitions.
-        """
-        if part not in self._found:
-            self._found[part] = list(self._references(part))
-        return self._found[part]
-
-    def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
-        """Yield names and attributes below a node. A name stands for whatever it is bound to at
-        that point: an import, or a local of the function, which is left out.
-        """
-        module = Names(self._module_names)
-        todo: list[tuple[ast.AST, Names]] = [(root, module)]
-        entries = set()
-        while todo:
-            node, bound = todo.pop()
-            if isinstance(node, ast.Subscript) and (entry := self._entry(node, bound)):
-                todo += [(entry, module)] if entry not in entries else []
-                entries.add(entry)
-                continue
-            if isinstance(node, ast.ClassDef):  # its methods do not see names of its body
-                inside = bound.within(
-                    dict.fromkeys(bound_names(node)) | meanings(imports_in(node.body))
-                )
-                todo += [
-                    (child, bound if isinstance(child, DEFINING) else inside)
-                    for child in ast.iter_child_nodes(node)
-                ]
-                continue
-            # Defaults are evaluated in the scope around the function.
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                body: list[ast.AST] = (
-                    [node.body] if isinstance(node, ast.Lambda) else list(node.body)
-                )
-                inside = bound.within(dict.fromkeys(bound_names(node)) | meanings(imports_in(body)))
-                own = set(body)
-                todo += [
-                    (child, inside if child in own else bound)
-                    for child in ast.iter_child_nodes(node)
-                ]
-                continue
-            if isinstance(node, COMPREHENSIONS):
-                targets = [name for part in node.generators for name in ast.walk(part.target)]
-                bound = bound.within(
-                    {name.id: None for name in targets if isinstance(name, ast.Name)}
-                )
-            if isinstance(node, ast.Name) and not is_stored(node):
-                meant = bound.meaning(node.id)
-                if meant is not None:
-                    yield meant, node.lineno
-            elif isinstance(node, ast.Attribute):
-                yield f".{node.attr}", node.lineno
-                head, _, rest = (dotted_name(node) or "").partition(".")
-                meant = bound.meaning(head)
-                if meant:
-                    yield f"{meant}.{rest}", node.lineno
-            todo += [(child, bound) for child in ast.iter_child_nodes(node)]
-
-    def _entry(self, node: ast.Subscript, bound: Names) -> ast.expr | None:
-        """Return the definition behind ``TABLE["key"]`` for a literal dictionary TABLE."""
-        if (
-            not isinstance(node.value, ast.Name)
-            or node.value.id in bound
-            or not isinstance(node.slice, ast.Constant)
-        ):
-            return None
-        table = self.definitions.get(node.value.id)
-        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(
-            table.value, ast.Dict
-        ):
-            return None
-        if node.value.id not in self._entries:
-            self._entries[node.value.id] = {
-                key.value: value
-                for key, value in zip(table.value.keys, table.value.values, strict=True)
-                if isinstance(key, ast.Constant)
-            }
-        return self._entries[node.value.id].get(node.slice.value)
-
-
 MAX_SYNTAX_NODES = 20_000
 """How many nodes a file's syntax tree may have; the longest solution of the course has 750."""
 MAX_LINE = 400
 """How many characters of a line a report shows."""
+TRANSFORMS = ("grad", "grad_and_value", "vjp", "jvp", "linearize", "jacrev", "jacfwd", "hessian")
+LATE_NAMES = frozenset(
+    f"{package}.{name}" for package in ("torch.func", "functorch") for name in TRANSFORMS
+) | {"torch.autograd.graph.allow_mutation_on_saved_tensors"}
+LATE_PACKAGES = ("torch.autograd.forward_ad.", "torch.optim.", "torch.utils.checkpoint.")
+LATE_SIGN = re.compile(
+    r"\b(func|functorch|forward_ad|optim|checkpoint|allow_mutation_on_saved_tensors)\b"
+)
+"""A file without any of these words uses nothing that torch imports late."""
 
 
 @dataclass(frozen=True)
@@ -418,34 +61,15 @@ class Source:
         assert isinstance(root, ast.Module)
         return root
 
-    @property
+    @functools.cached_property
     def nodes(self) -> list[ast.AST]:
         """Every node of the tree, in the order of ``ast.walk``."""
-        return self._parsed[0]
-
-    @property
-    def too_long(self) -> bool:
-        """Whether the text is Python, but over ``MAX_SYNTAX_NODES``."""
-        return self._parsed[1]
+        return _parsed(self.text)[0]
 
     @functools.cached_property
-    def _parsed(self) -> tuple[list[ast.AST], bool]:
-        """The nodes, and whether they were too many."""
-        nothing: list[ast.AST] = [ast.Module(body=[], type_ignores=[])]
-        try:
-            found: list[ast.AST] = [ast.parse(self.text)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return nothing, False
-        for node in found:  # the list grows during the loop
-            for field in node._fields:
-                value = getattr(node, field, None)
-                if isinstance(value, list):
-                    found += [item for item in value if isinstance(item, ast.AST)]
-                elif isinstance(value, ast.AST):
-                    found.append(value)
-            if len(found) > MAX_SYNTAX_NODES:
-                return nothing, True
-        return found, False
+    def too_long(self) -> bool:
+        """Whether the text is Python, but over ``MAX_SYNTAX_NODES``."""
+        return _parsed(self.text)[1]
 
     @functools.cached_property
     def error_column(self) -> tuple[int, int] | None:
@@ -569,6 +193,16 @@ class Source:
         """Return what definitions refer to; see ``References.names_used``."""
         return self._references.names_used(*names)
 
+    @property
+    def late_imports(self) -> bool:
+        """Whether the definitions use what torch imports only at its first use: function
+        transforms, forward mode, optimizers, checkpoints.
+        """
+        return bool(LATE_SIGN.search(self.text)) and any(
+            name in LATE_NAMES or name.startswith(LATE_PACKAGES)
+            for name in self.names_used(*self.definitions)
+        )
+
     def is_bare_raise(self, line: int) -> bool:
         """Return whether that line is all that some function does, apart from a docstring, as in a
         stub.
@@ -609,6 +243,30 @@ class Source:
         return mine is not None and theirs is not None and same_tree(mine, theirs)
 
 
+@functools.lru_cache(maxsize=1)
+def _parsed(text: str) -> tuple[list[ast.AST], bool]:
+    """Return the nodes of a text, and whether they were too many.
+
+    The last text is kept: a judge asks about a submission for its worker, its checks and its
+    repairs.
+    """
+    nothing: list[ast.AST] = [ast.Module(body=[], type_ignores=[])]
+    try:
+        found: list[ast.AST] = [ast.parse(text)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return nothing, False
+    for node in found:  # the list grows during the loop
+        for field in node._fields:
+            value = getattr(node, field, None)
+            if isinstance(value, list):
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+        if len(found) > MAX_SYNTAX_NODES:
+            return nothing, True
+    return found, False
+
+
 def _returns(node: ast.AST | None) -> list[ast.Return]:
     """Return the returns of a function itself, not those of functions inside it."""
     found: list[ast.Return] = []
@@ -627,3 +285,354 @@ def _last(node: ast.AST | None) -> ast.stmt | None:
     while body and isinstance(body[-1], ast.With):
         body = body[-1].body
     return body[-1] if body else None
+
+
+class References:
+    """The references between the top-level definitions of a file.
+
+    Many checks ask about the same definitions, so each is looked up once.
+    """
+
+    def __init__(self, body: list[ast.stmt], definitions: dict[str, Definition]) -> None:
+        self._body = body
+        self.definitions = definitions
+        self._parts: dict[ast.AST, tuple[ast.ClassDef, list[Function]]] = {}
+        self._found: dict[ast.AST, list[tuple[str, int]]] = {}
+        self._plain: dict[ast.ClassDef, bool] = {}
+        self._entries: dict[str, dict[object, ast.expr]] = {}
+
+    @functools.cached_property
+    def _module_names(self) -> dict[str, str | None]:
+        """Return what the module's imports stand for, unless a later definition hides them."""
+        places = {name: node.lineno for name, node in self.definitions.items()}
+        return {
+            name: meant
+            for name, (meant, line) in imports_in(self._body).items()
+            if line > places.get(name, 0)
+        }
+
+    def names_used(self, *names: str) -> dict[str, int]:
+        """Return the names that definitions, and those they use in turn, refer to, with a line
+        each.
+
+        Imports are resolved (``torch.sigmoid``); a method or attribute of any value is ``.name``.
+        Docstrings do not count, nor does code that the definitions do not reach: code at the end of
+        the file, methods that no attribute names, other entries of a table.
+        """
+        found: dict[str, int] = {}
+        todo, seen, whole = list(names), set(names), set(names)
+        methods: dict[str, list[ast.AST]] = {}
+        while todo:
+            node = self.definitions.get(name := todo.pop())
+            if node is None:
+                continue
+            parts: list[ast.AST] = [node]
+            if isinstance(node, ast.ClassDef):
+                if name in whole or not self._is_plain(node):
+                    whole |= {base.id for base in node.bases if isinstance(base, ast.Name)}
+                else:
+                    parts, called = self._in_parts(node)
+                    for method in called:
+                        if f".{method.name}" in found:
+                            parts.append(method)
+                        else:
+                            methods.setdefault(f".{method.name}", []).append(method)
+            while parts:
+                part = parts.pop()
+                if part not in self._found:
+                    self._found[part] = list(self._references(part))
+                for name, line in self._found[part]:
+                    found.setdefault(name, line)
+                    parts += methods.pop(name, ())
+                    head = name.split(".", 1)[0]
+                    if head in self.definitions and head not in seen:
+                        seen.add(head)
+                        todo.append(head)
+        return found
+
+    def _in_parts(self, node: ast.ClassDef) -> tuple[list[ast.AST], list[Function]]:
+        """Return a class without the methods that are only called by name, and those methods."""
+        if node not in self._parts:
+            rest, called = copy.copy(node), []
+            rest.body = []
+            for part in node.body:
+                if isinstance(part, FUNCTIONS) and not re.fullmatch("__.*__", part.name):
+                    called.append(part)
+                else:
+                    rest.body.append(part)
+            self._parts[node] = rest, called
+        rest, called = self._parts[node]
+        return [rest], called
+
+    def _is_plain(self, node: ast.ClassDef) -> bool:
+        """Return whether all bases are plain. Others, such as Function, call methods themselves."""
+        plain, todo, begun = self._plain, [node], set[ast.ClassDef]()
+        while todo:
+            one = todo[-1]
+            own, others = self._bases(one)
+            if one in plain:
+                todo.pop()
+            elif one.keywords or not PLAIN_BASES.issuperset(others):
+                plain[one] = False
+            elif one in begun:  # what is still open among its bases leads back to it
+                plain[one] = all(plain.get(base, False) for base in own)
+            else:
+                begun.add(one)
+                todo += [base for base in own if base not in plain and base not in begun]
+        return plain[node]
+
+    def _bases(self, node: ast.ClassDef) -> tuple[list[ast.ClassDef], list[str]]:
+        """Return a class's bases that the file defines, and the names of the others."""
+        own: list[ast.ClassDef] = []
+        others: list[str] = []
+        for base in node.bases:
+            name = dotted_name(base.value if isinstance(base, ast.Subscript) else base) or "?"
+            found = self.definitions.get(name)
+            # A base class with the class's own name means an earlier class of that name.
+            if isinstance(found, ast.ClassDef) and found is not node:
+                own.append(found)
+            else:
+                head, _, rest = name.partition(".")
+                meant = self._module_names.get(head) or head
+                others.append(f"{meant}.{rest}" if rest else meant)
+        return own, others
+
+    def _references(self, root: ast.AST) -> Iterator[tuple[str, int]]:
+        """Yield names and attributes below a node. A name stands for whatever it is bound to at
+        that point: an import, or a local of the function, which is left out.
+        """
+        module = Names(self._module_names)
+        todo: list[tuple[ast.AST, Names]] = [(root, module)]
+        entries = set()
+        while todo:
+            node, bound = todo.pop()
+            if isinstance(node, ast.Subscript) and (entry := self._entry(node, bound)):
+                todo += [(entry, module)] if entry not in entries else []
+                entries.add(entry)
+                continue
+            if isinstance(node, Scope):
+                body: list[ast.AST] = (
+                    [node.body] if isinstance(node, ast.Lambda) else list(node.body)
+                )
+                meant_by = {name: meant for name, (meant, _) in imports_in(body).items()}
+                inside = bound.within(dict.fromkeys(bound_names(node)) | meant_by)
+                # Defaults and bases belong to the scope around it, and methods do not see names of
+                # the class's body.
+                own = {
+                    child
+                    for child in body
+                    if not (isinstance(node, ast.ClassDef) and isinstance(child, DEFINING))
+                }
+                todo += [
+                    (child, inside if child in own else bound)
+                    for child in ast.iter_child_nodes(node)
+                ]
+                continue
+            if isinstance(node, COMPREHENSIONS):
+                targets = [name for part in node.generators for name in ast.walk(part.target)]
+                bound = bound.within(
+                    {name.id: None for name in targets if isinstance(name, ast.Name)}
+                )
+            if isinstance(node, ast.Name) and not is_stored(node):
+                meant = bound.meaning(node.id)
+                if meant is not None:
+                    yield meant, node.lineno
+            elif isinstance(node, ast.Attribute):
+                yield f".{node.attr}", node.lineno
+                head, _, rest = (dotted_name(node) or "").partition(".")
+                meant = bound.meaning(head)
+                if meant:
+                    yield f"{meant}.{rest}", node.lineno
+            todo += [(child, bound) for child in ast.iter_child_nodes(node)]
+
+    def _entry(self, node: ast.Subscript, bound: Names) -> ast.expr | None:
+        """Return the definition behind ``TABLE["key"]`` for a literal dictionary TABLE."""
+        if (
+            not isinstance(node.value, ast.Name)
+            or node.value.id in bound
+            or not isinstance(node.slice, ast.Constant)
+        ):
+            return None
+        table = self.definitions.get(node.value.id)
+        if not isinstance(table, ast.Assign | ast.AnnAssign) or not isinstance(
+            table.value, ast.Dict
+        ):
+            return None
+        if node.value.id not in self._entries:
+            self._entries[node.value.id] = {
+                key.value: value
+                for key, value in zip(table.value.keys, table.value.values, strict=True)
+                if isinstance(key, ast.Constant)
+            }
+        return self._entries[node.value.id].get(node.slice.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the names of a scope stand for, and the scope around it. A copy of all names for each
+    function would take the square of a file's size.
+    """
+
+    own: Mapping[str, str | None]
+    around: Names | None = None
+
+    def meaning(self, name: str) -> str | None:
+        """Return what a name stands for: itself if no scope binds it, None if it is a local."""
+        scope = self._scope_of(name)
+        return scope.own[name] if scope else name
+
+    def __contains__(self, name: str) -> bool:
+        return self._scope_of(name) is not None
+
+    def _scope_of(self, name: str) -> Names | None:
+        scope: Names | None = self
+        while scope is not None and name not in scope.own:
+            scope = scope.around
+        return scope
+
+    def within(self, own: Mapping[str, str | None]) -> Names:
+        return Names(own, self) if own else self
+
+
+def bound_names(scope: Scope | ast.Module) -> frozenset[str]:
+    """Return the names that a scope binds, without those of nested functions."""
+    names = (
+        set()
+        if isinstance(scope, ast.ClassDef | ast.Module)
+        else {argument.arg for argument in arguments_of(scope.args)}
+    )
+    free: set[str] = set()
+    todo: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else list(scope.body)
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Name) and is_stored(node):
+            names.add(node.id)
+        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar | ast.MatchMapping):
+            captured = node.rest if isinstance(node, ast.MatchMapping) else node.name
+            names |= {captured} if captured else set()
+        elif isinstance(node, ast.Global | ast.Nonlocal):
+            free |= set(node.names)
+        elif isinstance(node, DEFINING):
+            names.add(node.name)
+            continue
+        elif isinstance(node, COMPREHENSIONS):  # of these, only := binds in the surrounding scope
+            names |= {part.target.id for part in ast.walk(node) if isinstance(part, ast.NamedExpr)}
+            continue
+        elif isinstance(node, ast.Lambda):
+            continue
+        todo += ast.iter_child_nodes(node)
+    return frozenset(names - free)
+
+
+def arguments_of(arguments: ast.arguments) -> Iterator[ast.arg]:
+    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    yield from (one for one in (arguments.vararg, arguments.kwarg) if one)
+
+
+def imports_in(body: Sequence[ast.AST]) -> dict[str, tuple[str, int]]:
+    """Return the names that imports among the statements bind, with meaning and line."""
+    found: dict[str, tuple[str, int]] = {}
+    todo = list(reversed(body))
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {name: (meant, node.lineno) for name, meant in imported(node)}
+        elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case) and not isinstance(
+            node, DEFINING
+        ):
+            todo += reversed(list(ast.iter_child_nodes(node)))
+    return found
+
+
+def imported(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import binds: ``("F", "torch.nn.functional")``."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            package = alias.name.split(".")[0]
+            yield (alias.asname, alias.name) if alias.asname else (package, package)
+        elif node.module:
+            yield alias.asname or alias.name, f"{node.module}.{alias.name}"
+
+
+def dotted_name(node: ast.expr) -> str | None:
+    """Return ``torch.nn.functional`` for a chain of attributes on a name, else None."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+
+
+def defined_names(node: ast.stmt) -> list[str]:
+    if isinstance(node, DEFINING):
+        return [node.name]
+    if isinstance(node, ast.Assign):
+        return [
+            name.id
+            for target in node.targets
+            for name in ast.walk(target)
+            if isinstance(name, ast.Name) and is_stored(name)
+        ]
+    if (
+        isinstance(node, ast.AnnAssign)
+        and isinstance(node.target, ast.Name)
+        and node.value is not None
+    ):
+        return [node.target.id]
+    return []
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return a statement's first line, that of its decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def is_docstring(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def is_ellipsis(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is ...
+    )
+
+
+def same_tree(mine: ast.AST, theirs: ast.AST) -> bool:
+    """Return whether two trees are equal, ignoring docstrings and the annotations of functions."""
+    todo: list[tuple[Any, Any]] = [(mine, theirs)]
+    while todo:
+        one, other = todo.pop()
+        if type(one) is not type(other):
+            return False
+        if isinstance(one, ast.AST):
+            todo += [(_written(one, field), _written(other, field)) for field in one._fields]
+        elif isinstance(one, list):
+            if len(one) != len(other):
+                return False
+            todo += zip(one, other, strict=True)
+        elif one != other or (isinstance(one, float | complex) and repr(one) != repr(other)):
+            return False  # 0.0 differs from -0.0; and Python refuses to write very long integers
+    return True
+
+
+def _written(node: ast.AST, field: str) -> Any:
+    """Return a field of a node without anything that does not change the node's behavior."""
+    value = getattr(node, field, None)
+    if field == "body" and isinstance(value, list) and value and is_docstring(value[0]):
+        return value[1:]
+    if (field == "returns" and isinstance(node, FUNCTIONS)) or (
+        field == "annotation" and isinstance(node, ast.arg)
+    ):
+        return None
+    return value
+
+
+def is_stored(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store)

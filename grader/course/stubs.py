@@ -21,7 +21,7 @@ class, after ``...``::
 
         def relu(self): return self
 
-Cut out the part of a student's file that one definition depends on.
+``excerpt`` cuts out the part of a student's file that one definition depends on.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import ast
 import json
 
 from grader.core.errors import CourseError
-from grader.course.source import Source, defined_names, is_docstring, is_ellipsis
+from grader.course.source import Source, defined_names, first_line, is_docstring, is_ellipsis
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 NOT_WRITTEN = "raise NotImplementedError"
@@ -180,11 +180,6 @@ def _composed(
             out += lines[first_line(node) - 1 : position]
         out += mine.get(number, [])
     return [*out, *lines[position:end], *first, *added]
-
-
-def first_line(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(d.lineno for d in decorators)])
 
 
 def excerpt(text: str, name: str, *, imports: bool = False) -> str:

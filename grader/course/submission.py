@@ -1,10 +1,7 @@
 """Read one student's files: a folder, a zip or a file with ``<lesson>.py`` or ``.ipynb`` inside.
 
-A problem with a file (``LessonFile.problem``) affects only that lesson.
-
-A file of a submission, as text.
-
-Decode a lesson file: encodings, notebooks, and what can't be read.
+Decide which file is which lesson, and decode it: encodings, notebooks, and what can't be read. A
+problem with a file (``LessonFile.problem``) affects only that lesson.
 """
 
 from __future__ import annotations
@@ -34,12 +31,13 @@ from grader.course.files import (
     ZIP_SUFFIX,
     FileEntry,
     Unzipped,
-    folder_leaves,
+    folder_files,
     open_inside,
     open_zip,
-    zip_leaves,
+    zip_files,
 )
 from grader.course.notebook import (
+    MAX_FILE_BYTES,
     MAX_NOTEBOOK_BYTES,
     SUFFIX,
     TOO_LARGE,
@@ -102,8 +100,6 @@ class LessonFile(Record):
         return f"{self.lesson}{SUFFIX if self.cells else '.py'}"
 
 
-MAX_FILE_BYTES = 256 << 10
-"""The limit for a lesson's Python: forty times the longest solution of the course."""
 READABLE = (
     "check its permissions, that it is not a link to elsewhere, and that it is neither damaged nor"
     " encrypted"
@@ -158,9 +154,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         message = "{path} is empty. To start again from the stub: {command}"
         return LessonFile.wrong(lesson, path, message, {"command": f"grade reset {lesson}"})
     if notebook:
-        return _from_notebook(
-            lesson, path, lambda: read_notebook(lesson, path, data, code_bytes=MAX_FILE_BYTES)
-        )
+        return _from_notebook(lesson, path, lambda: read_notebook(lesson, path, data))
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         message = (
             "{path} is UTF-16 text, which Python doesn't read. Save it as UTF-8: editors ask for"
@@ -184,7 +178,7 @@ def decode(lesson: str, path: str, data: bytes | None, *, notebook: bool = False
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline=None).read()
         text.encode("utf-8")  # some codecs make surrogates, which can't be written to a file
     except (SyntaxError, UnicodeError, LookupError) as error:
-        line = _bad_line(data)
+        line = _first_line_not_utf8(data)
         if _is_cp949(data):
             remedy = "Save it as UTF-8, or write # coding: cp949 on its first line"
             message = "{place} is not UTF-8 text; it looks like Korean in CP949 (EUC-KR). " + remedy
@@ -213,7 +207,7 @@ def _declared_encoding(data: bytes) -> tuple[str, int]:
 def read_cell(lesson: str, code: str) -> LessonFile:
     """Read the cell below ``%%grade`` as a lesson; its first line is the magic."""
     path = f"%%grade {lesson}"
-    return _from_notebook(lesson, path, lambda: read_code(path, code, code_bytes=MAX_FILE_BYTES))
+    return _from_notebook(lesson, path, lambda: read_code(path, code))
 
 
 def _from_notebook(lesson: str, path: str, read: Callable[[], Notebook]) -> LessonFile:
@@ -235,7 +229,7 @@ def _is_cp949(data: bytes) -> bool:
     )
 
 
-def _bad_line(data: bytes) -> int:
+def _first_line_not_utf8(data: bytes) -> int:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -272,9 +266,9 @@ def read_submission(
     """
     names = lesson_names(lessons)
     if place.is_dir():
-        leaves = list(folder_leaves(place))
-        found = _chosen((leaf.within(below) for leaf in leaves), names)
-        return _to_rename(place, leaves, names, found, below) | found
+        entries = list(folder_files(place))
+        found = _chosen((entry.within(below) for entry in entries), names)
+        return _to_rename(place, entries, names, found, below) | found
     if not place.is_file():
         message = (
             "{path} does not exist. Name a folder that holds your lessons, or make one: {command}"
@@ -289,7 +283,7 @@ def read_submission(
     if not place.name.lower().endswith(ZIP_SUFFIX) and not zipfile.is_zipfile(place):
         raise misnamed(str(place), names)
     with open_zip(place, str(place)) as archive:
-        return _chosen((leaf.within(below) for leaf in zip_leaves(archive)), names)
+        return _chosen((entry.within(below) for entry in zip_files(archive)), names)
 
 
 def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
@@ -308,8 +302,8 @@ def misnamed(path: str, names: dict[str, str]) -> SubmissionError:
     )
 
 
-def read_leaves(
-    leaves: Iterable[FileEntry],
+def read_files(
+    entries: Iterable[FileEntry],
     lessons: Iterable[str],
     *,
     accept_near_names: bool = False,
@@ -322,9 +316,9 @@ def read_leaves(
     one; otherwise it is ignored. Raises SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
-    with Unzipped(leaves) as opened:
-        found = _chosen(opened.leaves, names, decode)
-        near = _nearly(opened.leaves, names, found, decode if accept_near_names else None)
+    with Unzipped(entries) as opened:
+        found = _chosen(opened.files, names, decode)
+        near = _nearly(opened.files, names, found, decode if accept_near_names else None)
     if opened.unread:
         path, error = writable(opened.unread[0][0]), opened.unread[0][1]
         facts = {name: writable(fact) for name, fact in error.facts.items()}
@@ -339,7 +333,7 @@ def read_leaves(
 
 
 def _nearly(
-    leaves: Iterable[FileEntry],
+    entries: Iterable[FileEntry],
     names: dict[str, str],
     found: Collection[str],
     decode: Decode | None,
@@ -348,17 +342,17 @@ def _nearly(
     such names are not accepted.
     """
     near: dict[str, list[tuple[FileEntry, str]]] = {}
-    for leaf in leaves:
-        name = meant_name(leaf.name, names)
+    for entry in entries:
+        name = meant_name(entry.name, names)
         if name and names[name] not in found:
-            near.setdefault(names[name], []).append((leaf, name))
+            near.setdefault(names[name], []).append((entry, name))
     files = {}
     for lesson, those in near.items():
-        leaf, name = those[0]
+        entry, name = those[0]
         if decode and len(those) == 1:
-            files[lesson] = replace(_read(lesson, leaf, name, decode), meant=name)
+            files[lesson] = replace(_read(lesson, entry, name, decode), meant=name)
             continue
-        paths = ", ".join(writable(leaf.path) for leaf, _ in those)
+        paths = ", ".join(writable(entry.path) for entry, _ in those)
         file = LessonFile.wrong(lesson, paths, NOT_CALLED, {"name": name})
         files[lesson] = replace(file, meant=name, ignored=True)
     return files
@@ -366,19 +360,19 @@ def _nearly(
 
 def _to_rename(
     place: Path,
-    leaves: Iterable[FileEntry],
+    entries: Iterable[FileEntry],
     names: dict[str, str],
     found: Collection[str],
     below: str,
 ) -> dict[str, LessonFile]:
     """Return a folder's files with almost the name of a lesson that was not found there."""
     files: dict[str, LessonFile] = {}
-    for leaf in sorted(leaves, key=lambda leaf: (leaf.depth, leaf.path)):
-        name = meant_name(leaf.name, names) or mistyped_name(leaf.name, names)
+    for entry in sorted(entries, key=lambda entry: (entry.depth, entry.path)):
+        name = meant_name(entry.name, names) or mistyped_name(entry.name, names)
         if name is None or names[name] in found or names[name] in files:
             continue
-        path = writable(leaf.within(below).path)
-        facts = {"name": name, "command": renaming(writable(str(place / leaf.path)), name)}
+        path = writable(entry.within(below).path)
+        facts = {"name": name, "command": renaming(writable(str(place / entry.path)), name)}
         file = LessonFile.wrong(names[name], path, RENAME, facts)
         files[names[name]] = replace(file, meant=name, ignored=True)
     return files
@@ -414,20 +408,13 @@ def digest(files: dict[str, LessonFile]) -> str:
     """Return the SHA-256 (hex) of lessons, texts, cells and problems, independent of their
     location; files that were not graded, and that a note mentions, count with their paths.
     """
-    lessons = [
-        [lesson, file.text, _pathless(file), file.line, *_of_a_notebook(file), *_not_graded(file)]
-        for lesson, file in sorted(files.items())
-    ]
+    lessons = []
+    for lesson, file in sorted(files.items()):
+        # a notebook's report also depends on these
+        cells = [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
+        not_graded = () if file.problem else file.others
+        lessons.append([lesson, file.text, _pathless(file), file.line, *cells, *not_graded])
     return hashlib.sha256(json.dumps(lessons).encode()).hexdigest()
-
-
-def _of_a_notebook(file: LessonFile) -> list[object]:
-    """Return what a notebook's report depends on besides its text; nothing for a ``.py``."""
-    return [file.cells, [astuple(one) for one in file.left_out]] if file.cells else []
-
-
-def _not_graded(file: LessonFile) -> tuple[str, ...]:
-    return () if file.problem else file.others
 
 
 def _pathless(file: LessonFile) -> str | None:
@@ -438,32 +425,32 @@ def _pathless(file: LessonFile) -> str | None:
 
 
 def _chosen(
-    leaves: Iterable[FileEntry], names: dict[str, str], decode: Decode = decode
+    entries: Iterable[FileEntry], names: dict[str, str], decode: Decode = decode
 ) -> dict[str, LessonFile]:
     found: dict[str, list[FileEntry]] = {}
-    for leaf in leaves:
-        if leaf.name in names:
-            found.setdefault(names[leaf.name], []).append(leaf)
+    for entry in entries:
+        if entry.name in names:
+            found.setdefault(names[entry.name], []).append(entry)
     return {
-        lesson: _choose(lesson, sorted(files, key=lambda leaf: (leaf.depth, leaf.path)), decode)
+        lesson: _choose(lesson, sorted(files, key=lambda entry: (entry.depth, entry.path)), decode)
         for lesson, files in found.items()
     }
 
 
-def _choose(lesson: str, leaves: list[FileEntry], decode: Decode) -> LessonFile:
-    first = leaves[0]
-    if len(leaves) > 1 and leaves[1].depth == first.depth:
-        path, other = writable(first.path), writable(leaves[1].path)
+def _choose(lesson: str, entries: list[FileEntry], decode: Decode) -> LessonFile:
+    first = entries[0]
+    if len(entries) > 1 and entries[1].depth == first.depth:
+        path, other = writable(first.path), writable(entries[1].path)
         message = (
             "two files claim to be this lesson: {path} and {other}. Keep one; a whole class is for"
             " grade batch"
         )
         return LessonFile.wrong(lesson, path, message, {"other": other}, others=(other,))
-    others = tuple(writable(leaf.path) for leaf in leaves[1:MOST_OTHERS])
+    others = tuple(writable(entry.path) for entry in entries[1:MOST_OTHERS])
     return replace(_read(lesson, first, first.name, decode), others=others)
 
 
-def _read(lesson: str, leaf: FileEntry, name: str, decode: Decode) -> LessonFile:
+def _read(lesson: str, entry: FileEntry, name: str, decode: Decode) -> LessonFile:
     notebook = name.endswith(SUFFIX)
-    data = leaf.read((MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES) + 1)
-    return decode(lesson, leaf.path, data, notebook=notebook)
+    data = entry.read((MAX_NOTEBOOK_BYTES if notebook else MAX_FILE_BYTES) + 1)
+    return decode(lesson, entry.path, data, notebook=notebook)

@@ -50,7 +50,8 @@ from grader.core.errors import (
     UndefinedTruth,
     WorkerLost,
 )
-from grader.judge.figures import Figure, gradient_of, graphs_figure, jacobian_figure, one_call
+from grader.core.pictures import GraphFigure, JacobianFigure
+from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
 from grader.judge.remote.proxies import RemoteCallable, fetch
 from grader.judge.remote.session import NotStarted, Student
@@ -451,7 +452,7 @@ def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, b
     return found
 
 
-def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> Figure:
+def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> GraphFigure:
     """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
     call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
     """
@@ -547,7 +548,7 @@ def _disagreement(
     inputs: Sequence[Tensor],
     names: Sequence[str],
     options: dict[str, Any],
-) -> Figure | None:
+) -> JacobianFigure | None:
     """Return the two Jacobians that a checker compared, of the function or of its gradient."""
     tolerances = {name: options[name] for name in ("atol", "rtol", "eps") if name in options}
     if checker is torch.autograd.gradcheck:

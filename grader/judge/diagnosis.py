@@ -19,18 +19,18 @@ that its explanation shows, or None if it does not recognize its mistake. If the
 ``line``, the report shows that line; otherwise the return that ran, if that is known. Rules are
 tried in the order of the file and the first match wins, so narrow rules come first. A rule that
 raises because of the student's answers recognizes nothing. A mistake without a rule is recognized
-only by its examples in the catalogue.
+by its ``patterns`` in ``diagnosis.toml``, or only by its examples in the catalogue.
 
-Make rules that several lessons need: for a check's message or fact, for a nonlinear backward.
-
-Also compute what such rules compare: formulas, and a function's gradients.
+``raises``, ``says``, ``has_facts``, ``term_beside_v`` and ``nonlinear_backward`` make rules that
+several lessons need. Other functions compute what rules compare: formulas, and gradients.
 """
 
 from __future__ import annotations
 
+import re
 import string
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +56,10 @@ MAX_FACT = 5000
 """How many characters of a text are filled in: enough for an exception's message of 4,000, and its
 type.
 """
-Rule = Callable[["Failure", Student], dict[str, Any] | None]
+MAX_MESSAGE = 2000
+"""How many characters of an exception's text are searched: some patterns take the square of it."""
+Facts = dict[str, Any]
+Rule = Callable[["Failure", Student], Facts | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +132,6 @@ class Diagnosis:
     line: int | None = None
 
 
-def mistake(
-    id: str, *, about: str | Sequence[str], title: str, explanation: str
-) -> Callable[[Rule], Mistake]:
-    """Return a decorator that turns a rule of the engine itself into a ``Mistake``."""
-    names = (about,) if isinstance(about, str) else tuple(about)
-    return lambda rule: Mistake(id, names, title, explanation, rule)
-
-
 @dataclass(frozen=True, slots=True)
 class LessonRule:
     """A rule of a lesson's ``diagnosis.py``. Its name is the name of the variable that holds it."""
@@ -175,13 +170,29 @@ def lesson_mistakes(
     rules = {name: one for name, one in namespace.items() if isinstance(one, LessonRule)}
     if unknown := [name for name in rules if name not in of]:
         raise CourseError(f"diagnosis.toml has no texts for the rule {unknown[0]}")
-    found = []
-    for id in (*rules, *(name for name in of if name not in rules)):
-        recognize = rules[id].recognize if id in rules else None
-        text = of[id]
-        about = text.about or tuple(names)
-        found.append(Mistake(id, about, text.title, text.explanation, recognize))
-    return found
+    found = [mistake_of(of[name], one.recognize, names) for name, one in rules.items()]
+    return found + [mistake_of(text, None, names) for text in texts if text.id not in rules]
+
+
+def mistake_of(text: MistakeText, recognize: Rule | None, names: Sequence[str] = ()) -> Mistake:
+    """Return the mistake of a text, with its rule; without one, its patterns are the rule."""
+    if text.patterns and recognize is None:
+
+        def recognize(failure: Failure, student: Student) -> Facts | None:
+            return groups_in_error(failure, text.patterns)
+
+    return Mistake(text.id, text.about or tuple(names), text.title, text.explanation, recognize)
+
+
+def groups_in_error(failure: Failure, patterns: Iterable[str]) -> Facts | None:
+    """Return the named groups of the first pattern that is found in what the student's code raised,
+    None if there is none.
+    """
+    if failure.error is None:
+        return None
+    said = str(failure.error)[:MAX_MESSAGE]
+    found = (re.search(pattern, said) for pattern in patterns)
+    return next((match.groupdict() for match in found if match), None)
 
 
 def diagnose(
@@ -274,7 +285,6 @@ def differs(left: Any, right: Any) -> bool:
     )
 
 
-Facts = dict[str, Any]
 Backward = tuple[Tensor, Callable[[Tensor], dict[str, Any]]]
 """An incoming gradient v, and a function that returns a backward's gradients for any incoming
 gradient, by the names of the inputs.

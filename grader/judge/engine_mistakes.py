@@ -1,19 +1,10 @@
-"""Rules for mistakes that can occur in every lesson.
+"""Recognize the mistakes that can occur in every lesson.
 
-They are tried after a lesson's own rules. Each rule needs evidence: it compares the returned value
-with the expected one, knows the meaning of Python's or torch's message, or finds the one place in
-the code that has the measured effect. Without evidence, it names nothing.
-
-Rules for mistakes that show in the returned values, in any lesson: the expected result in
-another dtype, shape or type, or a multiple of it.
-
-Rules for results of the right shape in which only some elements are wrong, in any lesson.
-
-Rules for mistakes in how a function uses its inputs and earlier state.
-
-Rules for float64 results of which only the first digits are right, in any lesson.
-
-Rules for exceptions of Python or torch whose message shows the mistake, in any lesson.
+``mistakes.toml`` has their texts, in the order in which they are tried, after a lesson's own rules.
+A mistake is recognized by the patterns that the file has for what torch or Python raises, or by the
+function of its name here. Each needs evidence: it compares the returned value with the expected
+one, knows the meaning of a message, or finds the one place in the code that has the measured
+effect. Without evidence, it names nothing.
 """
 
 from __future__ import annotations
@@ -22,20 +13,21 @@ import ast
 import itertools
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from grader.core.i18n import phrase
+from grader.course.lesson_texts import read_mistakes
 from grader.course.source import arguments_of
-from grader.judge.diagnosis import Failure, Mistake, mistake, same
+from grader.judge.diagnosis import Facts, Failure, groups_in_error, mistake_of, same
 from grader.judge.outcomes import WROTE
 from grader.judge.remote.session import Student
 from grader.worker.wire.values import Opaque
 
-Facts = dict[str, Any]
 MOST_DIMENSIONS = 4
 RIGHT = {torch.float64: (1e-12, 1e-14), torch.float32: (1e-5, 1e-7)}
 """Relative and absolute tolerance, by dtype, within which values are called right. Checks may be
@@ -43,6 +35,97 @@ more tolerant.
 """
 FACTORS = (-1.0, 2.0, 0.5, -2.0, -0.5, 3.0, 1 / 3, 4.0, 0.25, 10.0, 0.1)
 """Factors that count as evidence even for a single number."""
+FEWEST = 2
+"""As many elements of each kind, right and wrong, are evidence for a sign."""
+CAUSES_OF_NAN = (
+    "Look for 0 / 0, a logarithm or root of a negative number, 0 times infinity, or infinity minus"
+    " or divided by infinity."
+)
+CAUSES_OF_INFINITY = (
+    "Look for an exp or a product that overflows, a division by 0, or a logarithm of 0."
+)
+SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
+"""Methods whose result shares memory with the tensor."""
+SOMETIMES = (*SHARING, *"contiguous double flatten float ravel reshape to type".split())
+"""The same, with the methods that return the tensor itself, or a view, only if nothing has to be
+converted or moved.
+"""
+SETTERS = ("requires_grad_", "detach_", "share_memory_")
+"""Methods that end in an underscore and leave the values as they are."""
+COPYING = ("reshape", "flatten", "contiguous")
+"""Methods that copy a tensor only if its elements do not lie in order."""
+SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
+BROADCAST = "The gradient has too many elements. Sum over the dimensions that were broadcast."
+REARRANGED = "The number of elements is right. Look for a transpose or a reshape."
+GRADIENT_SHAPE = (
+    r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
+    r" but expected shape compatible with (?P<wanted>\[.*?\])"
+)
+
+
+def common_no_return(failure: Failure, student: Student) -> Facts | None:
+    """Recognize None from a function that returns no value, although the reference returns one."""
+    if failure.error is not None or failure.actual is not None or failure.expected is None:
+        return None
+    mine, ours = (definition(failure, one) for one in (student, failure.reference))
+    if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
+        return None
+    if gives_a_value(mine) or not gives_a_value(ours):
+        return None
+    inside = list(ast.walk(mine))
+    prints = any(
+        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
+        for one in inside
+    )
+    printed = phrase(" (what it prints is not returned)") if prints else ""
+    return {"function": failure.about, "printed": printed}
+
+
+def definition(failure: Failure, student: Student) -> ast.AST | None:
+    """Return the syntax tree of the definition that the check is about; ``student`` may also be the
+    reference.
+    """
+    return next(
+        (
+            node
+            for node in student.source.tree.body
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about
+        ),
+        None,
+    )
+
+
+def gives_a_value(node: ast.FunctionDef) -> bool:
+    """Return whether a function yields, or has a return with a value other than None."""
+    return any(
+        isinstance(one, ast.Yield | ast.YieldFrom)
+        or (isinstance(one, ast.Return) and ast.unparse(one) not in ("return", "return None"))
+        for one in ast.walk(node)
+    )
+
+
+def common_other_exception(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the student's own raise of a class that the check does not expect."""
+    error = failure.error
+    if error is None or error.wanted is None or error.line is None:
+        return None
+    raising = (ast.Raise, ast.Assert)
+    lines = {one.lineno for one in ast.walk(student.source.tree) if isinstance(one, raising)}
+    if error.line not in lines:
+        return None
+    return {"wanted": error.wanted, "got": error.type_name, "line": error.line}
+
+
+def common_wrong_dtype(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the right values in another dtype."""
+    both = compared_tensors(failure)
+    if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
+        return None
+    coarse = any(t.dtype in (torch.float16, torch.bfloat16) for t in both)
+    tolerance = 2e-2 if coarse else 1e-4
+    if not both[0].numel() or not same(*both, rtol=tolerance, atol=tolerance / 100):
+        return None
+    return {"dtype": dtype_name(both[0]), "wanted": dtype_name(both[1])}
 
 
 def compared_tensors(failure: Failure) -> tuple[Tensor, Tensor] | None:
@@ -57,37 +140,46 @@ def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-@mistake(
-    "common_wrong_dtype",
-    about=(),
-    title="The dtype changes on the way",
-    explanation=(
-        "The numbers are right, but they are {dtype} where {wanted} is expected. Look for a"
-        " conversion, or for a tensor that is created with another dtype or none."
-    ),
-)
-def wrong_dtype(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the right values in another dtype."""
-    both = compared_tensors(failure)
-    if both is None or both[0].dtype == both[1].dtype or both[0].dtype.is_complex:
+def common_wrong_type(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a list for a tuple, a number for a tensor, or a tensor for a number."""
+    actual, expected = failure.actual, failure.expected
+    if failure.error is not None or type(actual) is type(expected):
         return None
-    coarse = any(t.dtype in (torch.float16, torch.bfloat16) for t in both)
-    tolerance = 2e-2 if coarse else 1e-4
-    if not both[0].numel() or not same(*both, rtol=tolerance, atol=tolerance / 100):
+    kinds = (Tensor, list, tuple, int, float)
+    if not isinstance(actual, kinds) or not isinstance(expected, kinds):
         return None
-    return {"dtype": dtype_name(both[0]), "wanted": dtype_name(both[1])}
+    if not close(bare_numbers(actual), bare_numbers(expected)):
+        return None
+    return {"type": type(actual).__name__, "wanted": type(expected).__name__}
 
 
-@mistake(
-    "common_swapped_dimensions",
-    about=(),
-    title="The dimensions are in the wrong order",
-    explanation=(
-        "The values are right, but the dimensions are swapped, as if transposed. Check the order"
-        " of the factors in a product, and look for a missing or extra .T."
-    ),
-)
-def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
+def bare_numbers(value: Any) -> Any:
+    """Return a value's numbers without their container; None for a value of another kind."""
+    if isinstance(value, Tensor):
+        return bare_numbers(value.detach().tolist())
+    if isinstance(value, list | tuple):
+        return [bare_numbers(item) for item in value]
+    return float(value) if isinstance(value, int | float) else value
+
+
+def close(left: Any, right: Any) -> bool:
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(close, left, right))
+    if isinstance(left, float) and isinstance(right, float):
+        return math.isclose(left, right, rel_tol=1e-5, abs_tol=1e-7)
+    return bool(left is not None and left == right)
+
+
+def common_numpy_array(failure: Failure, student: Student) -> Facts | None:
+    """Recognize an array or a scalar of NumPy instead of a tensor."""
+    actual, expected = failure.actual, failure.expected
+    if not isinstance(actual, Opaque) or not isinstance(expected, Tensor):
+        return None
+    kinds = ("ndarray", "float16", "float32", "float64", "int64", "bool_")
+    return {"type": actual.type_name} if actual.type_name in kinds else None
+
+
+def common_swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
     """Recognize the expected values, transposed."""
     both = compared_tensors(failure)
     if both is None or not 1 < both[1].dim() <= MOST_DIMENSIONS or same(*both):
@@ -95,6 +187,22 @@ def swapped_dimensions(failure: Failure, student: Student) -> Facts | None:
     actual, expected = both
     orders = itertools.permutations(range(expected.dim()))
     return {} if any(same(actual, expected.permute(order)) for order in orders) else None
+
+
+def common_wrong_shape(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the expected values, but squeezed, reshaped, summed or averaged."""
+    both = compared_tensors(failure)
+    if both is None or same(*both):
+        return None
+    actual, expected = both
+    for what, made in arrangements(actual, expected):
+        if same(actual, made):
+            return {
+                "what": phrase(what),
+                "shape": str(tuple(actual.shape)),
+                "wanted": str(tuple(expected.shape)),
+            }
+    return None
 
 
 def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor]]:
@@ -118,122 +226,12 @@ def arrangements(actual: Tensor, expected: Tensor) -> Iterator[tuple[str, Tensor
             yield "The result is averaged", expected.mean(dims) if dims else expected.mean()
 
 
-@mistake(
-    "common_wrong_shape",
-    about=(),
-    title="The shape is wrong",
-    explanation="{what}: the shape is {shape}, expected {wanted}.",
-)
-def wrong_shape(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the expected values, but squeezed, reshaped, summed or averaged."""
-    both = compared_tensors(failure)
-    if both is None or same(*both):
-        return None
-    actual, expected = both
-    for what, made in arrangements(actual, expected):
-        if same(actual, made):
-            return {
-                "what": phrase(what),
-                "shape": str(tuple(actual.shape)),
-                "wanted": str(tuple(expected.shape)),
-            }
-    return None
-
-
-def bare_numbers(value: Any) -> Any:
-    """Return a value's numbers without their container; None for a value of another kind."""
-    if isinstance(value, Tensor):
-        return bare_numbers(value.detach().tolist())
-    if isinstance(value, list | tuple):
-        return [bare_numbers(item) for item in value]
-    return float(value) if isinstance(value, int | float) else value
-
-
-def close(left: Any, right: Any) -> bool:
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(close, left, right))
-    if isinstance(left, float) and isinstance(right, float):
-        return math.isclose(left, right, rel_tol=1e-5, abs_tol=1e-7)
-    return bool(left is not None and left == right)
-
-
-@mistake(
-    "common_wrong_type",
-    about=(),
-    title="The values are right, but the type is wrong",
-    explanation="Your result is of type {type}, expected {wanted}. The values in it are right.",
-)
-def wrong_type(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a list for a tuple, a number for a tensor, or a tensor for a number."""
-    actual, expected = failure.actual, failure.expected
-    if failure.error is not None or type(actual) is type(expected):
-        return None
-    kinds = (Tensor, list, tuple, int, float)
-    if not isinstance(actual, kinds) or not isinstance(expected, kinds):
-        return None
-    if not close(bare_numbers(actual), bare_numbers(expected)):
-        return None
-    return {"type": type(actual).__name__, "wanted": type(expected).__name__}
-
-
-@mistake(
-    "common_numpy_array",
-    about=(),
-    title="A NumPy value is returned",
-    explanation=(
-        "Your result is a NumPy {type}, expected a tensor. Convert it with torch.as_tensor."
-    ),
-)
-def numpy_array(failure: Failure, student: Student) -> Facts | None:
-    """Recognize an array or a scalar of NumPy instead of a tensor."""
-    actual, expected = failure.actual, failure.expected
-    if not isinstance(actual, Opaque) or not isinstance(expected, Tensor):
-        return None
-    kinds = ("ndarray", "float16", "float32", "float64", "int64", "bool_")
-    return {"type": actual.type_name} if actual.type_name in kinds else None
-
-
-@mistake(
-    "common_result_without_graph",
-    about=(),
-    title="The result has no graph",
-    explanation=(
-        "The values are right, but the result does not require grad: no gradient gets back to the"
-        " input. Look for detach, .data, item, no_grad or a new tensor made from numbers."
-    ),
-)
-def result_without_graph(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the right values without the graph that the expected tensor has. What a scenario
-    measured has no graph in any case, so only the result of a call counts.
-    """
-    actual, expected = failure.actual, failure.expected
-    if not isinstance(actual, Tensor) or not isinstance(expected, Tensor) or failure.error:
-        return None
-    cut = expected.requires_grad and not actual.requires_grad
-    if not cut or failure.call is None or actual.dtype != expected.dtype:
-        return None
-    rtol, atol = RIGHT.get(expected.dtype, (0.0, 0.0))
-    return {} if same(actual, expected, rtol=rtol, atol=atol) else None
-
-
-@mistake(
-    "common_wrong_sign",
-    about=(),
-    title="The sign is wrong",
-    explanation="Each value that came back is the negative of the expected one.",
-)
-def wrong_sign(failure: Failure, student: Student) -> Facts | None:
+def common_wrong_sign(failure: Failure, student: Student) -> Facts | None:
     """Recognize -1 times the expected values."""
     return {} if factor_of(failure) == -1 else None
 
 
-@mistake(
-    "common_constant_factor",
-    about=(),
-    title="Every value is wrong by the same factor",
-    explanation="Each value that came back is {factor} times the expected one.",
-)
-def constant_factor(failure: Failure, student: Student) -> Facts | None:
+def common_constant_factor(failure: Failure, student: Student) -> Facts | None:
     """Recognize a multiple of the expected values."""
     factor = factor_of(failure)
     return None if factor is None else {"factor": f"{factor:.6g}"}
@@ -266,188 +264,52 @@ def factor_of(failure: Failure) -> float | None:
     return nice if different < 3 or nice is not None else factor
 
 
-VALUES: tuple[Mistake, ...] = (
-    wrong_dtype,
-    wrong_type,
-    numpy_array,
-    swapped_dimensions,
-    wrong_shape,
-    wrong_sign,
-    constant_factor,
-    result_without_graph,
-)
-
-
-CAUSES_OF_NAN = (
-    "Look for 0 / 0, a logarithm or root of a negative number, 0 times infinity, or infinity minus"
-    " or divided by infinity."
-)
-CAUSES_OF_INFINITY = (
-    "Look for an exp or a product that overflows, a division by 0, or a logarithm of 0."
-)
-FEWEST = 2
-"""As many elements of each kind, right and wrong, are evidence for a sign."""
-
-
-def floating_pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
-    """Return the returned and the expected tensor if both have one shape and floating values."""
-    both = compared_tensors(failure)
-    if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
-        return None
-    return both
-
-
-@mistake(
-    "common_not_finite",
-    about=(),
-    title="NaN or infinity where the result is finite",
-    explanation=("{count} of {total} values are {kinds}; all expected values are finite. {causes}"),
-)
-def not_finite(failure: Failure, student: Student) -> Facts | None:
-    """Recognize NaN or infinity where the expected value is finite, with right values elsewhere."""
-    both = floating_pair(failure)
-    if both is None:
-        return None
-    actual, expected = both
-    bad = ~actual.isfinite()
-    if not bad.any() or not expected.isfinite().all():
-        return None
-    if not same(actual[~bad], expected[~bad], rtol=1e-4):
-        return None
-    found = (("NaN", actual.isnan()), ("inf", actual.isposinf()), ("-inf", actual.isneginf()))
-    kinds = ", ".join(name for name, where in found if where.any())
-    causes = phrase(CAUSES_OF_NAN if actual.isnan().any() else CAUSES_OF_INFINITY)
-    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds, "causes": causes}
-
-
-@mistake(
-    "common_wrong_diagonal",
-    about=(),
-    title="The diagonal is wrong by a factor",
-    explanation=(
-        "The elements on the diagonal are {factor} times the expected ones; all others are right."
-        " Adding a triangle and its transpose, for example, counts the diagonal twice."
-    ),
-)
-def wrong_diagonal(failure: Failure, student: Student) -> Facts | None:
-    """Recognize a multiple of the expected values on the diagonal of a matrix, and only there."""
-    both = floating_pair(failure)
-    if both is None or both[1].dim() != 2 or not FEWEST <= both[1].shape[0] == both[1].shape[1]:
-        return None
-    inside = torch.eye(len(both[1]), dtype=torch.bool)
-    mine, truth = (tensor[inside] for tensor in both)
-    beside = (tensor[~inside] for tensor in both)
-    if not truth.all() or same(mine, truth) or not same(*beside, rtol=1e-4):
-        return None
-    factors = mine / truth
-    if not same(factors, factors[:1].expand_as(factors), rtol=1e-4):
-        return None
-    return {"factor": f"{float(factors[0]):.6g}"}
-
-
-def conditions(value: Tensor) -> Iterator[tuple[str, Tensor, int]]:
-    """Yield conditions on an input's elements: as text, where they hold, and how many elements
-    are evidence for it.
+def common_result_without_graph(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the right values without the graph that the expected tensor has. What a scenario
+    measured has no graph in any case, so only the result of a call counts.
     """
-    yield "{name} is 0", value == 0, 1
-    yield "{name} is negative", value < 0, FEWEST
-    yield "{name} is positive", value > 0, FEWEST
+    actual, expected = failure.actual, failure.expected
+    if not isinstance(actual, Tensor) or not isinstance(expected, Tensor) or failure.error:
+        return None
+    cut = expected.requires_grad and not actual.requires_grad
+    if not cut or failure.call is None or actual.dtype != expected.dtype:
+        return None
+    rtol, atol = RIGHT.get(expected.dtype, (0.0, 0.0))
+    return {} if same(actual, expected, rtol=rtol, atol=atol) else None
 
 
-@mistake(
-    "common_wrong_where",
-    about=(),
-    title="The result is wrong for some values of an input",
-    explanation=(
-        "Only the elements where {where} are wrong: there you returned {mine}, expected {truth}."
-        " Look at the case of the code that handles them, or at a case that is missing."
-    ),
-)
-def wrong_where(failure: Failure, student: Student) -> Facts | None:
-    """Recognize that exactly the elements are wrong where an input is 0, negative or positive."""
-    both = floating_pair(failure)
-    if both is None:
+def common_rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
+    """Recognize values that float32 holds exactly and that are wrong from the eighth digit on."""
+    both = compared_tensors(failure)
+    if both is None or {t.dtype for t in both} != {torch.float64} or both[1].numel() < 2:
         return None
     actual, expected = both
-    bad = ~torch.isclose(actual, expected.to(actual.dtype), rtol=1e-4, atol=1e-7, equal_nan=True)
-    if not bad.any() or bad.all() or not actual.any():
+    if not same(actual, expected, rtol=1e-5, atol=1e-6) or same(
+        actual, expected, rtol=1e-9, atol=1e-12
+    ):
         return None
-    found = [
-        (name, text)
-        for name, value in failure.inputs.items()
-        if isinstance(value, Tensor) and value.shape == bad.shape
-        for text, where, fewest in conditions(value.detach())
-        if torch.equal(where, bad) and min(int(where.sum()), int((~where).sum())) >= fewest
-    ]
-    if len(found) != 1:
+    if not torch.equal(actual, actual.float().double()) or bool((expected != 0)[actual == 0].any()):
         return None
-    name, text = found[0]
-    return {"where": phrase(text, name=name), "mine": actual[bad], "truth": expected[bad]}
+    if torch.equal(expected, expected.float().double()):
+        return None
+    return {"error": float((actual - expected).abs().max())}
 
 
-ELEMENTS: tuple[Mistake, ...] = (not_finite, wrong_diagonal, wrong_where)
-
-
-def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Yield the tensors of the same shape as ``like`` that are not all zero."""
-    for name, value in values.items():
-        if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
-            yield name, value.detach()
-
-
-@mistake(
-    "common_input_returned",
-    about=(),
-    title="An input comes back unchanged",
-    explanation="Your result has the values of {name}, {value}; expected {expected}.",
-)
-def input_returned(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the values of exactly one input instead of the expected ones."""
+def common_few_digits(failure: Failure, student: Student) -> Facts | None:
+    """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
+    one to fewer than 12.
+    """
     both = compared_tensors(failure)
-    if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
-        return None
-    found = [
-        (name, value) for name, value in _known(failure.inputs, both[0]) if same(both[0], value)
-    ]
-    return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
-
-
-@mistake(
-    "common_input_added",
-    about=(),
-    title="Something is added to the right result",
-    explanation=(
-        "Your result is the expected one plus {name}, {value}. Leave it out. If it is an old"
-        " .grad, set .grad to None before backward, or use torch.autograd.grad."
-    ),
-)
-def input_added(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the expected values plus one input, or plus the old .grad."""
-    both = compared_tensors(failure)
-    if both is None or both[0].shape != both[1].shape or both[1].numel() < FEWEST:
+    if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
         return None
     actual, expected = both
-    exact = {"rtol": 1e-4} if torch.float32 in (actual.dtype, expected.dtype) else {}
-    found = [
-        (name, value)
-        for name, value in _known({**failure.facts, **failure.inputs}, expected)
-        if value.is_floating_point() and same(actual, expected + value, **exact)
-    ]
-    if len(found) != 1 or same(found[0][1], expected):
+    if actual.shape != expected.shape or not same(actual, expected, rtol=1e-4, atol=0.0):
         return None
-    return {"name": found[0][0], "value": found[0][1]}
+    error = float(((actual - expected) / expected).nan_to_num().abs().max())
+    return {"digits": math.floor(-math.log10(error))} if error > 1e-12 else None
 
 
-@mistake(
-    "common_grad_kept_by_reference",
-    about=(),
-    title="An old gradient is kept without a copy",
-    explanation=(
-        "{name} in line {line} is .grad itself, not a copy, so what is written into .grad later"
-        " changes {name}, too. Keep .grad.clone()."
-    ),
-)
-def grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
+def common_grad_kept_by_reference(failure: Failure, student: Student) -> Facts | None:
     """Recognize zeros from subtracting an old .grad that was kept without a copy, or a wrong result
     where it was kept so and cleared in place.
     """
@@ -528,21 +390,7 @@ def _is_gradient(value: ast.expr) -> bool:
     return False
 
 
-COPYING = ("reshape", "flatten", "contiguous")
-"""Methods that copy a tensor only if its elements do not lie in order."""
-
-
-@mistake(
-    "common_written_into_copy",
-    about=(),
-    title="The values are written into a copy",
-    explanation=(
-        "{method} in line {line} copies a tensor that is not contiguous. What is written into"
-        " such a copy is easily lost, and here the result is 0. zeros_like and empty_like keep a"
-        " transposed x's strides: use torch.zeros(x.shape), or stack the values."
-    ),
-)
-def written_into_copy(failure: Failure, student: Student) -> Facts | None:
+def common_written_into_copy(failure: Failure, student: Student) -> Facts | None:
     """Recognize zeros for a non-contiguous input whose values were written into a copy."""
     both = compared_tensors(failure)
     if both is None or both[0].any() or not both[1].any():
@@ -556,18 +404,6 @@ def written_into_copy(failure: Failure, student: Student) -> Facts | None:
     parts = [part for name, part in definitions.items() if name in {failure.about, *used}]
     found = next((one for part in parts for one in _writes_into_copies(part)), None)
     return {"method": found[0], "line": found[1]} if found else None
-
-
-def assigned_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
-    """Yield each ``name = value``, also those of ``a, b = one, two``."""
-    for node in ast.walk(part):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
-                yield name, value
-            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
-                for target, value in zip(targets, values, strict=False):
-                    if isinstance(target, ast.Name):
-                        yield target.id, value
 
 
 def _writes_into_copies(part: ast.AST) -> Iterator[tuple[str, int]]:
@@ -592,16 +428,54 @@ def _copying(value: ast.expr) -> str | None:
     return None
 
 
-@mistake(
-    "common_empty_of_another_dtype",
-    about=(),
-    title="The result for an empty input has the wrong dtype",
-    explanation=(
-        "The result has no elements, as it should, but it is {dtype} where {wanted} is expected."
-        " Without a dtype, torch.zeros and torch.empty make float32: use new_zeros or zeros_like."
-    ),
-)
-def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
+def assigned_names(part: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each ``name = value``, also those of ``a, b = one, two``."""
+    for node in ast.walk(part):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                yield name, value
+            case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+                for target, value in zip(targets, values, strict=False):
+                    if isinstance(target, ast.Name):
+                        yield target.id, value
+
+
+def common_input_returned(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the values of exactly one input instead of the expected ones."""
+    both = compared_tensors(failure)
+    if both is None or both[1].numel() < FEWEST or same(*both, rtol=1e-3):
+        return None
+    found = [
+        (name, value) for name, value in _known(failure.inputs, both[0]) if same(both[0], value)
+    ]
+    return {"name": found[0][0], "value": found[0][1]} if len(found) == 1 else None
+
+
+def common_input_added(failure: Failure, student: Student) -> Facts | None:
+    """Recognize the expected values plus one input, or plus the old .grad."""
+    both = compared_tensors(failure)
+    if both is None or both[0].shape != both[1].shape or both[1].numel() < FEWEST:
+        return None
+    actual, expected = both
+    exact = {"rtol": 1e-4} if torch.float32 in (actual.dtype, expected.dtype) else {}
+    found = [
+        (name, value)
+        for name, value in _known({**failure.facts, **failure.inputs}, expected)
+        if value.is_floating_point() and same(actual, expected + value, **exact)
+    ]
+    if len(found) != 1 or same(found[0][1], expected):
+        return None
+    return {"name": found[0][0], "value": found[0][1]}
+
+
+def _known(values: Facts, like: Tensor) -> Iterator[tuple[str, Tensor]]:
+    """Yield the tensors of the same shape as ``like`` that are not all zero."""
+    for name, value in values.items():
+        if isinstance(value, Tensor) and value.shape == like.shape and bool(value.any()):
+            yield name, value.detach()
+
+
+def common_empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
     """Recognize an empty result of the right shape in another dtype."""
     both = compared_tensors(failure)
     if both is None or both[0].numel() or both[0].shape != both[1].shape:
@@ -610,17 +484,7 @@ def empty_of_another_dtype(failure: Failure, student: Student) -> Facts | None:
     return None if actual == expected else {"dtype": actual, "wanted": expected}
 
 
-@mistake(
-    "common_calls_disagree",
-    about=(),
-    title="The same call gives another result",
-    explanation=(
-        "{function} was called twice with the same arguments and returned {first}, then {second}."
-        " One cause: something is kept from call to call, such as a global, a default argument or"
-        " an attribute. Another: a torch.empty that is not filled."
-    ),
-)
-def calls_disagree(failure: Failure, student: Student) -> Facts | None:
+def common_calls_disagree(failure: Failure, student: Student) -> Facts | None:
     """Recognize that two equal calls disagree, although the solution's agree."""
     call = failure.call
     if call is None or failure.error is not None or call.path.partition(".")[0] != failure.about:
@@ -659,402 +523,7 @@ def _draws(tree: ast.Module) -> bool:
     )
 
 
-INPUTS: tuple[Mistake, ...] = (
-    grad_kept_by_reference,
-    written_into_copy,
-    input_returned,
-    input_added,
-    empty_of_another_dtype,
-    calls_disagree,
-)
-
-
-@mistake(
-    "common_rounded_to_float32",
-    about=(),
-    title="float64 values are rounded to float32",
-    explanation=(
-        "The result is float64, but every value is a float32 number: the largest error is {error}."
-        " Look for .float(), or for a tensor that is created without a dtype."
-    ),
-)
-def rounded_to_float32(failure: Failure, student: Student) -> Facts | None:
-    """Recognize values that float32 holds exactly and that are wrong from the eighth digit on."""
-    both = compared_tensors(failure)
-    if both is None or {t.dtype for t in both} != {torch.float64} or both[1].numel() < 2:
-        return None
-    actual, expected = both
-    if not same(actual, expected, rtol=1e-5, atol=1e-6) or same(
-        actual, expected, rtol=1e-9, atol=1e-12
-    ):
-        return None
-    if not torch.equal(actual, actual.float().double()) or bool((expected != 0)[actual == 0].any()):
-        return None
-    if torch.equal(expected, expected.float().double()):
-        return None
-    return {"error": float((actual - expected).abs().max())}
-
-
-@mistake(
-    "common_few_digits",
-    about=(),
-    title="The result is inexact",
-    explanation=(
-        "Only about {digits} digits of the result are right, and float64 has 16. For example, a"
-        " small number that is added, rounding or float32 does this."
-    ),
-)
-def few_digits(failure: Failure, student: Student) -> Facts | None:
-    """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
-    one to fewer than 12.
-    """
-    both = compared_tensors(failure)
-    if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
-        return None
-    actual, expected = both
-    if actual.shape != expected.shape or not same(actual, expected, rtol=1e-4, atol=0.0):
-        return None
-    error = float(((actual - expected) / expected).nan_to_num().abs().max())
-    return {"digits": math.floor(-math.log10(error))} if error > 1e-12 else None
-
-
-PRECISION: tuple[Mistake, ...] = (rounded_to_float32, few_digits)
-
-
-MAX_MESSAGE = 2000
-"""How many characters of an exception's text are searched: some patterns take the square of it."""
-CALL = r"(?<![\w.<>])(?P<call>[\w.<>]+\(\)"
-"""The beginning of a pattern: a function's name and its brackets."""
-GOT_AND_WANTED = ("got", "wanted")
-SUMMED = "The gradient has too few elements. Look for a sum, a mean or an index that reduces it."
-BROADCAST = "The gradient has too many elements. Sum over the dimensions that were broadcast."
-REARRANGED = "The number of elements is right. Look for a transpose or a reshape."
-
-
-def raised(
-    id: str,
-    title: str,
-    explanation: str,
-    patterns: Sequence[str],
-    more: Callable[[dict[str, Any]], dict[str, Any]] = lambda facts: facts,
-) -> Mistake:
-    """Make a mistake that is recognized by an exception's text. The named groups of the pattern
-    that matches are its facts; ``more`` may add some.
-    """
-
-    def rule(failure: Failure, student: Student) -> dict[str, Any] | None:
-        if failure.error is None:
-            return None
-        said = str(failure.error)[:MAX_MESSAGE]
-        found = (re.search(pattern, said) for pattern in patterns)
-        return next((more(match.groupdict()) for match in found if match), None)
-
-    return Mistake(id, (), title, explanation, rule)
-
-
-def with_advice(facts: dict[str, Any]) -> dict[str, Any]:
-    """Add to the shapes of a gradient and its input what may have gone wrong."""
-    got, wanted = (math.prod(map(int, re.findall(r"\d+", facts[name]))) for name in GOT_AND_WANTED)
-    advice = SUMMED if got < wanted else BROADCAST if got > wanted else REARRANGED
-    return {**facts, "advice": phrase(advice)}
-
-
-RAISED: tuple[Mistake, ...] = (
-    raised(
-        "common_no_graph",
-        "The result has no graph",
-        "autograd was asked for a gradient of a tensor that has no graph. Something on the way"
-        " cuts it, such as detach, .data, item, a comparison, a new tensor made from the numbers,"
-        " no_grad, or an input that does not require grad.",
-        ["does not require grad and does not have a grad_fn"],
-    ),
-    raised(
-        "common_backward_twice",
-        "The graph was freed before it was used again",
-        "The first backward frees the tensors that the graph saved, and a second one needs them."
-        " Pass retain_graph=True to the first call, or compute the result once more.",
-        ["Trying to backward through the graph a second time"],
-    ),
-    raised(
-        "common_backward_of_many",
-        "backward from several elements needs a gradient",
-        "Without a gradient argument, or with None, backward starts with 1, so the result must be"
-        " a single number. This result has several or no elements. Pass a gradient of its shape, or"
-        " reduce it to one number.",
-        ["grad can be implicitly created only for scalar outputs"],
-    ),
-    raised(
-        "common_inplace_on_leaf",
-        "A leaf that requires grad is changed in place",
-        "While torch records, a leaf that requires grad can't be changed in place. Compute a new"
-        " tensor instead. Only the update of a parameter belongs under torch.no_grad().",
-        ["a leaf Variable that requires grad is being used in an in-place operation"],
-    ),
-    raised(
-        "common_inplace_on_saved",
-        "A saved tensor is changed in place",
-        "An operation saved this tensor for its backward, and the code changed it afterwards. Work"
-        " out of place, or on a clone.",
-        ["has been modified by an inplace operation"],
-    ),
-    raised(
-        "common_unused_input",
-        "The result does not depend on an input",
-        "The graph of the result does not reach a tensor whose gradient was asked for. Compute the"
-        " result from that tensor itself, not from a copy; or pass allow_unused=True, which gives"
-        " None.",
-        ["appears to not have been used in the graph"],
-    ),
-    raised(
-        "common_none_used",
-        "None is used as a value",
-        "A value here is None. A function without a return gives None. .grad is None before any"
-        " backward, and on a tensor that is not a leaf and does not retain its gradient.",
-        [
-            "'NoneType' object",
-            r"operand type\(s\) for .*'NoneType'",
-            r"invalid combination of arguments - got \([^)]*NoneType",
-        ],
-    ),
-    raised(
-        "common_many_as_one",
-        "Only a tensor of one element converts to a number",
-        "item(), float(), int() and the functions of math take a tensor of exactly one element."
-        " This one has several, or none. Keep it a tensor, or reduce it first.",
-        ["cannot be converted to Scalar", "only one element tensors can be converted"],
-    ),
-    raised(
-        "common_truth_of_tensor",
-        "A condition is not a single True or False",
-        "`if`, `while`, `and`, `or`, `in` and max() need a single True or False. This tensor has"
-        " one value for each element. Use torch.where, a mask, or any() and all().",
-        ["Boolean value of Tensor with (?:more than one|no) value"],
-    ),
-    raised(
-        "common_view_of_noncontiguous",
-        "view needs contiguous memory",
-        "view only reinterprets memory, and this tensor's elements do not lie in the order that"
-        " the new shape needs. Use reshape, which copies if necessary.",
-        ["view size is not compatible with input tensor's size and stride"],
-    ),
-    raised(
-        "common_zero_dimensions",
-        "A tensor without dimensions is indexed or iterated",
-        "The tensor is a single number: its shape is (), so it has no first element and no"
-        " dimension 0. Use operations that work for any shape, without an index.",
-        [
-            "0-d tensor",
-            "0-dim tensor",
-            "tensor has no dimensions",
-            "too many indices for tensor of dimension 0",
-        ],
-    ),
-    raised(
-        "common_retains_nothing",
-        "retain_grad on a tensor that does not require grad",
-        "This tensor does not require grad, so backward computes no gradient for it. Compute it"
-        " with recording on, from a tensor that requires grad.",
-        ["can't retain_grad on Tensor that has requires_grad=False"],
-    ),
-    raised(
-        "common_integers_have_no_gradient",
-        "An integer or bool tensor can't require grad",
-        "Only floating point and complex tensors can require grad. Give the tensor a floating point"
-        " dtype; torch.tensor(2) is an integer, torch.tensor(2.0) is not.",
-        ["floating point(?: and complex)? dtype can require gradients"],
-    ),
-    raised(
-        "common_dtypes_mixed",
-        "Two tensors have different dtypes",
-        "The operation needs two tensors of the same dtype. Look for a tensor that is created"
-        " without a dtype, or converted, and give it the dtype of the input.",
-        [
-            "to have the same dtype",
-            "expected scalar type",
-            "Found dtype",
-            "source and destination dtypes match",
-        ],
-    ),
-    raised(
-        "common_sizes_differ",
-        "Two shapes do not fit together",
-        "The operation combines two tensors whose shapes don't fit together and can't be"
-        " broadcast. Print both shapes before this line.",
-        [r"The size of tensor a \(", "shapes cannot be multiplied", "inconsistent tensor size"],
-    ),
-    raised(
-        "common_name_before_value",
-        "{name} has no value yet",
-        "{name} is used before anything is assigned to it. Check the spelling. If it is assigned"
-        " only inside an if or a loop, assign it before.",
-        [r"cannot access local variable '(?P<name>\w+)'", r"name '(?P<name>\w+)' is not defined"],
-    ),
-    raised(
-        "common_gradient_count",
-        "backward returns the wrong number of gradients",
-        "backward has to return one value for each argument of forward except ctx, in their order:"
-        " {wanted} here, and it returned {got}. Return None for an argument that needs no"
-        " gradient.",
-        [r"incorrect number of gradients \(expected (?P<wanted>\d+), got (?P<got>\d+)\)"],
-    ),
-    raised(
-        "common_gradient_shape",
-        "A gradient does not have its input's shape",
-        "backward returned a gradient of shape {got}, and the input has {wanted}. {advice}",
-        [
-            r"invalid gradient at index \d+ - got (?P<got>\[.*?\])"
-            r" but expected shape compatible with (?P<wanted>\[.*?\])"
-        ],
-        with_advice,
-    ),
-    raised(
-        "common_empty_input",
-        "A tensor or list without elements is not handled",
-        "A maximum, a first element or a stack needs at least one element, and here there is"
-        " none. Use operations that also work without elements, or return the empty result first.",
-        [
-            "Expected reduction dim to be specified for input.numel\\(\\) == 0",
-            "expects a non-empty TensorList",
-            "expected a non-empty list of Tensors",
-            r"index -?\d+ is out of bounds for dimension \d+ with size 0",
-            r"(?:iterable argument|arg) is (?:an )?empty",
-            r"reduce\(\) of empty",
-        ],
-    ),
-    raised(
-        "common_size_of_nothing",
-        "-1 has no meaning for a tensor without elements",
-        "The tensor has no elements, so torch can't compute the size that -1 stands for. Write all"
-        " sizes as numbers.",
-        ["because the unspecified dimension size -1 can be any value"],
-    ),
-    raised(
-        "common_flag_of_a_result",
-        "requires_grad of a result is changed",
-        "You can change requires_grad only on a leaf. This tensor was computed, so it is not a"
-        " leaf. Call detach() on it, and use the tensor that detach() returns.",
-        ["you can only change requires_grad flags of leaf variables"],
-    ),
-    raised(
-        "common_numpy_of_graph",
-        "NumPy is asked for a tensor that requires grad",
-        "NumPy records no graph, so torch converts only tensors that do not require grad. Use"
-        " torch's own functions, or call detach() first if no gradient is needed.",
-        ["call numpy\\(\\) on Tensor that requires grad"],
-    ),
-    raised(
-        "common_inference_tensor",
-        "A tensor from inference mode is used in a graph",
-        "Outside inference_mode(), a tensor made in it cannot be saved in a graph, require grad, or"
-        " be changed in place. Use torch.no_grad() or detach() instead.",
-        ["[Ii]nference tensor"],
-    ),
-    raised(
-        "common_copy_of_result",
-        "A tensor with a graph is copied by deepcopy",
-        "deepcopy takes only tensors without a graph. Use detach().clone(), or clone() to stay in"
-        " the graph.",
-        ["Only Tensors created explicitly by the user"],
-    ),
-    raised(
-        "common_too_many_levels",
-        "The recursion is too deep",
-        "A function calls itself, directly or through others, and Python allows about 1,000"
-        " levels. Check that these calls end. If they go too deep, keep a list of what is still to"
-        " do, and work in a loop.",
-        ["maximum recursion depth exceeded"],
-    ),
-    raised(
-        "common_overflow_of_floats",
-        "A result is too large for a Python float",
-        "math.exp, math.pow and **, for example, raise OverflowError where the result is too"
-        " large for a float. Use a formula without such a number. For tensors, use torch's own"
-        " functions, which return inf there.",
-        ["math range error", "Numerical result out of range"],
-    ),
-    raised(
-        "common_argument_count",
-        "A call does not fit the function's parameters",
-        "Python said: {call}. Compare the call with the definition.",
-        [
-            rf"{CALL} takes .*positional arguments? but .* (?:was|were) given)",
-            rf"{CALL} missing \d+ required positional arguments?: .*)",
-            rf"{CALL} got an unexpected keyword argument .*)",
-        ],
-    ),
-)
-
-
-SHARING = ("detach", "view", "view_as", "numpy", "squeeze", "unsqueeze", "t", "requires_grad_")
-"""Methods whose result shares memory with the tensor."""
-SOMETIMES = (*SHARING, *"contiguous double flatten float ravel reshape to type".split())
-"""The same, with the methods that return the tensor itself, or a view, only if nothing has to be
-converted or moved.
-"""
-SETTERS = ("requires_grad_", "detach_", "share_memory_")
-"""Methods that end in an underscore and leave the values as they are."""
-
-
-def definition(failure: Failure, student: Student) -> ast.AST | None:
-    """Return the syntax tree of the definition that the check is about; ``student`` may also be the
-    reference.
-    """
-    return next(
-        (
-            node
-            for node in student.source.tree.body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == failure.about
-        ),
-        None,
-    )
-
-
-def gives_a_value(node: ast.FunctionDef) -> bool:
-    """Return whether a function yields, or has a return with a value other than None."""
-    return any(
-        isinstance(one, ast.Yield | ast.YieldFrom)
-        or (isinstance(one, ast.Return) and ast.unparse(one) not in ("return", "return None"))
-        for one in ast.walk(node)
-    )
-
-
-@mistake(
-    "common_no_return",
-    about=(),
-    title="Nothing is returned",
-    explanation=(
-        "{function} ends without returning a value, so it returns None{printed}. End it with"
-        " return and the result."
-    ),
-)
-def no_return(failure: Failure, student: Student) -> Facts | None:
-    """Recognize None from a function that returns no value, although the reference returns one."""
-    if failure.error is not None or failure.actual is not None or failure.expected is None:
-        return None
-    mine, ours = (definition(failure, one) for one in (student, failure.reference))
-    if not isinstance(mine, ast.FunctionDef) or not isinstance(ours, ast.FunctionDef):
-        return None
-    if gives_a_value(mine) or not gives_a_value(ours):
-        return None
-    inside = list(ast.walk(mine))
-    prints = any(
-        isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "print"
-        for one in inside
-    )
-    printed = phrase(" (what it prints is not returned)") if prints else ""
-    return {"function": failure.about, "printed": printed}
-
-
-@mistake(
-    "common_writes_into_argument",
-    about=(),
-    title="An argument is written to",
-    explanation=(
-        "{name} is an argument, and {function} changes it in line {line}. The caller's tensor"
-        " changes too: work on {name}.clone(), or out of place."
-    ),
-)
-def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
+def common_writes_into_argument(failure: Failure, student: Student) -> Facts | None:
     """Recognize a write into an argument, if only one place in the function changes a parameter,
     or several change the same one. The line is the first of them.
     """
@@ -1071,9 +540,7 @@ def writes_into_argument(failure: Failure, student: Student) -> Facts | None:
     return None
 
 
-def writes_of(
-    function: ast.FunctionDef, sharing: Collection[str] = SHARING
-) -> Iterator[tuple[str, int]]:
+def writes_of(function: ast.FunctionDef, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
     """Yield the argument's name and the line for each write into an argument, or into a variable
     that shares its memory because it was made by ``sharing`` methods.
     """
@@ -1091,7 +558,7 @@ def writes_of(
                 yield shared[name], line
 
 
-def shared_with(value: ast.expr, sharing: Collection[str] = SHARING) -> str | None:
+def shared_with(value: ast.expr, sharing: Collection[str]) -> str | None:
     """Return the variable that a value shares memory with, on one path of an if-else at least."""
     match value:
         case ast.Name(id=name):
@@ -1114,7 +581,7 @@ def writes_in_place(method: str) -> bool:
     return method.endswith("_") and not method.startswith("_") and method not in SETTERS
 
 
-def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator[tuple[str, int]]:
+def written_names(node: ast.AST, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
     """Yield names whose value a node changes in place, and the line: x += …, x[…] = …, x.mul_(…),
     out=x.
     """
@@ -1133,24 +600,7 @@ def written_names(node: ast.AST, sharing: Collection[str] = SHARING) -> Iterator
             yield name, target.lineno
 
 
-def raises_itself(node: ast.AST | None, name: str) -> bool:
-    """Return whether a definition has a raise of an exception of this name."""
-    raises = (one for one in ast.walk(node or ast.Pass()) if isinstance(one, ast.Raise) and one.exc)
-    return any(
-        isinstance(part, ast.Name) and part.id == name for one in raises for part in ast.walk(one)
-    )
-
-
-@mistake(
-    "common_swallowed_exception",
-    about=(),
-    title="An exception does not reach the caller",
-    explanation=(
-        "{wanted} should reach the caller, but {function} returned instead. The except in line"
-        " {line} catches this kind of exception: let it pass, or raise it again."
-    ),
-)
-def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
+def common_swallowed_exception(failure: Failure, student: Student) -> Facts | None:
     """Recognize a missing exception that the function's only except clause would catch. One that
     the function itself has to raise must be raised somewhere in it.
     """
@@ -1175,32 +625,100 @@ def swallowed_exception(failure: Failure, student: Student) -> Facts | None:
     )
 
 
-@mistake(
-    "common_other_exception",
-    about=(),
-    title="The wrong exception is raised",
-    explanation="The task asks for {wanted} here, but line {line} raises {got}.",
-)
-def other_exception(failure: Failure, student: Student) -> Facts | None:
-    """Recognize the student's own raise of a class that the check does not expect."""
-    error = failure.error
-    if error is None or error.wanted is None or error.line is None:
-        return None
-    raising = (ast.Raise, ast.Assert)
-    lines = {one.lineno for one in ast.walk(student.source.tree) if isinstance(one, raising)}
-    if error.line not in lines:
-        return None
-    return {"wanted": error.wanted, "got": error.type_name, "line": error.line}
+def raises_itself(node: ast.AST | None, name: str) -> bool:
+    """Return whether a definition has a raise of an exception of this name."""
+    raises = (one for one in ast.walk(node or ast.Pass()) if isinstance(one, ast.Raise) and one.exc)
+    return any(
+        isinstance(part, ast.Name) and part.id == name for one in raises for part in ast.walk(one)
+    )
 
 
-COMMON: tuple[Mistake, ...] = (
-    no_return,
-    other_exception,
-    *VALUES,
-    *PRECISION,
-    *INPUTS,
-    writes_into_argument,
-    swallowed_exception,
-    *ELEMENTS,
-    *RAISED,
+def common_not_finite(failure: Failure, student: Student) -> Facts | None:
+    """Recognize NaN or infinity where the expected value is finite, with right values elsewhere."""
+    both = floating_pair(failure)
+    if both is None:
+        return None
+    actual, expected = both
+    bad = ~actual.isfinite()
+    if not bad.any() or not expected.isfinite().all():
+        return None
+    if not same(actual[~bad], expected[~bad], rtol=1e-4):
+        return None
+    found = (("NaN", actual.isnan()), ("inf", actual.isposinf()), ("-inf", actual.isneginf()))
+    kinds = ", ".join(name for name, where in found if where.any())
+    causes = phrase(CAUSES_OF_NAN if actual.isnan().any() else CAUSES_OF_INFINITY)
+    return {"count": int(bad.sum()), "total": actual.numel(), "kinds": kinds, "causes": causes}
+
+
+def common_wrong_diagonal(failure: Failure, student: Student) -> Facts | None:
+    """Recognize a multiple of the expected values on the diagonal of a matrix, and only there."""
+    both = floating_pair(failure)
+    if both is None or both[1].dim() != 2 or not FEWEST <= both[1].shape[0] == both[1].shape[1]:
+        return None
+    inside = torch.eye(len(both[1]), dtype=torch.bool)
+    mine, truth = (tensor[inside] for tensor in both)
+    beside = (tensor[~inside] for tensor in both)
+    if not truth.all() or same(mine, truth) or not same(*beside, rtol=1e-4):
+        return None
+    factors = mine / truth
+    if not same(factors, factors[:1].expand_as(factors), rtol=1e-4):
+        return None
+    return {"factor": f"{float(factors[0]):.6g}"}
+
+
+def common_wrong_where(failure: Failure, student: Student) -> Facts | None:
+    """Recognize that exactly the elements are wrong where an input is 0, negative or positive."""
+    both = floating_pair(failure)
+    if both is None:
+        return None
+    actual, expected = both
+    bad = ~torch.isclose(actual, expected.to(actual.dtype), rtol=1e-4, atol=1e-7, equal_nan=True)
+    if not bad.any() or bad.all() or not actual.any():
+        return None
+    found = [
+        (name, text)
+        for name, value in failure.inputs.items()
+        if isinstance(value, Tensor) and value.shape == bad.shape
+        for text, where, fewest in conditions(value.detach())
+        if torch.equal(where, bad) and min(int(where.sum()), int((~where).sum())) >= fewest
+    ]
+    if len(found) != 1:
+        return None
+    name, text = found[0]
+    return {"where": phrase(text, name=name), "mine": actual[bad], "truth": expected[bad]}
+
+
+def conditions(value: Tensor) -> Iterator[tuple[str, Tensor, int]]:
+    """Yield conditions on an input's elements: as text, where they hold, and how many elements
+    are evidence for it.
+    """
+    yield "{name} is 0", value == 0, 1
+    yield "{name} is negative", value < 0, FEWEST
+    yield "{name} is positive", value > 0, FEWEST
+
+
+def floating_pair(failure: Failure) -> tuple[Tensor, Tensor] | None:
+    """Return the returned and the expected tensor if both have one shape and floating values."""
+    both = compared_tensors(failure)
+    if both is None or both[0].shape != both[1].shape or not both[0].dtype.is_floating_point:
+        return None
+    return both
+
+
+def common_gradient_shape(failure: Failure, student: Student) -> Facts | None:
+    """Recognize torch's message about a gradient that does not have its input's shape."""
+    facts = groups_in_error(failure, [GRADIENT_SHAPE])
+    if facts is None:
+        return None
+    got, wanted = (
+        math.prod(map(int, re.findall(r"\d+", facts[name]))) for name in ("got", "wanted")
+    )
+    advice = SUMMED if got < wanted else BROADCAST if got > wanted else REARRANGED
+    return {**facts, "advice": phrase(advice)}
+
+
+COMMON = tuple(
+    mistake_of(text, None if text.patterns else globals()[text.id])
+    for text in read_mistakes(Path(__file__).with_name("mistakes.toml"))
 )
+"""The mistakes that every lesson recognizes, in the order in which they are tried."""

@@ -44,7 +44,7 @@ import pytest
 import torch
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
-from grader.core.i18n import Catalogue
+from grader.core.i18n import Catalogue, placeholders
 from grader.core.limits import Limits
 from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
@@ -55,7 +55,7 @@ from grader.judge.checks import CheckSpec
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
-from grader.judge.open_texts import open_evidence, placeholders
+from grader.judge.open_texts import open_evidence
 from grader.judge.outcomes import CheckVerdict, passed, verdict_of
 from grader.judge.random_inputs import RandomInputs, Seeds, check_seed
 from grader.judge.remote.proxies import Traffic

@@ -1,28 +1,11 @@
-"""Figures of a failed check, as plain data.
+"""Figures of a failed check: graphs, plots, Jacobians and predictions (``core/pictures.py``).
 
 A check gives ``CheckFailure`` functions that make its figures. The judge calls them after the check
 has failed, so a passing check costs nothing. If a figure can't be made, it is left out; the verdict
 stays.
 
-======================  ==========================================================================
-``kind: "graph"``       ``expected`` and ``actual``, each a picture (``core.graph_data``) or None;
-                        ``first_difference`` and ``actual_difference``, the ids of the nodes where
-                        they differ first
-``kind: "jacobian"``    ``analytic`` and ``numeric``, rows of numbers; ``atol``, ``rtol``;
-                        ``input``, ``output``, their names; ``cut``, how many more rows and
-                        columns there are
-``kind: "prediction"``  ``rows``, each what was predicted, the prediction, the outcome, and why
-``kind: "plot"``        curves and bars (``charts``)
-======================  ==========================================================================
-
-Plots of a failed check as plain data: figures of ``kind: "plot"`` (``core/plot_data.py``).
-
-Plot a student's function over the true one, after a check has failed.
-
-All points cross the border in one frame. Points at which the student's function raises are left
-out, and a note says so. The plot is data in the form that ``charts`` makes.
-
-Make the figure of a failed gradcheck: the analytic Jacobian beside the numeric one.
+A plot shows the student's function over the true one. All its points cross the border in one frame.
+Points at which the student's function raises are left out, and a note says so.
 """
 
 from __future__ import annotations
@@ -34,14 +17,31 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from grader.core.errors import CheckFailure, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Phrase, phrase
-from grader.core.pictures import GraphPicture, NotAPicture, first_difference
+from grader.core.pictures import (
+    Axis,
+    Figure,
+    Form,
+    GraphFigure,
+    GraphPicture,
+    JacobianFigure,
+    NotAPicture,
+    PlotFigure,
+    PlotPanel,
+    PointMark,
+    Prediction,
+    PredictionFigure,
+    Role,
+    Series,
+    first_difference,
+)
 from grader.judge.describe import json_number
 from grader.judge.remote.proxies import RemoteCallable
 from grader.judge.remote.session import NotStarted
@@ -54,7 +54,6 @@ MAX_FIGURE_NODES = 60
 MAX_NOTED = 40
 MAX_SHORT = 4
 
-Figure = dict[str, Any]
 FigureMaker = Callable[[], Figure | None]
 
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
@@ -108,7 +107,7 @@ def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPi
 
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
-) -> Figure:
+) -> GraphFigure:
     """Return the graph that a student was asked about, with the place ``at`` marked at which the
     answer was wrong.
 
@@ -120,10 +119,7 @@ def graph_figure(
     kind, place = at or ("", None)
     if kind == "entry":
         picture = picture.annotated(visits(picture))
-    return {
-        "kind": "graph", "expected": picture.as_json(), "actual": None,
-        "first_difference": place_of(picture, kind, place), "actual_difference": None,
-    }  # fmt: skip
+    return GraphFigure(picture, first_difference=place_of(picture, kind, place))
 
 
 def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
@@ -173,7 +169,7 @@ def graphs_figure(
     *,
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
-) -> Figure:
+) -> GraphFigure:
     """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
 
     Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
@@ -184,14 +180,12 @@ def graphs_figure(
     mine = None if actual is None else _noted(actual, notes[0])
     if at is not None or mine is None:
         here, there = (
-            picture and at and place_of(picture, "tensor", at) for picture in (mine, wanted)
+            place_of(picture, "tensor", at) if picture and at else None
+            for picture in (mine, wanted)
         )
     else:
         here, there = first_difference(mine, wanted, closely=True)
-    return {
-        "kind": "graph", "expected": wanted.as_json(), "actual": mine and mine.as_json(),
-        "first_difference": there, "actual_difference": here,
-    }  # fmt: skip
+    return GraphFigure(wanted, mine, first_difference=there, actual_difference=here)
 
 
 def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
@@ -221,9 +215,9 @@ def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     return trace(made_up.apply(*copies.values()), copies)  # type: ignore[attr-defined]
 
 
-def prediction_figure(rows: Sequence[Sequence[Any]]) -> Figure:
+def prediction_figure(rows: Sequence[Sequence[Any]]) -> PredictionFigure:
     """Return a figure of predictions: what was predicted, the prediction, the outcome, why."""
-    return {"kind": "prediction", "rows": [list(row) for row in rows]}
+    return PredictionFigure(tuple(Prediction(*row) for row in rows))
 
 
 DIGITS = 6
@@ -232,50 +226,52 @@ MAX_BARS = 12
 Text = str | Phrase
 
 
-def curve(role: str, xs: Any, ys: Any, label: Text = "", *, form: str = "line") -> dict[str, Any]:
+def curve(role: Role, xs: Any, ys: Any, label: Text = "", *, form: Form = "line") -> Series:
     """Return values over x. Without ``xs`` the places are 0, 1, 2, …
 
     ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". Values
     that are not finite are left out.
     """
     values = [rounded(y) for y in _floats(ys)]
-    places = [float(x) for x in (range(len(values)) if xs is None else _floats(xs))]
-    pairs = [(rounded(x), y) for x, y in zip(places, values, strict=True) if math.isfinite(x)]
-    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
-    return {"label": label, "role": role, "form": form, "x": xs, "y": ys}
+    places = [rounded(x) for x in (range(len(values)) if xs is None else _floats(xs))]
+    pairs = [(x, y) for x, y in zip(places, values, strict=True) if x is not None]
+    return Series(_text(label), role, form, tuple(x for x, _ in pairs), tuple(y for _, y in pairs))
 
 
 def panel(
     caption: Text,
-    *curves: dict[str, Any],
+    *curves: Series,
     x: Text = "x",
     y: Text = "",
     log: bool = False,
     mark: tuple[float, float | None] | None = None,
-    names: Sequence[str] = (),
-) -> dict[str, Any]:
+    names: Sequence[Text] = (),
+) -> PlotPanel:
     """Return one drawing of a plot.
 
     ``log`` makes both scales logarithmic; values without a logarithm are left out. ``mark`` is the
     point that the check is about. ``names`` are the names of bars, at 0, 1, 2, …
     """
-    shown = [_with_logarithm(one) for one in curves] if log else list(curves)
-    marks = (
-        [] if mark is None else [{"x": rounded(mark[0]), "y": rounded(mark[1]), "role": "yours"}]
+    return PlotPanel(
+        _text(caption),
+        Axis(_text(x), log),
+        Axis(_text(y), log),
+        tuple(map(_with_logarithm, curves)) if log else curves,
+        () if mark is None else (PointMark(cast("float", rounded(mark[0])), rounded(mark[1])),),
+        tuple(map(_text, names)),
     )
-    return {
-        "caption": caption,
-        "x": {"label": x, "log": log},
-        "y": {"label": y, "log": log},
-        "series": shown,
-        "marks": marks,
-        "names": list(names),
-    }
 
 
-def chart_figure(caption: Text, *panels: dict[str, Any], notes: Sequence[Text] = ()) -> Figure:
+def chart_figure(caption: Text, *panels: PlotPanel, notes: Sequence[Text] = ()) -> PlotFigure:
     """Return a figure of some panels; the notes are sentences below them."""
-    return {"kind": "plot", "caption": caption, "panels": list(panels), "notes": list(notes)}
+    return PlotFigure(_text(caption), panels, tuple(map(_text, notes)))
+
+
+def _text(text: Text) -> str:
+    """Return a text for a figure. A phrase stays one until the report is worded
+    (``results.figure_json``).
+    """
+    return cast("str", text)
 
 
 def bar_names(name: str, tensor: Tensor) -> list[str]:
@@ -301,10 +297,10 @@ def _floats(values: Any) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
 
 
-def _with_logarithm(one: dict[str, Any]) -> dict[str, Any]:
-    pairs = [(x, y) for x, y in zip(one["x"], one["y"], strict=True) if x > 0]
-    ys = [y if y is not None and y > 0 else None for _, y in pairs]
-    return {**one, "x": [x for x, _ in pairs], "y": ys}
+def _with_logarithm(one: Series) -> Series:
+    pairs = [(x, y) for x, y in zip(one.x, one.y, strict=True) if x > 0]
+    ys = (y if y is not None and y > 0 else None for _, y in pairs)
+    return replace(one, x=tuple(x for x, _ in pairs), y=tuple(ys))
 
 
 def element_name(name: str, tensor: Tensor, at: int) -> str:
@@ -435,7 +431,7 @@ def plot_figure(
     name: str = "x",
     incoming: Tensor | None = None,
     gradient: bool = True,
-) -> Figure | None:
+) -> PlotFigure | None:
     """Plot the value and the gradient of a student's elementwise function over the true ones, with
     the failing point marked.
 
@@ -528,7 +524,7 @@ class Curves:
     at: int
     here: float
 
-    def panel(self, caption: Text, what: str, label: str) -> dict[str, Any] | None:
+    def panel(self, caption: Text, what: str, label: str) -> PlotPanel | None:
         """Return the drawing of the value or of the gradient; None without a point."""
         mine = self._curve(self.found, what)
         right = self._curve(self.true, what)
@@ -586,7 +582,7 @@ def jacobian_figure(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     eps: float = 1e-6,
-) -> Figure | None:
+) -> JacobianFigure | None:
     """Return the Jacobians by backward and by central differences for the first input in which they
     disagree, or None.
     """
@@ -596,10 +592,9 @@ def jacobian_figure(
         copies = [copy_of(one) for one in inputs]
         analytic, numeric, cut = both_jacobians(function, copies, place, eps)
         if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
-            return {
-                "kind": "jacobian", "analytic": rows_of(analytic), "numeric": rows_of(numeric),
-                "atol": atol, "rtol": rtol, "input": name, "output": "y", "cut": cut,
-            }  # fmt: skip
+            return JacobianFigure(
+                rows_of(analytic), rows_of(numeric), atol, rtol, input=name, output="y", cut=cut
+            )
     return None
 
 
@@ -616,7 +611,7 @@ def rows_of(matrix: Tensor) -> list[list[float | str]]:
 
 def both_jacobians(
     function: Callable[..., Any], inputs: list[Tensor], place: int, eps: float
-) -> tuple[Tensor, Tensor, list[int]]:
+) -> tuple[Tensor, Tensor, tuple[int, int]]:
     """Return ∂y/∂x by backward and by central differences, and how many rows and columns are cut.
     Rows are outputs, columns elements of the input.
     """
@@ -644,7 +639,7 @@ def both_jacobians(
             for sign in (1, -1)
         )
         numeric[:, column] = (above - below) / (2 * eps)
-    return analytic, numeric, [y.numel() - rows, x.numel() - columns]
+    return analytic, numeric, (y.numel() - rows, x.numel() - columns)
 
 
 def gradient_of(function: Callable[..., Any]) -> Callable[..., Any]:

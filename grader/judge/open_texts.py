@@ -9,14 +9,13 @@ from __future__ import annotations
 import ast
 import builtins
 import math
-import string
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from grader.core.i18n import Phrase, phrase
+from grader.core.i18n import Phrase, phrase, placeholders
 from grader.core.report import Outcome
 from grader.course.source import DEFINING, Source
 from grader.judge.checks import TOLERANCES, type_name
@@ -31,11 +30,6 @@ OPEN_FACTS = frozenset(
 )
 """The facts of the engine's own rules that are no values."""
 PLAIN = (bool, int, float, str, list, tuple, set, dict, Tensor)
-
-
-def placeholders(template: str) -> set[str]:
-    """Return the names in a template."""
-    return {name for _, name, _, _ in string.Formatter().parse(template) if name}
 
 
 def open_evidence(diagnosis: Diagnosis | None) -> str | None:

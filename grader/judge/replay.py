@@ -1,41 +1,29 @@
-"""Write tensors and operations as Python text, for a script.
-
-Record what one check does with the student's code, step by step, for ``script``.
-
-A ``Recorder`` observes a check inside the judge: its session passes requests on to the real one,
-and a torch function mode reports what the check does in torch. Recording changes no verdict,
-because values pass through unchanged.
-
-Select the steps on remote objects that a script needs, and write each as Python.
-
-Write a program as a Python function.
-
-Inspect recorded steps: the parts of a result, the Python for a call, which step went wrong.
-
-Write a failed check as a plain Python script: the student's file, the inputs as literals, the
+"""Write a failed check as a plain Python script: the student's file, the inputs as literals, the
 call, and the expected value.
 
-Of the recorded steps, the script contains only those that lead to the wrong value. Values that do
-not depend on the student's answers become literals. A scenario is printed in full, with its call.
+A ``Recorder`` observes one check inside the judge, step by step: what it asks the session for, and
+what it does in torch. Recording changes no verdict, because values pass through unchanged. Of these
+steps, a ``ScriptWriter`` writes those that lead to the wrong value. Values that do not depend on
+the student's answers become literals. A scenario is printed in full, with its call.
 
-Write a check's last call as a learner would type it: a few lines of Python to paste, with the
-same inputs.
-
-The report shows one for every failed check, so it is made from the session's record of the last
-call; ``grade replay`` needs a full recording instead. There is no snippet for a call that would
-take more than a few lines, and none for a scenario, because a scenario is not a call.
+``snippet`` writes a check's last call as a learner would type it: a few lines of Python to paste,
+with the same inputs. The report shows one for every failed check, so it is made from the session's
+record of the last call; ``grade replay`` needs a full recording instead. There is no snippet for a
+call that would take more than a few lines, and none for a scenario, because a scenario is not a
+call.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -47,17 +35,19 @@ from grader.judge.remote.proxies import (
     RemoteCallable,
     RemoteObject,
     RemoteStudent,
-    SessionProtocol,
-    has_objects,
     objects_in,
 )
-from grader.judge.scenario_source import scenario_names, scenario_with_definitions, without_torch
+from grader.judge.scenario_source import scenario_names, scenario_with_definitions
 from grader.worker.wire.compat import without_torch_function
-from grader.worker.wire.program import CUSTOM, OPERATORS, Blend, Cube, Program, Register, pieces
-from grader.worker.wire.values import StudentRef
+from grader.worker.wire.program import SIGNS, Blend, Cube, Program, Register, pieces
+from grader.worker.wire.values import StudentRef, leaves
 
 LONGEST = 10_000
 """How many elements a tensor may have; a longer one can't be written as a literal."""
+
+
+OBJECT = "object"
+"""The kind of a step on a remote object."""
 
 
 @dataclass(slots=True)
@@ -79,28 +69,41 @@ class Step:
     """Whether autograd was recording."""
 
 
-class Recorder:
-    """The steps of one check, and a student for it to use."""
+class Recorder(TorchFunctionMode):
+    """The steps of one check, and a student for it to use.
+
+    During the recorder's block, the session's methods that a check uses record their calls.
+    """
 
     def __init__(self, session: Any) -> None:
+        super().__init__()
         self.steps: list[Step] = []
         self.snapshots: dict[int, tuple[Tensor, Tensor]] = {}
         """By id, every tensor that was passed to a step, and its value at that time."""
-        self._session = session
-        self._watched = _RecordingSession(session, self)
-        self.student = RemoteStudent(cast(SessionProtocol, self._watched))
+        self.student = RemoteStudent(session)
         self.on = False
-        self._mode: Any = _RecordingMode(self)  # torch's own methods are not annotated
+        self._session = session
+        self._recording: dict[str, Callable[..., Any]] = {
+            "call": self._call,
+            "observe": self._observe,
+            "step": self._step_on_object,
+            "read": self._read,
+            "resolve": self._resolve,
+            "writing_allowed": self._writing_allowed,
+        }
 
     def __enter__(self) -> Recorder:
         self.on = True
-        self._session.recorder = self._watched
-        self._mode.__enter__()
+        for name, method in self._recording.items():
+            own = getattr(self._session, name)
+            setattr(self._session, name, functools.partial(method, own))
+        super().__enter__()  # type: ignore[no-untyped-call]
         return self
 
     def __exit__(self, *ended: Any) -> None:
-        self._mode.__exit__(*ended)
-        self._session.recorder = None
+        super().__exit__(*ended)  # type: ignore[no-untyped-call]
+        for name in self._recording:
+            delattr(self._session, name)
         self.on = False
 
     def step(
@@ -115,7 +118,7 @@ class Recorder:
         if not self.on:
             return do()
         step = Step(kind, what, args, kwargs, grad=torch.is_grad_enabled())
-        for tensor in tensors_in((args, kwargs)):
+        for tensor in tensors_of((args, kwargs)):
             self._snapshot(tensor)
         self.on = False
         try:
@@ -135,60 +138,53 @@ class Recorder:
                 value = value.clone() if tensor.numel() <= LONGEST else value
                 self.snapshots[id(tensor)] = (tensor, value)
 
+    def _call(self, own: Any, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if objects_in((args, kwargs)):
+            return own(path, args, kwargs)  # recorded as a step on objects
+        return self.step("call", path, args, kwargs, lambda: own(path, args, kwargs))
 
-class _RecordingSession:
-    """Passes everything on to a session, and records the check's requests."""
+    def _observe(
+        self, own: Any, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        return self.step("observe", scenario, args, kwargs, lambda: own(scenario, args, kwargs))
 
-    def __init__(self, session: Any, recorder: Recorder) -> None:
-        self._session = session
-        self._recorder = recorder
+    def _step_on_object(
+        self,
+        own: Any,
+        kind: str,
+        name: str,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        do = functools.partial(own, kind, name, args, kwargs)
+        return self.step(OBJECT, (kind, name), args, kwargs or {}, do)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._session, name)
+    def _read(self, own: Any, objects: list[RemoteObject]) -> Any:
+        return self.step("fetch", None, tuple(objects), {}, lambda: own(objects))
 
-    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if has_objects((args, kwargs)):
-            return self._session.construct(path, args, kwargs)  # recorded as a step on objects
-        return self._recorder.step(
-            "call", path, args, kwargs, lambda: self._session.call(path, args, kwargs)
-        )
-
-    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        return self._recorder.step(
-            "observe", scenario, args, kwargs, lambda: self._session.observe(scenario, args, kwargs)
-        )
-
-    def step(
-        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
-    ) -> RemoteObject:
-        taken: RemoteObject = self._recorder.step(
-            "object",
-            (kind, name),
-            args,
-            kwargs or {},
-            lambda: self._session.step(kind, name, args, kwargs),
-        )
-        return taken
-
-    def read(self, objects: list[RemoteObject]) -> list[Any]:
-        values: list[Any] = self._recorder.step(
-            "fetch", None, tuple(objects), {}, lambda: self._session.read(objects)
-        )
-        return values
+    def _resolve(self, own: Any, path: str) -> Any:
+        """Return the value of a name. For a function, record nothing until it is called."""
+        before = len(self.steps)
+        value = self.step("get", path, (), {}, lambda: own(path))
+        if isinstance(value, RemoteCallable):
+            del self.steps[before:]
+        return value
 
     @contextlib.contextmanager
-    def writing_allowed(self) -> Iterator[Copies]:
-        with self._session.writing_allowed() as copies:
-            yield _RecordingCopies(copies, self._recorder)
+    def _writing_allowed(self, own: Any) -> Iterator[Copies]:
+        with own() as copies:
+            yield _RecordingCopies(copies, self)
 
-    def resolve(self, path: str) -> Any:
-        """Return the value of a name. For a function, record nothing until it is called."""
-        recorder, before = self._recorder, len(self._recorder.steps)
-        value = recorder.step("get", path, (), {}, lambda: self._session.resolve(path))
-        if isinstance(value, RemoteCallable):
-            del recorder.steps[before:]
-            return RemoteCallable(cast(SessionProtocol, self), path, is_class=value.is_class)
-        return value
+    def __torch_function__(
+        self,
+        func: Any,
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Record what the check does in torch."""
+        options = kwargs or {}
+        return self.step("torch", func, args, options, lambda: func(*args, **options))
 
 
 class _RecordingCopies(Copies):
@@ -205,299 +201,15 @@ class _RecordingCopies(Copies):
         return left
 
 
-class _RecordingMode(TorchFunctionMode):
-    """Records what a check does in torch."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        super().__init__()
-        self._recorder = recorder
-
-    def __torch_function__(
-        self,
-        func: Any,
-        types: Any,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        options = kwargs or {}
-        return self._recorder.step("torch", func, args, options, lambda: func(*args, **options))
-
-
-def tensors_in(value: Any) -> Iterator[Tensor]:
-    """Yield the tensors in plain data, including those in its programs."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Program):
-        yield from value.parameters
-    elif isinstance(value, dict):
-        yield from tensors_in(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from tensors_in(item)
-
-
-SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
-CALLS = {
-    "cat": "torch.cat(({all},))",
-    "stack": "torch.stack({all})",
-    "softplus": "torch.nn.functional.softplus({0})",
-    "where_positive": "torch.where({0} > 0, {1}, {2})",
-}
-CUSTOM_CLASSES = {"cube": Cube, "blend": Blend}
-
-
-class NoLiteral(Exception):
-    """A value that can't be written as Python; the text says which."""
-
-
-def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``.
-
-    ``held`` are its values at the time of the step; by default, its values now. Raise NoLiteral if
-    it is too long.
-    """
-    held = tensor.detach() if held is None else held
-    if tensor.numel() > LONGEST:
-        raise NoLiteral(f"a tensor of {tensor.numel():,} elements is too long to be written out")
-    dtype, shape, strides = str(tensor.dtype), tuple(tensor.shape), tuple(tensor.stride())
-    after = ".requires_grad_()" if tensor.requires_grad else ""
-    if not tensor.numel() and tensor.dim() != 1:
-        return f"torch.tensor([], dtype={dtype}).reshape({shape}){after}"
-    if tensor.is_contiguous() or not tensor.numel():
-        wants = ", requires_grad=True" if tensor.requires_grad else ""
-        return f"torch.tensor({all_digits(held)}, dtype={dtype}{wants})"
-    reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
-    storage = torch.zeros(reach, dtype=held.dtype)
-    if 0 in strides:  # expanded: elements that share memory are written once
-        storage[_places(tensor)] = held.flatten()
-    else:
-        storage.as_strided(shape, strides).copy_(held)
-    return (
-        f"torch.tensor({all_digits(storage)}, dtype={dtype}).as_strided({shape}, {strides}){after}"
-    )
-
-
-def _places(tensor: Tensor) -> Tensor:
-    grids = torch.meshgrid(*(torch.arange(size) for size in tensor.shape), indexing="ij")
-    places = torch.zeros(tensor.shape, dtype=torch.int64)
-    for grid, stride in zip(grids, tensor.stride(), strict=True):
-        places += grid * stride
-    return places.flatten()
-
-
-def all_digits(held: Tensor) -> str:
-    """Return the numbers in a tensor, with all their digits."""
-    text = repr(held.tolist())
-    return text.replace("nan", 'float("nan")').replace("inf", 'float("inf")')
-
-
-def operation(name: str, given: list[str]) -> str:
-    """Return an operation of a program as Python code; ``given`` are its arguments as text."""
-    if name == "getitem":
-        return f"{given[0]}[{given[1]}]"
-    if name == "neg":
-        return f"-{given[0]}"
-    if name in OPERATORS:
-        left = f"({given[0]})" if given[0].startswith("-") else given[0]
-        return f"{left} {SYMBOLS[name]} {given[1]}"
-    if name in CUSTOM:
-        return f"{CUSTOM_CLASSES[name].__name__}.apply({', '.join(given)})"
-    if name in CALLS:
-        return CALLS[name].format(*given, all=", ".join(given))
-    return f"{given[0]}.{name}({', '.join(given[1:])})"
-
-
-def definition(name: str) -> str:
-    """Return the class behind an operation in ``CUSTOM`` as text, without annotations."""
-    text = inspect.getsource(CUSTOM_CLASSES[name])
-    return re.sub(r"(: | -> )(Any|Tensor)\b", "", text)
-
-
-OBJECT = "object"
-SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
-UNARY = {"neg": "-", "pos": "+"}
-WITH_EFFECT = ("call", "set", "torch")
-
-
-def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
-    """Return the object whose fetched value this is; for a dictionary, that of its last value."""
-    wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
-    for step in reversed(steps):
-        if step.kind == "fetch":
-            for one, fetched in zip(step.args, step.result or (), strict=False):
-                if any(fetched is part for part in wanted):
-                    return one  # type: ignore[no-any-return]
-    return None
-
-
-def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
-    """Return the steps on objects that lead to ``last``, in order: those that it uses, and all that
-    may have changed what it uses.
-    """
-    before = [step for step in steps[: _place(steps, last) + 1] if step.kind == OBJECT]
-    related = _related(before, last)
-    used: set[int] = set()
-    needed = []
-    for step in reversed(before):
-        touches = any(id(one) in related for one in _objects_of(step))
-        if step is last or id(step.result) in used or (touches and step.what[0] in WITH_EFFECT):
-            needed.append(step)
-            used.update(id(one) for one in objects_in((step.args, step.kwargs)))
-    return needed[::-1]
-
-
-def _place(steps: Sequence[Step], last: Step) -> int:
-    return next(place for place, step in enumerate(steps) if step is last)
-
-
-def _objects_of(step: Step) -> Iterator[RemoteObject]:
-    yield from objects_in((step.args, step.kwargs, step.result))
-
-
-def _related(steps: Sequence[Step], last: Step) -> set[int]:
-    """Return the ids of all objects that steps connect with the last one's."""
-    related = {id(one) for one in _objects_of(last)}
-    while True:
-        more = set(related)
-        for step in steps:
-            ids = {id(one) for one in _objects_of(step)}
-            if ids & more:
-                more |= ids
-        if more == related:
-            return related
-        related = more
-
-
-def expression(step: Step, value: Callable[[Any], str]) -> str:
-    """Return a step as Python: an expression, or an assignment."""
-    kind, name = step.what
-    args = [value(arg) for arg in step.args]
-    options = [f"{key}={value(option)}" for key, option in step.kwargs.items()]
-    if kind == "put":
-        return args[0]
-    if kind == "get":
-        return f"{args[0]}.{name}"
-    if kind == "set":
-        return f"{args[0]}.{name} = {args[1]}"
-    if kind == "call":
-        return f"{args[0]}({', '.join([*args[1:], *options])})"
-    if kind == "torch":
-        return f"{name}({', '.join([*args, *options])})"
-    if name in SIGNS:
-        args = [f"({arg})" if arg.startswith("-") else arg for arg in args]
-        return f"{args[0]} {SIGNS[name]} {args[1]}"
-    if name == "is_":
-        return f"{args[0]} is {args[1]}"
-    if name == "getitem":
-        return f"{args[0]}[{args[1]}]"
-    return f"{UNARY[name]}{args[0]}" if name in UNARY else f"{name}({args[0]})"
-
-
-def program_lines(
-    name: str,
-    program: Program,
-    parameters: list[str],
-    value: Callable[[Any], str],
-    operation: Callable[[str, list[str]], str],
-) -> list[str]:
-    """Return the lines that define a program as the function ``name``; ``parameters`` are the names
-    of its parameter tensors. ``value`` writes an argument, and ``operation`` a call, as Python.
-    """
-    arguments = [f"x{k}" for k in range(program.inputs)]
-    registers = [*arguments, *parameters]
-    body = []
-    for step, args in program.steps:
-        given = [registers[a.index] if isinstance(a, Register) else value(a) for a in args]
-        results = [f"r{len(registers) + k}" for k in range(pieces(step, tuple(args)) or 1)]
-        body.append(f"    {', '.join(results)} = {operation(step, given)}")
-        registers += results
-    outs = ", ".join(registers[out.index] for out in program.outputs)
-    comma = "" if program.single or len(program.outputs) > 1 else ","
-    head = f"def {name}({', '.join(arguments)}):"
-    return ["", head, *body, f"    return {outs}{comma}", ""]
-
-
-Origins = Mapping[int, tuple[Step, str]]
-"""The step that gave a value, and its place in the result, by the value's id."""
-STUDENT_STEPS = ("call", "observe", "get", "copy", "object", "fetch")
-
-
-def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield a result and its parts, each with its path: ``["gradient"]``, ``[0]``. Integers, bools
-    and None inside it are left out, because equal ones are the same object.
-    """
-    if isinstance(value, Tensor | RemoteObject | list | tuple | dict | float | str) or (
-        path == "" and value is not None
-    ):
-        yield path, value
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from parts_of(item, f"{path}[{key!r}]")
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from parts_of(item, f"{path}[{index}]")
-
-
-def call_name(function: Any) -> str:
-    """Return a torch function's name as code, ``torch.Tensor.sum``; raise NoLiteral without one."""
-    if function in (torch.autograd.grad, torch.autograd.backward):
-        return f"torch.autograd.{function.__name__}"
-    name = resolve_name(function)
-    if name is None:
-        raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
-    return str(name)
-
-
-def returns_nothing(step: Step) -> bool:
-    return step.what in (Tensor.backward, torch.autograd.backward)
-
-
-def only_reads(step: Step) -> bool:
-    """Return whether a torch step only reads a value, such as a comparison."""
-    return (
-        step.kind == "torch"
-        and step.raised is None
-        and not (step.what is torch.autograd.grad or returns_nothing(step))
-    )
-
-
-def dependent(steps: Sequence[Step], origins: Origins) -> set[int]:
-    """Return the ids of the steps that depend on a student's answer."""
-    found: set[int] = set()
-    for step in steps:
-        given = (origins.get(id(one)) for one in tensors_in((step.args, step.kwargs)))
-        if step.kind in STUDENT_STEPS or any(
-            origin is not None and id(origin[0]) in found for origin in given
-        ):
-            found.add(id(step))
+def tensors_of(given: Any) -> list[Tensor]:
+    """Return the tensors in a step's arguments, including those in their programs."""
+    found: list[Tensor] = []
+    for one in leaves(given):
+        if isinstance(one, Tensor):
+            found.append(one)
+        elif isinstance(one, Program):
+            found += one.parameters
     return found
-
-
-def wrong_step(
-    steps: Sequence[Step], students: set[int], origins: Origins, actual: Any
-) -> tuple[Step, str]:
-    """Return the step that gave the wrong value, and its place in the result; else the last step
-    that used the student's code. Raise NoLiteral if there is none.
-    """
-    used = [step for step in steps if id(step) in students and not only_reads(step)]
-    if not used:
-        raise NoLiteral("the check does not call your code: it reads the file")
-    if used[-1].raised is None and actual is not None and not isinstance(actual, bool):
-        fetched = of_value(steps, actual)
-        if fetched is not None and id(fetched) in origins:
-            return origins[id(fetched)]
-        step, path = origins.get(id(actual), (None, ""))
-        if step is not None and id(step) in students:
-            return step, path
-    return _before_fetch(steps, used[-1]), ""
-
-
-def _before_fetch(steps: Sequence[Step], step: Step) -> Step:
-    """Return the last step on an object before a fetch; for any other step, the step itself."""
-    if step.kind != "fetch":
-        return step
-    before = itertools.takewhile(lambda one: one is not step, steps)
-    return [one for one in before if one.kind == OBJECT][-1]
 
 
 PLAIN = (bool, int, str, bytes, slice, type(None), torch.dtype, torch.device)
@@ -610,7 +322,7 @@ class ScriptWriter:
             if id(step) in self.written:
                 continue
             self.written.add(id(step))
-            text = expression(step, self.value)
+            text = self._step_on_object(step)
             if step.what[0] == "put" or (step.what[0] == "get" and id(step.result) in called):
                 self.names[id(step)] = text
             elif step.what[0] == "set" or (id(step.result) not in used and step is not last):
@@ -636,8 +348,9 @@ class ScriptWriter:
         if step.kind == "get":
             return f"{self.module}.{step.what}"
         if step.kind == "observe":
-            source = without_torch(scenario_with_definitions(self.scenarios, step.what))
-            self.definitions.setdefault("scenario", source)
+            source = scenario_with_definitions(self.scenarios, step.what)
+            source = source.replace("import torch\n", "", 1)  # the script imports it already
+            self.definitions.setdefault("scenario", source.lstrip("\n"))
             return f"{step.what}({', '.join([self.module, *self._arguments(step)])})"
         if step.kind == "call":
             return f"{self.module}.{step.what}({', '.join(self._arguments(step))})"
@@ -648,6 +361,25 @@ class ScriptWriter:
         if method.endswith(".__get__"):
             return f"{arguments[0]}.{method.removesuffix('.__get__')}"
         return f"{arguments[0]}.{method}({', '.join(arguments[1:])})"
+
+    def _step_on_object(self, step: Step) -> str:
+        """Return a step on an object as Python: an expression, or an assignment."""
+        kind, name = step.what
+        args = [self.value(arg) for arg in step.args]
+        options = [f"{key}={self.value(option)}" for key, option in step.kwargs.items()]
+        if kind == "put":
+            return args[0]
+        if kind == "get":
+            return f"{args[0]}.{name}"
+        if kind == "set":
+            return f"{args[0]}.{name} = {args[1]}"
+        if kind == "call":
+            return f"{args[0]}({', '.join([*args[1:], *options])})"
+        if kind == "torch":
+            return f"{name}({', '.join([*args, *options])})"
+        if name == "abs":
+            return f"abs({args[0]})"
+        return operation(name, [*map(bracketed, args)] if name in SIGNS else args)
 
     def _arguments(self, step: Step) -> list[str]:
         """Return the arguments of a step's call; options that are None or False are left out."""
@@ -738,18 +470,28 @@ class ScriptWriter:
         return name
 
     def _program(self, program: Program) -> str:
+        """Return the name of a program, after a function of that name has been written."""
         if id(program) in self.names:
             return self.names[id(program)]
-        parameters = [self._tensor(tensor) for tensor in program.parameters]
+        arguments = [f"x{k}" for k in range(program.inputs)]
+        registers = [*arguments, *map(self._tensor, program.parameters)]
         name = self._new_name("f")
         self.names[id(program)] = name
-        self.lines += program_lines(name, program, parameters, self.value, self._operation)
+        body = []
+        for step, args in program.steps:
+            given = [registers[a.index] if isinstance(a, Register) else self.value(a) for a in args]
+            results = [f"r{len(registers) + k}" for k in range(pieces(step, tuple(args)) or 1)]
+            body.append(f"    {', '.join(results)} = {operation(step, given)}")
+            registers += results
+            if step in CUSTOM_CLASSES:
+                text = inspect.getsource(CUSTOM_CLASSES[step])
+                plain = re.sub(r"(: | -> )(Any|Tensor)\b", "", text)  # without annotations
+                self.definitions.setdefault(step, plain)
+        outs = ", ".join(registers[out.index] for out in program.outputs)
+        comma = "" if program.single or len(program.outputs) > 1 else ","
+        head = f"def {name}({', '.join(arguments)}):"
+        self.lines += ["", head, *body, f"    return {outs}{comma}", ""]
         return name
-
-    def _operation(self, name: str, given: list[str]) -> str:
-        if name in CUSTOM:
-            self.definitions.setdefault(name, definition(name))
-        return operation(name, given)
 
 
 MAX_CHARACTERS = 4000
@@ -769,9 +511,13 @@ def snippet(
     """
     if call is None:
         return None
+    checker = None
+    if gradcheck:
+        name = "gradgradcheck" if call.deeper else "gradcheck"
+        checker = (name, StudentRef(call.path), call.args, call.kwargs)
     try:
         writer = ScriptWriter(steps_of(call), {}, inputs=inputs, module=module, scenarios="")
-        lines = writer.write(gradcheck=checker_of(call) if gradcheck else None)
+        lines = writer.write(gradcheck=checker)
     except (NoLiteral, RuntimeError, RecursionError):
         return None
     where = f"import __main__ as {module}" if in_notebook else f"import {module}"
@@ -786,19 +532,218 @@ def steps_of(call: LastCall) -> list[Step]:
     """
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
-    leaves = [
+    inputs = [
         tensor
-        for tensor in tensors_in((call.args, call.kwargs))
+        for tensor in tensors_of((call.args, call.kwargs))
         if tensor.requires_grad and tensor.is_leaf
     ]
-    if call.incoming is not None and leaves and call.single and not call.deeper:
-        given = (result, leaves, call.incoming.detach())
+    if call.incoming is not None and inputs and call.single and not call.deeper:
+        given = (result, inputs, call.incoming.detach())
         options = {"allow_unused": True}
         steps.append(Step("torch", torch.autograd.grad, given, options, result=torch.zeros(())))
     return steps
 
 
-def checker_of(call: LastCall) -> tuple[str, StudentRef, tuple[Any, ...], dict[str, Any]]:
-    """Return the checker that failed, with its arguments."""
-    checker = "gradgradcheck" if call.deeper else "gradcheck"
-    return checker, StudentRef(call.path), call.args, call.kwargs
+class NoLiteral(Exception):
+    """A value that can't be written as Python; the text says which."""
+
+
+def literal(tensor: Tensor, held: Tensor | None = None) -> str:
+    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``.
+
+    ``held`` are its values at the time of the step; by default, its values now. Raise NoLiteral if
+    it is too long.
+    """
+    held = tensor.detach() if held is None else held
+    if tensor.numel() > LONGEST:
+        raise NoLiteral(f"a tensor of {tensor.numel():,} elements is too long to be written out")
+    dtype, shape, strides = str(tensor.dtype), tuple(tensor.shape), tuple(tensor.stride())
+    after = ".requires_grad_()" if tensor.requires_grad else ""
+    if not tensor.numel() and tensor.dim() != 1:
+        return f"torch.tensor([], dtype={dtype}).reshape({shape}){after}"
+    if tensor.is_contiguous() or not tensor.numel():
+        wants = ", requires_grad=True" if tensor.requires_grad else ""
+        return f"torch.tensor({all_digits(held)}, dtype={dtype}{wants})"
+    reach = 1 + sum((size - 1) * stride for size, stride in zip(shape, strides, strict=True))
+    storage = torch.zeros(reach, dtype=held.dtype)
+    if 0 in strides:  # expanded: elements that share memory are written once
+        storage[_places(tensor)] = held.flatten()
+    else:
+        storage.as_strided(shape, strides).copy_(held)
+    return (
+        f"torch.tensor({all_digits(storage)}, dtype={dtype}).as_strided({shape}, {strides}){after}"
+    )
+
+
+def _places(tensor: Tensor) -> Tensor:
+    grids = torch.meshgrid(*(torch.arange(size) for size in tensor.shape), indexing="ij")
+    places = torch.zeros(tensor.shape, dtype=torch.int64)
+    for grid, stride in zip(grids, tensor.stride(), strict=True):
+        places += grid * stride
+    return places.flatten()
+
+
+def all_digits(held: Tensor) -> str:
+    """Return the numbers in a tensor, with all their digits."""
+    text = repr(held.tolist())
+    return text.replace("nan", 'float("nan")').replace("inf", 'float("inf")')
+
+
+CUSTOM_CLASSES = {"cube": Cube, "blend": Blend}
+TEXTS = {
+    **{name: f"{{0}} {sign} {{1}}" for name, sign in SIGNS.items()},
+    **{name: f"{one.__name__}.apply({{all}})" for name, one in CUSTOM_CLASSES.items()},
+    "getitem": "{0}[{1}]",
+    "neg": "-{0}",
+    "pos": "+{0}",
+    "is_": "{0} is {1}",
+    "cat": "torch.cat(({all},))",
+    "stack": "torch.stack({all})",
+    "softplus": "torch.nn.functional.softplus({0})",
+    "where_positive": "torch.where({0} > 0, {1}, {2})",
+}
+"""Operations as Python. The others are methods of their first argument."""
+
+
+def operation(name: str, given: list[str]) -> str:
+    """Return an operation as Python; ``given`` are its arguments as text."""
+    if name in SIGNS:
+        given = [bracketed(given[0]), *given[1:]]
+    if name in TEXTS:
+        return TEXTS[name].format(*given, all=", ".join(given))
+    return f"{given[0]}.{name}({', '.join(given[1:])})"
+
+
+def bracketed(operand: str) -> str:
+    return f"({operand})" if operand.startswith("-") else operand
+
+
+WITH_EFFECT = ("call", "set", "torch")
+
+
+def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
+    """Return the object whose fetched value this is; for a dictionary, that of its last value."""
+    wanted = list(value.values())[-1:] if isinstance(value, dict) else [value]
+    for step in reversed(steps):
+        if step.kind == "fetch":
+            for one, fetched in zip(step.args, step.result or (), strict=False):
+                if any(fetched is part for part in wanted):
+                    return one  # type: ignore[no-any-return]
+    return None
+
+
+def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
+    """Return the steps on objects that lead to ``last``, in order: those that it uses, and all that
+    may have changed what it uses.
+    """
+    until = [*itertools.takewhile(lambda one: one is not last, steps), last]
+    before = [step for step in until if step.kind == OBJECT]
+    related = _related(before, last)
+    used: set[int] = set()
+    needed = []
+    for step in reversed(before):
+        changes = step.what[0] in WITH_EFFECT and bool(_ids_of_objects(step) & related)
+        if step is last or id(step.result) in used or changes:
+            needed.append(step)
+            used.update(id(one) for one in objects_in((step.args, step.kwargs)))
+    return needed[::-1]
+
+
+def _related(steps: Sequence[Step], last: Step) -> set[int]:
+    """Return the ids of all objects that steps connect with the last one's."""
+    found = [_ids_of_objects(step) for step in steps]
+    related = _ids_of_objects(last)
+    while True:
+        before = len(related)
+        for ids in found:
+            if ids & related:
+                related |= ids
+        if len(related) == before:
+            return related
+
+
+def _ids_of_objects(step: Step) -> set[int]:
+    return {id(one) for one in objects_in((step.args, step.kwargs, step.result))}
+
+
+Origins = Mapping[int, tuple[Step, str]]
+"""The step that gave a value, and its place in the result, by the value's id."""
+STUDENT_STEPS = ("call", "observe", "get", "copy", OBJECT, "fetch")
+
+
+def parts_of(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield a result and its parts, each with its path: ``["gradient"]``, ``[0]``. Integers, bools
+    and None inside it are left out, because equal ones are the same object.
+    """
+    if isinstance(value, Tensor | RemoteObject | list | tuple | dict | float | str) or (
+        path == "" and value is not None
+    ):
+        yield path, value
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from parts_of(item, f"{path}[{key!r}]")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from parts_of(item, f"{path}[{index}]")
+
+
+def call_name(function: Any) -> str:
+    """Return a torch function's name as code, ``torch.Tensor.sum``; raise NoLiteral without one."""
+    if function in (torch.autograd.grad, torch.autograd.backward):
+        return f"torch.autograd.{function.__name__}"
+    name = resolve_name(function)
+    if name is None:
+        raise NoLiteral(f"{getattr(function, '__name__', function)} has no public name")
+    return str(name)
+
+
+def returns_nothing(step: Step) -> bool:
+    return step.what in (Tensor.backward, torch.autograd.backward)
+
+
+def only_reads(step: Step) -> bool:
+    """Return whether a torch step only reads a value, such as a comparison."""
+    return (
+        step.kind == "torch"
+        and step.raised is None
+        and not (step.what is torch.autograd.grad or returns_nothing(step))
+    )
+
+
+def dependent(steps: Sequence[Step], origins: Origins) -> set[int]:
+    """Return the ids of the steps that depend on a student's answer."""
+    found: set[int] = set()
+    for step in steps:
+        given = (origins.get(id(one)) for one in tensors_of((step.args, step.kwargs)))
+        if step.kind in STUDENT_STEPS or any(
+            origin is not None and id(origin[0]) in found for origin in given
+        ):
+            found.add(id(step))
+    return found
+
+
+def wrong_step(
+    steps: Sequence[Step], students: set[int], origins: Origins, actual: Any
+) -> tuple[Step, str]:
+    """Return the step that gave the wrong value, and its place in the result; else the last step
+    that used the student's code. Raise NoLiteral if there is none.
+    """
+    used = [step for step in steps if id(step) in students and not only_reads(step)]
+    if not used:
+        raise NoLiteral("the check does not call your code: it reads the file")
+    if used[-1].raised is None and actual is not None and not isinstance(actual, bool):
+        fetched = of_value(steps, actual)
+        if fetched is not None and id(fetched) in origins:
+            return origins[id(fetched)]
+        step, path = origins.get(id(actual), (None, ""))
+        if step is not None and id(step) in students:
+            return step, path
+    return _before_fetch(steps, used[-1]), ""
+
+
+def _before_fetch(steps: Sequence[Step], step: Step) -> Step:
+    """Return the last step on an object before a fetch; for any other step, the step itself."""
+    if step.kind != "fetch":
+        return step
+    before = itertools.takewhile(lambda one: one is not step, steps)
+    return [one for one in before if one.kind == OBJECT][-1]

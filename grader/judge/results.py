@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,9 @@ import pytest
 from torch import Tensor
 
 from grader.core.errors import EngineFault
-from grader.core.i18n import Catalogue, Phrase
+from grader.core.i18n import Catalogue
 from grader.core.messages import LessonSpec
+from grader.core.pictures import Figure, Prediction, PredictionFigure
 from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
 from grader.course.lesson_texts import read_mistakes
@@ -41,7 +43,7 @@ from grader.judge.diagnosis import (
 )
 from grader.judge.engine_mistakes import COMMON
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun
-from grader.judge.figures import Figure, render_figures
+from grader.judge.figures import render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
 from grader.judge.open_texts import open_evidence, open_message
 from grader.judge.outcomes import WROTE, CheckVerdict
@@ -98,7 +100,6 @@ SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
 
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
-WITHOUT_CALL = (Outcome.PASSED, Outcome.NOT_STARTED, Outcome.SKIPPED, Outcome.GRADER_ERROR)
 
 
 class Results:
@@ -127,7 +128,7 @@ class Results:
         problems = [problem for problem in (verdict.note or trouble,) if problem]
         with session.off_the_clock():
             made = render_figures(verdict.figures, problems)
-        figures = [translate_figure(figure, tr) for figure in made]
+        figures = [figure_json(figure, tr) for figure in made]
         session.take_output()  # output that a figure caused is not the check's
         message = verdict.message and fill_text(
             verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
@@ -188,7 +189,7 @@ class Results:
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     """Return the failed call, ready to paste; None if its result would not show what is wrong."""
-    if verdict.outcome in WITHOUT_CALL or verdict.message == WROTE:
+    if verdict.outcome.group != "wrong" or verdict.message == WROTE:
         return None
     return snippet(
         run.check.traffic.last_call,
@@ -240,23 +241,15 @@ def column_of(line: int | None, source: Source) -> int | None:
     return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
 
 
-def translate_figure(figure: Figure, tr: Catalogue) -> Figure:
-    """Translate the texts in a figure's rows, and all phrases of a plot."""
-    if figure.get("kind") == "plot":
-        return {key: translate_phrases(value, tr) for key, value in figure.items()}
-    if "rows" not in figure:
-        return figure
-    rows = [[show_fact(cell, tr) for cell in row] for row in figure["rows"]]
-    return {**figure, "rows": rows}
-
-
-def translate_phrases(value: Any, tr: Catalogue) -> Any:
-    """Return plain data with each phrase in it as text."""
-    if isinstance(value, dict):
-        return {key: translate_phrases(one, tr) for key, one in value.items()}
-    if isinstance(value, list):
-        return [translate_phrases(one, tr) for one in value]
-    return show_fact(value, tr) if isinstance(value, Phrase) else value
+def figure_json(figure: Figure, tr: Catalogue) -> dict[str, Any]:
+    """Return a figure as JSON data, its phrases and predictions in the report's language."""
+    if isinstance(figure, PredictionFigure):
+        rows = (msgspec.structs.astuple(row) for row in figure.rows)
+        figure = PredictionFigure(
+            tuple(Prediction(*(show_fact(cell, tr) for cell in row)) for row in rows)
+        )
+    data: dict[str, Any] = msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
+    return data
 
 
 def load_mistakes(path: str | None, names: Sequence[str]) -> list[Mistake]:

@@ -51,15 +51,10 @@ def scenario_with_definitions(scenarios: str, name: str) -> str:
     return "".join(pieces).lstrip("\n") + "\n"
 
 
-def without_torch(source: str) -> str:
-    """Return a scenario's text for a script that already imports torch."""
-    return source.replace("import torch\n", "", 1).lstrip("\n")
-
-
 @functools.lru_cache(maxsize=32)
 def watched_words(scenarios: str) -> tuple[str, ...]:
     """Return the names of torch and Python that any scenario uses, because a student's file might
-    replace them (``worker.loading``).
+    replace them (``execute`` in the worker).
     """
     words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
     return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))

@@ -1,10 +1,7 @@
-"""Show a learner's Python on a page: colored by Pygments, as an excerpt, or compared with another
-file.
+"""Show Python and a lesson's README: on a page as HTML, in a terminal as a comparison.
 
-Compare a learner's code with the reference line by line, as wide as the terminal is.
-
-Render a lesson's README as HTML inside a page: answers folded, pictures as data, headings below
-the lesson's.
+Python is colored by Pygments. A README's answers are folded, its pictures become data, and its
+headings are below the lesson's.
 """
 
 from __future__ import annotations

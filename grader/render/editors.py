@@ -1,13 +1,12 @@
-"""Print a report for GitHub Actions: annotations of lines, a summary of the run, and output in
-which a student's code can't give workflow commands.
+"""Print a report for programs that show it beside the code: GitHub Actions, and editors.
 
-The runner treats a printed line that begins with ``::`` (after optional blanks) as a command. So
-text of a student's code must never be printed while commands are on; ``silenced`` turns them off
-around it. Format: GitHub's "Workflow commands for GitHub Actions".
+For GitHub: annotations of lines, a summary of the run, and output in which a student's code can't
+give workflow commands. The runner treats a printed line that begins with ``::`` (after optional
+blanks) as a command. So text of a student's code must never be printed while commands are on;
+``silenced`` turns them off around it. Format: GitHub's "Workflow commands for GitHub Actions".
 
-Print a report as lines that editors understand: ``path:line:column: error: title: cause``.
-
-Vim's quickfix, Emacs' compilation mode and VS Code's problem matchers know this form.
+For editors: lines such as ``path:line:column: error: title: cause``. Vim's quickfix, Emacs'
+compilation mode and VS Code's problem matchers know this form.
 """
 
 from __future__ import annotations
@@ -22,13 +21,12 @@ from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome,
 from grader.core.text import clean, values_text
 from grader.render.page import (
     HELD_BACK,
-    MARKS,
     OWN_FAULT,
-    QUIET,
-    STATUS_WORDS,
-    WORDS,
+    counted_outcomes,
+    looks_like,
     place,
     points_waiting,
+    reason,
 )
 
 MAX_ANNOTATIONS = 10
@@ -69,12 +67,12 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
         (lesson, check)
         for lesson in report.lessons
         for check in lesson.checks
-        if check.outcome not in QUIET
+        if not check.outcome.quiet
     ]
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
-            text = clean(lesson.message or tr(STATUS_WORDS[lesson.status]))
+            text = clean(lesson.message or tr(lesson.status.word))
             yield command(
                 lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, tr)
             )
@@ -113,15 +111,11 @@ def command(
 def message(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
     if check.outcome is Outcome.GRADER_ERROR:
         return tr(OWN_FAULT)
-    lines = [check.message or tr(WORDS[check.outcome])]
+    lines = [check.message or tr(check.outcome.word)]
     if check.expected is not None:
         expected, actual = values_text(check.expected, check.actual)
         lines += [f"{tr('expected')} {expected}", f"{tr('got')} {actual}"]
-    if check.evidence:
-        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}. {check.evidence}")
-    elif check.diagnosis_title and check.hidden:  # its evidence may be withheld, its name is not
-        lines.append(f"{tr('Looks like')}: {check.diagnosis_title}")
-    lines += filter(None, [points_waiting(check, lesson, tr)])
+    lines += filter(None, [looks_like(check, tr), points_waiting(check, lesson, tr)])
     return "\n".join(clean(line) for line in lines)
 
 
@@ -144,12 +138,12 @@ def step_summary(report: Report, tr: Catalogue) -> str:
     for lesson in report.lessons:
         # The table has the only reason, to which no check could add anything.
         unread = lesson.status is LessonStatus.INVALID
-        wrong = [] if unread else [check for check in lesson.checks if check.outcome not in QUIET]
+        wrong = [] if unread else [check for check in lesson.checks if not check.outcome.quiet]
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
             lines.append(
-                f"* {MARKS[check.outcome]}"
+                f"* {check.outcome.mark}"
                 f" {escape_markdown(check.title)}<br>{escape_markdown(message(check, lesson, tr))}"
             )
     return "\n".join(lines) + "\n"
@@ -159,15 +153,7 @@ def standing(lesson: LessonResult, tr: Catalogue) -> str:
     if lesson.message:
         line = line_of(next((check for check in lesson.checks if check.source_line), None))
         return f"{lesson.file}:{line} {lesson.message}" if line else lesson.message
-    counts = [
-        (tr(WORDS[outcome]), sum(check.outcome is outcome for check in lesson.checks))
-        for outcome in Outcome
-    ]
-    if lesson.held_checks:
-        counts.append((tr("held back"), lesson.held_checks))
-    return " · ".join(
-        tr("{count} {word}", count=count, word=word) for word, count in counts if count
-    )
+    return counted_outcomes(lesson, tr)
 
 
 def escape_markdown(text: str) -> str:
@@ -200,20 +186,13 @@ def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
     for lesson in report.lessons:
         if lesson.status is LessonStatus.NOT_STARTED:
             continue
-        wrong = [check for check in lesson.checks if check.outcome not in QUIET]
+        wrong = [check for check in lesson.checks if not check.outcome.quiet]
         if lesson.status is LessonStatus.INVALID:
             first = next((check for check in wrong if check.source_line), None)
             yield _line(lesson, first, folder, lesson.message or lesson.id, tr)
         else:
             for check in wrong:
-                yield _line(lesson, check, folder, f"{check.title}: {cause(check, tr)}", tr)
-
-
-def cause(check: CheckResult, tr: Catalogue) -> str:
-    """Return the name of the mistake if there is one, else the message."""
-    if check.outcome is Outcome.GRADER_ERROR:
-        return tr(OWN_FAULT)
-    return check.diagnosis_title or check.message or tr(WORDS[check.outcome])
+                yield _line(lesson, check, folder, f"{check.title}: {reason(check, tr)}", tr)
 
 
 def _line(

@@ -10,10 +10,18 @@ from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from grader.core.i18n import Catalogue
-from grader.core.pictures import GraphPicture, Plot
-from grader.core.text import clean, number_text
+from grader.core.pictures import (
+    GraphFigure,
+    GraphPicture,
+    JacobianFigure,
+    PlotFigure,
+    Prediction,
+    PredictionFigure,
+    read_figure,
+)
+from grader.core.text import number_text
 from grader.render.graph.draw import TreeLine, draw_svg, legend, tree_lines
-from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.heatmap import draw_heatmap
 from grader.render.graph.plot import draw_plot, plot_lines, table
 
 MOST_LINES = 12
@@ -33,31 +41,37 @@ class Panel:
     marks: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Card:
-    """A prediction on a page."""
-
-    what: str
-    predicted: str
-    outcome: str
-    why: str
-
-
-def panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
-    """Return a figure's drawings for a page; none for a prediction or malformed data."""
+def panels(data: object, tr: Catalogue) -> list[Panel]:
+    """Return a figure's drawings for a page; none for predictions, which are ``cards``."""
     try:
-        if figure.get("kind") == "graph":
-            return _graph_panels(figure, tr)
-        if figure.get("kind") == "jacobian":
-            return [_heat(Jacobians.from_json(figure), tr)]
-        if figure.get("kind") == "plot":
-            return _plots(Plot.from_json(figure), tr)
+        figure = read_figure(data)
+        return DRAWN[type(figure)].panels(figure, tr)
+    except ValueError:  # it is not a figure, or it can't be drawn
+        return []
+
+
+def cards(data: object) -> tuple[Prediction, ...]:
+    """Return a figure's predictions for a page."""
+    try:
+        figure = read_figure(data)
     except ValueError:
-        pass
-    return []
+        return ()
+    return figure.rows if isinstance(figure, PredictionFigure) else ()
 
 
-def _graph_panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
+def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
+    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
+    (``whole`` only).
+    """
+    try:
+        figure = read_figure(data)
+        drawn = DRAWN[type(figure)]
+        return (drawn.whole if whole else drawn.lines)(figure, tr, width)
+    except ValueError:
+        return []
+
+
+def graph_panels(figure: GraphFigure, tr: Catalogue) -> list[Panel]:
     """Return the drawings of a figure's graphs; the last has the legend of all."""
     graphs = list(_graphs(figure, tr))
     found = [
@@ -70,46 +84,26 @@ def _graph_panels(figure: dict[str, Any], tr: Catalogue) -> list[Panel]:
     return [*found[:-1], replace(found[-1], marks=marks)]
 
 
-def cards(figure: dict[str, Any]) -> list[Card]:
-    rows = figure.get("rows", ()) if figure.get("kind") == "prediction" else ()
-    return [Card(*(clean(str(cell), 400) for cell in row)) for row in rows if len(row) == 4]
-
-
-def _graphs(
-    figure: dict[str, Any], tr: Catalogue
-) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
-    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
-    alone = figure["actual"] is None
-    captions = {
-        "actual": tr("The graph, yours"),
-        "expected": tr("The graph of the question") if alone else tr("The graph, expected"),
-    }
-    for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
-        if figure[key] is not None:
-            picture = GraphPicture.from_json(figure[key])
-            marked = (figure[mark],) if figure.get(mark) else ()
-            yield captions[key], picture, marked, tree_lines(picture, tr, marked=marked)
-
-
-def _heat(pair: Jacobians, tr: Catalogue) -> Panel:
+def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
     caption = tr(
-        "Jacobian of {output} with respect to {input}", output=pair.output, input=pair.input
+        "Jacobian of {output} with respect to {input}", output=figure.output, input=figure.input
     )
-    differing = set(pair.differing())
+    differing = set(figure.differing())
+    analytic, numeric = figure.matrices()
     rows = tuple(
         (
-            ("≠ " if (i, j) in differing else "") + pair.entry(i, j),
+            ("≠ " if (i, j) in differing else "") + figure.entry(i, j),
             number_text(mine, 6),
-            number_text(pair.numeric[i][j], 6),
+            number_text(numeric[i][j], 6),
         )
-        for i, row in enumerate(pair.analytic)
+        for i, row in enumerate(analytic)
         for j, mine in enumerate(row)
     )
     heads = (tr("entry"), tr("your backward"), tr("differences of your forward"))
-    return Panel(caption, draw_heatmap(pair, tr), rows=rows, heads=heads)
+    return [Panel(caption, draw_heatmap(figure, tr), rows=rows, heads=heads)]
 
 
-def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
+def plot_panels(plot: PlotFigure, tr: Catalogue) -> list[Panel]:
     """Return a plot's drawings; its caption is above the first, its notes are below the last."""
     found = []
     for panel in plot.panels:
@@ -120,35 +114,7 @@ def _plots(plot: Plot, tr: Catalogue) -> list[Panel]:
     return found
 
 
-def figure_lines(
-    figure: dict[str, Any], tr: Catalogue, width: int, *, whole: bool = False
-) -> list[Text]:
-    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
-    (``whole`` only).
-    """
-    draw: dict[str, Callable[[dict[str, Any], Catalogue, int], list[Text]]] = {
-        "graph": _trees if whole else _tree, "jacobian": _worst, "prediction": _predictions,
-        "plot": _plot if whole else _no_plot,
-    }  # fmt: skip
-    try:
-        return draw[figure["kind"]](figure, tr, width)
-    except (ValueError, LookupError):
-        return []
-
-
-def _plot(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
-    plot = Plot.from_json(figure)
-    lines = [Text(plot.caption, "dim")]
-    for panel in plot.panels:
-        lines += [Text.assemble("  ", line) for line in plot_lines(panel, tr, width - 2)]
-    return [*lines, *(Text(f"  {note}", "dim") for note in plot.notes)]
-
-
-def _no_plot(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
-    return []
-
-
-def _tree(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
+def tree(figure: GraphFigure, tr: Catalogue, width: int) -> list[Text]:
     (caption, picture, marked, _), *others = _graphs(figure, tr)
     lines = tree_lines(picture, tr, width=width - 2, marked=marked, most=MOST_LINES)
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
@@ -162,7 +128,7 @@ def _tree(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     return found
 
 
-def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
+def whole_trees(figure: GraphFigure, tr: Catalogue, width: int) -> list[Text]:
     found = []
     pictures = []
     for caption, picture, marked, _ in _graphs(figure, tr):
@@ -170,6 +136,21 @@ def _trees(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
         found += [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
         pictures.append(picture)
     return [*found, Text(), *(Text.assemble("  ", line) for line in legend_lines(pictures, tr))]
+
+
+def _graphs(
+    figure: GraphFigure, tr: Catalogue
+) -> Iterator[tuple[str, GraphPicture, tuple[str, ...], list[TreeLine]]]:
+    """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
+    alone = figure.actual is None
+    expected = tr("The graph of the question") if alone else tr("The graph, expected")
+    for caption, picture, mark in (
+        (tr("The graph, yours"), figure.actual, figure.actual_difference),
+        (expected, figure.expected, figure.first_difference),
+    ):
+        if picture is not None:
+            marked = (mark,) if mark else ()
+            yield caption, picture, marked, tree_lines(picture, tr, marked=marked)
 
 
 def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:
@@ -190,11 +171,11 @@ def tree_line(line: TreeLine) -> Text:
     return text.append("  ◀", "red") if line.marked else text
 
 
-def _worst(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
-    pair = Jacobians.from_json(figure)
-    differing = pair.differing()
+def worst_entries(figure: JacobianFigure, tr: Catalogue, width: int) -> list[Text]:
+    differing = figure.differing()
+    analytic, numeric = figure.matrices()
     rows = [
-        (pair.entry(i, j), number_text(pair.analytic[i][j], 4), number_text(pair.numeric[i][j], 4))
+        (figure.entry(i, j), number_text(analytic[i][j], 4), number_text(numeric[i][j], 4))
         for i, j in differing[:WORST]
     ]
     lines = _columns(["", tr("your backward"), tr("differences of your forward")], rows)
@@ -204,11 +185,17 @@ def _worst(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
     return lines
 
 
-def _predictions(figure: dict[str, Any], tr: Catalogue, width: int) -> list[Text]:
-    found = cards(figure)
-    rows = [(card.what, card.predicted, card.outcome) for card in found]
+def prediction_lines(figure: PredictionFigure, tr: Catalogue, width: int) -> list[Text]:
+    rows = [(one.what, one.predicted, one.outcome) for one in figure.rows]
     lines = _columns([tr("what"), tr("you predicted"), tr("what happens")], rows)
-    return [*lines, *(Text(f"  {card.what}: {card.why}", "dim") for card in found)]
+    return [*lines, *(Text(f"  {one.what}: {one.why}", "dim") for one in figure.rows)]
+
+
+def whole_plot(plot: PlotFigure, tr: Catalogue, width: int) -> list[Text]:
+    lines = [Text(plot.caption, "dim")]
+    for panel in plot.panels:
+        lines += [Text.assemble("  ", line) for line in plot_lines(panel, tr, width - 2)]
+    return [*lines, *(Text(f"  {note}", "dim") for note in plot.notes)]
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
@@ -223,3 +210,24 @@ def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
         )
 
     return [Text(line(tuple(heads)), "dim"), *(Text(line(row)) for row in rows)]
+
+
+def nothing(*_: Any) -> list[Any]:
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """How a kind of figure is drawn: for a page, for a terminal, and there in full."""
+
+    panels: Callable[[Any, Catalogue], list[Panel]]
+    lines: Callable[[Any, Catalogue, int], list[Text]]
+    whole: Callable[[Any, Catalogue, int], list[Text]]
+
+
+DRAWN: dict[type, Drawn] = {
+    GraphFigure: Drawn(graph_panels, tree, whole_trees),
+    JacobianFigure: Drawn(jacobian_panels, worst_entries, worst_entries),
+    PlotFigure: Drawn(plot_panels, nothing, whole_plot),
+    PredictionFigure: Drawn(nothing, prediction_lines, prediction_lines),
+}

@@ -1,9 +1,6 @@
-"""Show a report on the terminal, laid out by Rich. Control characters from students' code are
-removed.
+"""Show reports and a learner's lessons on the terminal, laid out by Rich.
 
-Show checks on a terminal: titles and points, and what went wrong in each.
-
-Show a learner's lessons on the terminal: their status, the next one, the end.
+Control characters from students' code are removed.
 """
 
 from __future__ import annotations
@@ -35,81 +32,124 @@ from grader.course.progress import (
     next_lesson,
     standing,
 )
-from grader.render.editors import cause
 from grader.render.figures import figure_lines
 from grader.render.page import (
     HELD_BACK,
-    MARKS,
     OWN_FAULT,
-    QUIET,
-    STATUS_WORDS,
-    WORDS,
+    counted_outcomes,
     host_limitations,
     place,
     place_of,
     points_waiting,
+    reason,
     repair_message,
     repaired_line,
 )
 
-COLOURS = {
-    Outcome.PASSED: "green",
-    Outcome.FAILED: "red",
-    Outcome.ERROR: "red",
-    Outcome.TIMEOUT: "red",
-    Outcome.CRASHED: "red",
-    Outcome.SKIPPED: "yellow",
-    Outcome.NOT_STARTED: "dim",
-    Outcome.GRADER_ERROR: "magenta",
-}
 INDENT = 4
 GAP = " " * 4
 """Between a place and its line of code."""
 PRINTED_LINES, PRINTED_COLUMNS = 3, 200
+WAITING_SHOWN = 3
+"""How many waiting checks, and lessons not started, are listed one by one; more take one line, so
+that what is wrong comes first.
+"""
+STANDINGS = {
+    LessonState.COMPLETE: ("✔", "green"),
+    LessonState.BEGUN: ("◐", "yellow"),
+    LessonState.OPEN: ("○", ""),
+    LessonState.WAITING: ("·", "dim"),
+}
+"""The mark and the style of each state of a lesson."""
+PANEL_WIDTH = 64
 
 
-def points(value: float) -> str:
-    return f"{value:g}"
+def make_console(*, stderr: bool = False) -> Console:
+    """Return a console that does not interpret text as markup."""
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
 
 
-def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
-    """Return a place and its line of code, with carets below the ``marked`` columns (from 0).
+def show_report(
+    console: Console,
+    report: Report,
+    *,
+    html: str | None,
+    tr: Catalogue | None = None,
+    places: Mapping[str, Path] = MappingProxyType({}),
+    commands: bool = True,
+) -> None:
+    """Show the report: each lesson, the total, and with ``commands`` what to type next.
 
-    If place and code do not fit side by side, the code is on a line of its own, cut to the width,
-    so that the carets stay below what they mark.
+    ``places`` has the folder that a command needs as ``--in`` to find a lesson.
     """
-    begin, end = marked or (0, 0)
-    code = code.rstrip().expandtabs(1)
-    if cell_len(where) + len(GAP) + cell_len(code) <= width:
-        before, start = Text(where + GAP, "dim"), where + GAP
-    else:
-        before, start = Text(where + "\n  ", "dim"), "  "
-        cut = len(code) - len(code.lstrip())
-        while cell_len(code[cut : max(end, begin + 1)]) > width - len(start) - 2 and cut < begin:
-            cut += 1
-        if code[:cut].strip():
-            cut, start = cut + 1, start + "…"
-            before.append("…")
-        code, begin, end = code[cut:], max(0, begin - cut), max(0, end - cut)
-        if cell_len(start) + cell_len(code) > width:
-            code = set_cell_size(code, width - cell_len(start) - 1) + "…"
-    shown = before.append(code, style="not dim")
-    if marked is None:
-        return shown
-    under = " " * (cell_len(start) + cell_len(code[:begin]))
-    return shown.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
+    page = Page(console, report, tr or Catalogue(), places, commands=commands)
+    blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
+    folded = blank if len(blank) > WAITING_SHOWN else []
+    unjudged = [lesson for lesson in report.lessons if lesson.unjudged]
+    for lesson in report.lessons:
+        if lesson not in (*folded, *unjudged):
+            page.show_lesson(lesson)
+    page.show_folded(folded)
+    page.show_unjudged(unjudged)
+    page.show_total(html)
 
 
-def wrong_expression_text(
-    check: CheckResult, lesson: LessonResult, tr: Catalogue, width: int
-) -> Text:
-    """Return what is wrong according to a repair, and the line with carets below the expression."""
-    assert check.wrong_expression is not None
-    before, expression, after = map(clean, repaired_line(check.wrong_expression))
-    marked = len(before), len(before) + len(expression)
-    where = clean(place_of(lesson, check.wrong_expression, tr))
-    shown = Text(clean(repair_message(check, tr)), style="bold")
-    return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
+def plain_text(report: Report, tr: Catalogue, *, columns: int) -> str:
+    """Return the whole report as text without colors, for output that is not a terminal."""
+    console = Console(
+        markup=False,
+        highlight=False,
+        emoji=False,
+        width=columns,
+        color_system=None,
+        force_jupyter=False,
+        force_terminal=False,
+    )
+    with console.capture() as shown:
+        show_report(console, report, html=None, tr=tr)
+    return shown.get().rstrip("\n")
+
+
+def show_whole(
+    console: Console,
+    lesson: LessonResult,
+    checks: Iterable[CheckResult],
+    *,
+    seed: int,
+    tr: Catalogue,
+) -> None:
+    """Show some checks in full, or why the lesson could not be judged."""
+    lines = Lines(console, tr, whole=True)
+    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
+        lines.show_why_not(lesson, below=1)
+        return
+    for check in checks:
+        lines.show_check(check)
+        steps = [
+            (tr("Check"), check.id),
+            (
+                tr("Seeds"),
+                tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
+            ),
+        ]
+        for part in lines.details(check, lesson):
+            lines.indented(part)
+        lines.print_labelled([*steps, *lines.hint(check, lesson)])
+        console.print()
+
+
+def show_figures(console: Console, lessons: Iterable[LessonResult], tr: Catalogue) -> None:
+    """Show the graphs and plots of failures, in full."""
+    lines = Lines(console, tr, whole=True)
+    wrong = [check for lesson in lessons for check in lesson.checks if check.figures]
+    for check in wrong:
+        lines.show_check(check)
+        for figure in check.figures:
+            for line in figure_lines(figure, tr, console.width - INDENT, whole=True):
+                lines.indented(line)
+        console.print()
+    if not wrong:
+        console.print(Text(tr("There is nothing to draw"), "dim"))
 
 
 class Lines:
@@ -124,6 +164,10 @@ class Lines:
     def width(self) -> int:
         """How many columns the text below a check may have."""
         return self.console.width - INDENT
+
+    def indented(self, text: Text, *, below: int = 0) -> None:
+        """Print what belongs to the line before, with empty lines ``below``."""
+        self.console.print(Padding(text, (0, 0, below, INDENT), expand=False))
 
     def why_not(self, lesson: LessonResult) -> Text:
         """Return why a lesson is missing or could not be loaded, with the line if there is one."""
@@ -142,10 +186,10 @@ class Lines:
         *_, command = why.plain.split("\n")
         if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
             shown = Text(why.plain.removesuffix(f"\n{command}"), style="red")
-            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
+            self.indented(shown)
             self.console.print(Text(command + "\n" * below, "red"), soft_wrap=True)
             return
-        self.console.print(Padding(why, (0, 0, below, INDENT), expand=False))
+        self.indented(why, below=below)
 
     def show_check(self, check: CheckResult) -> None:
         bonus = " " + self.tr("bonus") if check.bonus else ""
@@ -160,7 +204,7 @@ class Lines:
         line.add_column(width=3, justify="right")
         line.add_column(ratio=1)
         line.add_column(justify="right")
-        line.add_row(Text(MARKS[outcome], COLOURS[outcome]), Text(title), Text(scored, style="dim"))
+        line.add_row(Text(outcome.mark, outcome.color), Text(title), Text(scored, style="dim"))
         self.console.print(line)
 
     def details(self, check: CheckResult, lesson: LessonResult) -> Iterable[Text]:
@@ -221,100 +265,6 @@ class Lines:
             )
 
 
-WAITING_SHOWN = 3
-"""How many waiting checks, and lessons not started, are listed one by one; more take one line, so
-that what is wrong comes first.
-"""
-
-
-def make_console(*, stderr: bool = False) -> Console:
-    """Return a console that does not interpret text as markup."""
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=False, stderr=stderr)
-
-
-def plain_text(report: Report, tr: Catalogue, *, columns: int) -> str:
-    """Return the whole report as text without colors, for output that is not a terminal."""
-    console = Console(
-        markup=False,
-        highlight=False,
-        emoji=False,
-        width=columns,
-        color_system=None,
-        force_jupyter=False,
-        force_terminal=False,
-    )
-    with console.capture() as shown:
-        show_report(console, report, html=None, tr=tr)
-    return shown.get().rstrip("\n")
-
-
-def show_report(
-    console: Console,
-    report: Report,
-    *,
-    html: str | None,
-    tr: Catalogue | None = None,
-    places: Mapping[str, Path] = MappingProxyType({}),
-    commands: bool = True,
-) -> None:
-    """Show the report: each lesson, the total, and with ``commands`` what to type next.
-
-    ``places`` has the folder that a command needs as ``--in`` to find a lesson.
-    """
-    page = Page(console, report, tr or Catalogue(), places, commands=commands)
-    blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
-    folded = blank if len(blank) > WAITING_SHOWN else []
-    unjudged = [lesson for lesson in report.lessons if lesson.unjudged]
-    for lesson in report.lessons:
-        if lesson not in (*folded, *unjudged):
-            page.show_lesson(lesson)
-    page.show_folded(folded)
-    page.show_unjudged(unjudged)
-    page.show_total(html)
-
-
-def show_whole(
-    console: Console,
-    lesson: LessonResult,
-    checks: Iterable[CheckResult],
-    *,
-    seed: int,
-    tr: Catalogue,
-) -> None:
-    """Show some checks in full, or why the lesson could not be judged."""
-    lines = Lines(console, tr, whole=True)
-    if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-        lines.show_why_not(lesson, below=1)
-        return
-    for check in checks:
-        lines.show_check(check)
-        steps = [
-            (tr("Check"), check.id),
-            (
-                tr("Seeds"),
-                tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
-            ),
-        ]
-        for part in lines.details(check, lesson):
-            console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
-        lines.print_labelled([*steps, *lines.hint(check, lesson)])
-        console.print()
-
-
-def show_figures(console: Console, lessons: Iterable[LessonResult], tr: Catalogue) -> None:
-    """Show the graphs and plots of failures, in full."""
-    lines = Lines(console, tr, whole=True)
-    wrong = [check for lesson in lessons for check in lesson.checks if check.figures]
-    for check in wrong:
-        lines.show_check(check)
-        for figure in check.figures:
-            for line in figure_lines(figure, tr, console.width - INDENT, whole=True):
-                console.print(Padding(line, (0, 0, 0, INDENT), expand=False))
-        console.print()
-    if not wrong:
-        console.print(Text(tr("There is nothing to draw"), "dim"))
-
-
 class Page(Lines):
     """One report on one console in one language."""
 
@@ -351,7 +301,7 @@ class Page(Lines):
         )
         self.console.print(total)
         others = sum(
-            max(0, sum(check.outcome not in QUIET for check in lesson.checks) - 1)
+            max(0, sum(not check.outcome.quiet for check in lesson.checks) - 1)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
@@ -391,7 +341,7 @@ class Page(Lines):
             self.console.print()
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
-        first = next((check for check in wrong if check.outcome not in QUIET), None)
+        first = next((check for check in wrong if not check.outcome.quiet), None)
         shown = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:
@@ -399,15 +349,15 @@ class Page(Lines):
             self.show_check(check)
             if check is first:
                 for part in self.details(check, lesson):
-                    self.console.print(Padding(part, (0, 0, 0, INDENT), expand=False))
+                    self.indented(part)
                 self.show_points_waiting(check, lesson)
                 if self.commands:
                     self.print_labelled(self.next_steps(check, lesson))
-            elif check.outcome not in QUIET and (brief := self.brief(check, lesson)) not in shown:
+            elif not check.outcome.quiet and (brief := self.brief(check, lesson)) not in shown:
                 shown.add(brief)
                 parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
                 text = Text("\n").join(parts)
-                self.console.print(Padding(text, (0, 0, 0, INDENT), expand=False))
+                self.indented(text)
             if check is not first:
                 self.show_points_waiting(check, lesson)
         if folded:
@@ -421,13 +371,12 @@ class Page(Lines):
 
     def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
         if sentence := points_waiting(check, lesson, self.tr):
-            shown = Text(sentence, "yellow")
-            self.console.print(Padding(shown, (0, 0, 0, INDENT), expand=False))
+            self.indented(Text(sentence, "yellow"))
 
     def brief(self, check: CheckResult, lesson: LessonResult) -> tuple[str, str]:
         """Return the cause of a further failure and its line; each cause is explained once."""
         where = place(lesson, check, self.tr) + "    " if check.source_line else ""
-        return clean(cause(check, self.tr)), clean(f"{where}{check.source_text or ''}")
+        return clean(reason(check, self.tr)), clean(f"{where}{check.source_text or ''}")
 
     def show_folded(self, lessons: list[LessonResult]) -> None:
         """Print the lessons that have not been begun in one line."""
@@ -442,37 +391,25 @@ class Page(Lines):
 
     def show_unjudged(self, lessons: list[LessonResult]) -> None:
         """Print the lessons that the grader failed to judge, each reason once."""
-        for reason in dict.fromkeys(lesson.unjudged for lesson in lessons):
-            same = [lesson for lesson in lessons if lesson.unjudged == reason]
+        for why in dict.fromkeys(lesson.unjudged for lesson in lessons):
+            same = [lesson for lesson in lessons if lesson.unjudged == why]
             names = ", ".join(lesson.id for lesson in same)
             text = self.tr("could not be judged: {names}", names=names)
             scored = f"0 / {points(sum(lesson.max_score for lesson in same))}"
             self.show_line(Outcome.GRADER_ERROR, text, scored)
-            self.console.print(Padding(Text(clean(reason or "")), (0, 0, 0, INDENT), expand=False))
+            self.indented(Text(clean(why or "")))
             self.console.print()
 
     def show_notes(self, lesson: LessonResult) -> None:
         if lesson.notes:
-            self.console.print(
-                Padding(
-                    Text(clean("\n".join(lesson.notes)), "dim"), (0, 0, 0, INDENT), expand=False
-                )
-            )
+            self.indented(Text(clean("\n".join(lesson.notes)), "dim"))
         self.console.print()
 
     def summary(self, lesson: LessonResult) -> str:
         """Return ``6 right · 1 wrong``; for a lesson that was not judged, its status."""
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
-            return self.tr(STATUS_WORDS[lesson.status])
-        counts = [
-            (self.tr(WORDS[outcome]), sum(c.outcome is outcome for c in lesson.checks))
-            for outcome in Outcome
-        ]
-        if lesson.held_checks:
-            counts.append((self.tr("held back"), lesson.held_checks))
-        return " · ".join(
-            self.tr("{count} {word}", count=count, word=word) for word, count in counts if count
-        )
+            return self.tr(lesson.status.word)
+        return counted_outcomes(lesson, self.tr)
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
@@ -483,19 +420,48 @@ class Page(Lines):
         return [*self.hint(check, lesson), again]
 
 
-STANDING_MARKS = {
-    LessonState.COMPLETE: "✔",
-    LessonState.BEGUN: "◐",
-    LessonState.OPEN: "○",
-    LessonState.WAITING: "·",
-}
-STANDING_STYLES = {
-    LessonState.COMPLETE: "green",
-    LessonState.BEGUN: "yellow",
-    LessonState.OPEN: "",
-    LessonState.WAITING: "dim",
-}
-PANEL_WIDTH = 64
+def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
+    """Return a place and its line of code, with carets below the ``marked`` columns (from 0).
+
+    If place and code do not fit side by side, the code is on a line of its own, cut to the width,
+    so that the carets stay below what they mark.
+    """
+    begin, end = marked or (0, 0)
+    code = code.rstrip().expandtabs(1)
+    if cell_len(where) + len(GAP) + cell_len(code) <= width:
+        before, start = Text(where + GAP, "dim"), where + GAP
+    else:
+        before, start = Text(where + "\n  ", "dim"), "  "
+        cut = len(code) - len(code.lstrip())
+        while cell_len(code[cut : max(end, begin + 1)]) > width - len(start) - 2 and cut < begin:
+            cut += 1
+        if code[:cut].strip():
+            cut, start = cut + 1, start + "…"
+            before.append("…")
+        code, begin, end = code[cut:], max(0, begin - cut), max(0, end - cut)
+        if cell_len(start) + cell_len(code) > width:
+            code = set_cell_size(code, width - cell_len(start) - 1) + "…"
+    shown = before.append(code, style="not dim")
+    if marked is None:
+        return shown
+    under = " " * (cell_len(start) + cell_len(code[:begin]))
+    return shown.append(f"\n{under}{'^' * max(1, cell_len(code[begin:end]))}", style="not dim red")
+
+
+def wrong_expression_text(
+    check: CheckResult, lesson: LessonResult, tr: Catalogue, width: int
+) -> Text:
+    """Return what is wrong according to a repair, and the line with carets below the expression."""
+    assert check.wrong_expression is not None
+    before, expression, after = map(clean, repaired_line(check.wrong_expression))
+    marked = len(before), len(before) + len(expression)
+    where = clean(place_of(lesson, check.wrong_expression, tr))
+    shown = Text(clean(repair_message(check, tr)), style="bold")
+    return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
+
+
+def points(value: float) -> str:
+    return f"{value:g}"
 
 
 def lesson_table(
@@ -522,8 +488,8 @@ def lesson_table(
         scored = f"{points(mine.best)} / {points(FULL_LESSON)}" if mine.attempts else ""
         first, more = needs(lesson, progress)[:1], len(needs(lesson, progress)) - 1
         notes = Text("".join(first) + (f" +{more}" if more > 0 else ""), "dim")
-        style = STANDING_STYLES[stands]
-        state = Text(STANDING_MARKS[stands], style)
+        mark, style = STANDINGS[stands]
+        state = Text(mark, style)
         if lesson.id not in here:
             state.append(f" {tr('not here')}", "yellow")
         elif lesson is following:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import os
@@ -32,6 +31,7 @@ from grader.core.messages import (
 )
 from grader.core.processes import (
     OUT_OF_MEMORY,
+    end_process,
     has_children,
     isolated_command,
     oom_kills,
@@ -45,52 +45,6 @@ from grader.worker.wire.frames import BrokenFrame, pack, read_frame
 
 LACKS_MEMORY = ("failed to map segment", "MemoryError", "std::bad_alloc", "Cannot allocate memory")
 """Texts in a fork server's log that show that memory ran out."""
-
-
-def default_mode() -> str:
-    """Return ``fork`` where that is safe beside torch, else ``spawn``."""
-    return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
-
-
-def lesson_key(spec: LessonSpec) -> str:
-    """Return a hash of a lesson's spec and of when its files were last changed."""
-    folders = {Path(file).parent for file in spec.check_files}
-    named = (*spec.texts, spec.diagnosis, spec.mistakes, spec.near_misses, spec.accepted)
-    files = [Path(path) for path in named if path is not None]
-    files += [file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))]
-    changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
-    text = json.dumps([spec.as_json(), changed], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def started(
-    mode: str, log: IO[bytes], *, own_session: bool
-) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
-    """Start a fork server.
-
-    Return its process, and the streams for jobs and results. Its input and output are one socket,
-    because a pipe could be opened again through /proc. On Windows they are pipes, because a process
-    can't be started on a socket there.
-    """
-    command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
-
-    def start(**options: Any) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(command, stderr=log, env=environment, **options)
-
-    if sys.platform == "win32":
-        process = start(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        return process, cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        process = start(stdin=theirs, stdout=theirs, start_new_session=own_session)
-        return process, ours.makefile("wb"), ours.makefile("rb")
-
-
-def has_faults(answer: Answer) -> bool:
-    """Return whether an answer blames the grader for anything."""
-    if isinstance(answer, JudgeResult):
-        return any(check.outcome is Outcome.GRADER_ERROR for check in answer.checks)
-    return isinstance(answer, Fault)
 
 
 class ForkServerClient:
@@ -237,18 +191,10 @@ class ForkServerClient:
             self.interrupt()
         process, self._process = self._process, None
         if process is not None:
-            for stream in (self._jobs, self._results, self._log):
-                with contextlib.suppress(OSError):  # data that a dead process did not read
-                    if stream is not None:
-                        stream.close()
+            end_process(process, (self._jobs, self._results, self._log), 5)
             self._log = None
             self._lessons.clear()
             self._unsettled = False
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
             remove_scratch_of(process.pid)
 
     def __enter__(self) -> ForkServerClient:
@@ -256,3 +202,49 @@ class ForkServerClient:
 
     def __exit__(self, *_: Iterable[Any]) -> None:
         self.close()
+
+
+def has_faults(answer: Answer) -> bool:
+    """Return whether an answer blames the grader for anything."""
+    if isinstance(answer, JudgeResult):
+        return any(check.outcome is Outcome.GRADER_ERROR for check in answer.checks)
+    return isinstance(answer, Fault)
+
+
+def default_mode() -> str:
+    """Return ``fork`` where that is safe beside torch, else ``spawn``."""
+    return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
+
+
+def lesson_key(spec: LessonSpec) -> str:
+    """Return a hash of a lesson's spec and of when its files were last changed."""
+    folders = {Path(file).parent for file in spec.check_files}
+    named = (*spec.texts, spec.diagnosis, spec.mistakes, spec.near_misses, spec.accepted)
+    files = [Path(path) for path in named if path is not None]
+    files += [file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))]
+    changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
+    text = json.dumps([spec.as_json(), changed], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def started(
+    mode: str, log: IO[bytes], *, own_session: bool
+) -> tuple[subprocess.Popen[bytes], BinaryIO, BinaryIO]:
+    """Start a fork server.
+
+    Return its process, and the streams for jobs and results. Its input and output are one socket,
+    because a pipe could be opened again through /proc. On Windows they are pipes, because a process
+    can't be started on a socket there.
+    """
+    command, environment = isolated_command(FORK_SERVER, mode), scrubbed_environment()
+
+    def start(**options: Any) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(command, stderr=log, env=environment, **options)
+
+    if sys.platform == "win32":
+        process = start(stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        return process, cast(BinaryIO, process.stdin), cast(BinaryIO, process.stdout)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        process = start(stdin=theirs, stdout=theirs, start_new_session=own_session)
+        return process, ours.makefile("wb"), ours.makefile("rb")

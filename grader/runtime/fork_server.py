@@ -19,8 +19,8 @@ So the fork server never has a check, a solution, a submission or a result in me
 its copy and has none either. The fork server runs no torch operation: a fork of a process that ever
 ran a parallel region hangs, and autograd before a fork breaks children on systems with an
 accelerator. Modules that torch loads lazily are imported before the first fork; those for function
-transforms and optimizers, before the first worker for which a judge asks for them
-(``lazy_imports``).
+transforms, optimizers and checkpoints take up to a second, so before the first worker for which a
+judge asks for them (``Source.late_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """
@@ -30,6 +30,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import importlib
 import os
 import select
 import signal
@@ -48,7 +49,6 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
-from grader.runtime import lazy_imports
 from grader.runtime.lesson_server import WorkerStarter, end_worker, kill_everything
 from grader.worker.sandbox import (
     MONITOR_SECONDS,
@@ -61,7 +61,7 @@ from grader.worker.sandbox import (
     release,
 )
 from grader.worker.sandbox.scratch import enter_namespace
-from grader.worker.wire.compat import import_for_gradcheck
+from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
 GRACE_SECONDS = 60.0
@@ -112,6 +112,24 @@ def warm_up() -> None:
     import_for_gradcheck()
     torch.set_num_threads(1)
     grader.judge.runner.warm_up()
+    gc.freeze()
+    gc.enable()
+
+
+_imported_late: set[str] = set()
+"""The modules that ``import_late`` has tried."""
+
+
+def import_late() -> None:
+    """Import what torch imports at the first use of a function transform, an optimizer or a
+    checkpoint, and exclude it from garbage collection. No operation runs and no thread starts.
+    """
+    gc.disable()
+    for name in LATE_IMPORTS:
+        _imported_late.add(name)
+        # in another torch it may be elsewhere; then each worker imports what it needs itself
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
     gc.freeze()
     gc.enable()
 
@@ -254,9 +272,9 @@ class WorkerBroker:
                 if request.do == "done":
                     return True
                 if request.do == "start":
-                    if request.lazy_imports and not lazy_imports.loaded():
+                    if request.lazy_imports and not _imported_late.issuperset(LATE_IMPORTS):
                         self.workers.drop_spare()
-                        lazy_imports.import_early()
+                        import_late()
                     self.start_worker()
                 else:
                     self.stop_worker(request.pid, died=request.died)

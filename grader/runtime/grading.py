@@ -1,6 +1,6 @@
 """Grade one submission: send each lesson to a fork server as a task, and make a report.
 
-Search for the wrong expression behind unexplained failures, after the verdict is known.
+After the verdict is known, search for the wrong expressions behind unexplained failures.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def grade_lesson(
         text = str(fault).strip()
         return LessonOutcome(faulty(lesson, file, text.rpartition("\n")[2], note=text))
     score, max_score, bonus, max_bonus = lesson_score(judged.checks)
-    held = lesson.held or HeldBack()
+    held = lesson.held or HeldBack(0, 0.0)
     result = LessonResult(
         id=lesson.id,
         title=tr(lesson.title),

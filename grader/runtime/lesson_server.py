@@ -8,12 +8,9 @@ tasks a new judge takes over, so that nothing accumulates. A new judge for each 
 take a fifth longer, because it copies the memory pages that it writes to. No student's code ever
 runs here or in a judge.
 
-End a worker and everything that it started, for the fork server.
-
-Fork workers from the fork server.
-
-A worker is a copy of the fork server, so it has no check, no solution and no submission. It
-confines itself, reports its guarantees and limits, and only then reads requests.
+The second half is for the fork server: start workers, and end them with everything that they
+started. A worker is a copy of the fork server, so it has no check, no solution and no submission.
+It confines itself, reports its guarantees and limits, and only then reads requests.
 """
 
 from __future__ import annotations
@@ -43,10 +40,10 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
+from grader.course.source import Source
 from grader.judge.outcomes import OF_THIS_PROCESS
 from grader.judge.remote.workers import ForkedWorkers
 from grader.judge.runner import Judge, Judging
-from grader.runtime import lazy_imports
 from grader.worker.process import open_streams
 from grader.worker.sandbox import Prepared, confine
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, write_frame
@@ -141,7 +138,7 @@ class LessonServer:
                 workers = ForkedWorkers(
                     line,
                     output_bytes=task.limits.output_bytes,
-                    lazy_imports=lazy_imports.needed(task.source),
+                    lazy_imports=Source(task.source, task.filename).late_imports,
                 )
                 return judge(task, workers)
 

@@ -86,10 +86,9 @@ def read_file(frame: Frame) -> dict[str, Any]:
     return file.as_json()
 
 
-def cut_out(frame: Frame) -> str:
-    return excerpt(
+ACTIONS: dict[str, Callable[[Frame], object]] = {
+    "read": read_file,
+    "excerpt": lambda frame: excerpt(
         bytes(frame.blob).decode("utf-8"), frame.body["name"], imports=frame.body["imports"]
-    )
-
-
-ACTIONS: dict[str, Callable[[Frame], object]] = {"read": read_file, "excerpt": cut_out}
+    ),
+}

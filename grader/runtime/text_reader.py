@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import subprocess
 import sys
@@ -11,7 +10,13 @@ from typing import Any, BinaryIO, cast
 
 from grader.core.errors import EngineFault
 from grader.core.limits import MIB
-from grader.core.processes import OUT_OF_MEMORY, isolated_command, oom_kills, scrubbed_environment
+from grader.core.processes import (
+    OUT_OF_MEMORY,
+    end_process,
+    isolated_command,
+    oom_kills,
+    scrubbed_environment,
+)
 from grader.course.submission import LessonFile, writable
 from grader.runtime import TEXT_PROCESS
 from grader.runtime.text_process import MEMORY_BYTES, TEXT_SECONDS
@@ -49,7 +54,7 @@ class TextReader:
     def decode(
         self, lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     ) -> LessonFile:
-        """Return a file's bytes as a lesson, like ``text_encoding.decode``. A file that takes too
+        """Return a file's bytes as a lesson, like ``submission.decode``. A file that takes too
         much time or memory has the problem that says so.
         """
         asked = {"lesson": lesson, "path": path, "readable": data is not None}
@@ -61,7 +66,7 @@ class TextReader:
         return LessonFile.from_json(answer)
 
     def excerpt(self, text: str, name: str, *, imports: bool = False) -> str:
-        """Return the part of a text that one definition needs, like ``course.excerpt``; empty if
+        """Return the part of a text that one definition needs, like ``stubs.excerpt``; empty if
         that takes too much time or memory.
         """
         try:
@@ -139,15 +144,7 @@ class TextReader:
     def close(self) -> None:
         process, self._process = self._process, None
         if process is not None:
-            for stream in (process.stdin, process.stdout):
-                with contextlib.suppress(OSError):  # data that a dead process did not read
-                    if stream is not None:
-                        stream.close()
-            try:
-                process.wait(1)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end_process(process, (process.stdin, process.stdout), 1)
 
     def __enter__(self) -> TextReader:
         return self

@@ -1,21 +1,37 @@
-"""Reduce a grading of a case with a known verdict to a small ``CaseResult``.
+"""Reduce a grading of a case with a known verdict to a small ``CaseResult``; and make *spoilers*.
 
 The result itself, with its checks, evidence and figures, is dropped, because 20 seeds make tens of
 thousands of gradings.
+
+A spoiler is a wrong answer that writes into its arguments. A check has to compute its expected
+value before the student's code runs, or from tensors that this code can't reach. Otherwise it calls
+a wrong result right that was computed from what the answer then writes into its arguments.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
+from grader.core.templates import render_text
 from grader.course.course import Lesson
+from grader.course.stubs import without_markers
 from grader.runtime.grading import LessonOutcome
 
 LEAST_CHECKS = 2
 ENGINE = "common_"
 """The prefix in the names of mistakes that the engine recognizes in any lesson."""
+SPOILER = "spoiler"
+WRITTEN = ", written"
+VALUES = (("nan", 0), ("zeros", 0))
+"""What the arguments seem to hold, and the order of the first derivative that is computed from
+that; ``templates/verify/spoiler.py.j2`` makes such an answer from a solution.
+"""
+DERIVATIVES = (("nan", 1), ("nan", 2), ("zeros", 1), ("zeros", 2), ("later", 0))
+"""The same, for lessons in which derivatives can be wrong although the values are right."""
+DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,3 +226,41 @@ def points_problems(lesson: Lesson, checks: Sequence[CheckResult]) -> list[str]:
         if check.title.startswith("test_")
     ]
     return problems
+
+
+def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
+    """Yield pairs of wrong answers; the second one also writes into its arguments."""
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    for held, order in VALUES + (DERIVATIVES if DIFFERENTIATES.search(solution) else ()):
+        name = f"{held}, order {order}"
+        plain, written = (
+            solution + render_text("verify/spoiler.py.j2", held=held, order=order, writes=writes)
+            for writes in (False, True)
+        )
+        yield Case(lesson, SPOILER, name, plain), Case(lesson, SPOILER, name + WRITTEN, written)
+
+
+def spoiler_problems(found: Mapping[Case, Sequence[tuple[int, CaseResult]]]) -> Iterator[str]:
+    """Yield a problem for each check that an answer passes only because it writes into its
+    arguments, and what went wrong for a spoiler alone.
+    """
+    known = {
+        text
+        for case, runs in found.items()
+        if case.kind == "solution"
+        for _, finding in runs
+        for text in finding.trouble
+    }
+    spoilers = {case.name: dict(of) for case, of in found.items() if case.kind == SPOILER}
+    for case in (case for case in found if case.kind == SPOILER):
+        plain = spoilers[case.name.removesuffix(WRITTEN)]
+        for seed, finding in found[case]:
+            yield from (
+                f"{case}, seed {seed}: {text}" for text in finding.trouble if text not in known
+            )
+            gained = set(finding.passed) - set(plain[seed].passed)
+            for check in sorted(gained) if not plain[seed].trouble else ():
+                yield (
+                    f"{case}, seed {seed}: passes {check} only because it writes into its"
+                    " arguments; compute the expected value before the student's code runs"
+                )

@@ -15,13 +15,8 @@ deviations.
   mistake without a wrong answer that shows it
 
 All cases are graded from the first seed, then all from the second, so an interrupted run has
-verified everything from fewer seeds.
-
-Sum up the verdicts of one lesson's cases.
-
-Keep verdicts in the file of ``grade verify --keep``, so that an interrupted run can continue.
-
-Find what the engine needs and the installed torch, pytest and pytest-json-report lack.
+verified everything from fewer seeds. ``grade verify --keep`` keeps verdicts in a file, so that it
+can continue (``VerdictCache``).
 """
 
 from __future__ import annotations
@@ -51,8 +46,16 @@ from grader.judge import COMPAT_CHECK
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
-from grader.verify.case_result import ENGINE, Case, CaseResult, finding_of, mistake_id
-from grader.verify.spoilers import KIND, spoiler_pairs, spoiler_problems
+from grader.verify.case_result import (
+    ENGINE,
+    SPOILER,
+    Case,
+    CaseResult,
+    finding_of,
+    mistake_id,
+    spoiler_pairs,
+    spoiler_problems,
+)
 from grader.verify.static_problems import (
     HeldPromise,
     catalogue_problems,
@@ -61,133 +64,6 @@ from grader.verify.static_problems import (
     unbroken_problems,
     unwritten,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class LessonSummary:
-    """The results of one lesson, as in the published table."""
-
-    lesson: str
-    checks: int
-    mistakes: int
-    caught: int
-    named: int
-    near_misses: int
-    told_apart: int
-    accepted: int
-    accepted_passed: int
-    promises: tuple[HeldPromise, ...] = ()
-
-    @property
-    def promises_shown(self) -> int:
-        """How many promises are broken alone by some wrong answer."""
-        return sum(bool(promise.shown_by) for promise in self.promises)
-
-
-def judge_lesson(
-    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
-) -> tuple[LessonSummary, list[str]]:
-    """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
-    broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
-    if broken:
-        return LessonSummary(lesson.id, 0, 0, 0, 0, 0, 0, 0, 0), broken
-    problems: list[str] = []
-    about: dict[str, tuple[str, ...]] = {}
-    checks = 0
-    bad: set[Case] = set()
-    unnamed: set[Case] = set()
-    for case, runs in found.items():
-        for seed, finding in runs:
-            about |= dict(finding.about)
-            problems += [
-                f"{lesson.id}: not translated: {text!r}"
-                for text in finding.untranslated
-                if MARK not in text
-            ]
-            checks = max(checks, finding.checks)
-            bad |= {case} if finding.trouble else set()
-            unnamed |= set() if finding.named else {case}
-            if case.kind != KIND:
-                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
-        problems += [] if case.kind == KIND else seed_problems(case, runs)
-    cases = list(found)
-    mistakes = [case for case in cases if case.kind == "mistake"]
-    near_misses = [case for case in cases if case.kind == "near miss"]
-    accepted = [case for case in cases if case.kind == "accepted"]
-    problems += name_problems(lesson, about, mistakes, near_misses)
-    problems += spoiler_problems(found)
-    held = held_promises(lesson, found)
-    problems += [
-        f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
-    ]
-    proof = LessonSummary(
-        lesson=lesson.id,
-        checks=checks,
-        mistakes=len(mistakes),
-        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
-        named=sum(case not in unnamed for case in mistakes),
-        near_misses=len(near_misses),
-        told_apart=sum(case not in bad for case in near_misses),
-        accepted=len(accepted),
-        accepted_passed=sum(case not in bad for case in accepted),
-        promises=tuple(held),
-    )
-    return proof, list(dict.fromkeys(problems))
-
-
-def name_problems(
-    lesson: Lesson, about: Iterable[str], mistakes: Iterable[Case], near_misses: Iterable[Case]
-) -> Iterator[str]:
-    """Yield mistakes without a wrong answer, and answers of which no mistake has the name."""
-    known = list(about)
-    shown = {mistake_id(case.name) for case in mistakes}
-    shown |= {cell.name for cell in lesson.mistakes if not cell.applies()}
-    for name in known:
-        if name not in shown:
-            yield f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
-    for name in sorted(shown.difference(known)):
-        if not name.startswith(ENGINE):
-            yield f"{lesson.id}: mistake {name} is not in diagnosis.toml"
-    for name in sorted({mistake_id(case.name) for case in near_misses}.difference(known)):
-        if not name.startswith(ENGINE):
-            yield f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
-
-
-def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
-    """Return, once, which file of a lesson keeps it from being graded."""
-    return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
-
-
-def seed_problems(case: Case, runs: Iterable[tuple[int, CaseResult]]) -> Iterator[str]:
-    """Yield a line if the outcome of any check depends on the seed, with the seeds of each outcome.
-
-    A skipped check has no verdict of its own: it depends on the seed only if a check that it needs
-    does, and that one is listed.
-    """
-    seeds: dict[str, dict[Outcome, list[int]]] = {}
-    for seed, finding in runs:
-        for name, outcome in finding.outcomes:
-            if outcome is not Outcome.SKIPPED:
-                seeds.setdefault(name, {}).setdefault(outcome, []).append(seed)
-    changing = []
-    for name, of in seeds.items():
-        parts = [f"{one} from {seeds_listed(of[one])}" for one in Outcome if one in of]
-        changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
-    if changing:
-        yield f"{case} depends on the seed: {'; '.join(changing)}"
-
-
-def seeds_listed(seeds: Sequence[int]) -> str:
-    """Return ``seed 2``, or ``seeds 1, 3 to 5``."""
-    runs: list[list[int]] = []
-    for seed in sorted(seeds):
-        if runs and seed == runs[-1][-1] + 1:
-            runs[-1].append(seed)
-        else:
-            runs.append([seed])
-    parts = (f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs)
-    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(parts)}"
-
 
 APPLICATION = 0x67726C76
 """``PRAGMA application_id``, which identifies a file of verdicts: "grlv" in ASCII."""
@@ -201,92 +77,7 @@ TABLES = f"""
     COMMIT;
 """
 OTHER = "another file with --keep"
-
-
-class VerdictCache:
-    """An open file of verdicts; those of another lesson, engine or torch are dropped.
-
-    It contains only verdicts without problems; the others are graded again.
-    """
-
-    def __init__(self, path: Path, course: Course, settings: Settings) -> None:
-        """Open the file, or create it; raise UsageError if it can't be used."""
-        self._path = path
-        self._course = course
-        self._graders = {lesson.id: self._grader_now(lesson) for lesson in course.lessons}
-        self._settings = asdict(replace(settings, seed=0, prestart=False))
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite.connect(path)
-            try:
-                self._prepare()
-            except BaseException:
-                self._db.close()
-                raise
-        except (sqlite3.Error, OSError) as error:
-            raise self._refusal(error) from None
-
-    def __enter__(self) -> VerdictCache:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._db.close()
-        if isinstance(error, sqlite3.Error):
-            raise self._refusal(error) from None
-
-    def results(self, case: Case) -> dict[int, CaseResult]:
-        query = "SELECT seed, result FROM verdicts WHERE key = ?"
-        rows = self._db.execute(query, [self._key(case)]).fetchall()
-        try:
-            return {seed: _result_from(text) for seed, text in rows}
-        except ValueError as error:
-            raise sqlite3.DatabaseError(f"malformed verdict: {error!r}") from None
-
-    def add(self, case: Case, seed: int, result: CaseResult) -> None:
-        """Store a verdict; raise UsageError if the grader has changed since the file was opened."""
-        grader = self._grader_now(case.lesson)
-        if grader != self._graders[case.lesson.id]:
-            raise UsageError(
-                "A file of the course or of the engine was changed while this ran, so the rest"
-                " would not be about the same files. Run the same command again: it grades"
-                " everything by the files as they are now"
-            )
-        if result.good:
-            row = [self._key(case), seed, grader, json.dumps(result.as_json())]
-            with sqlite.transaction(self._db) as db:
-                db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
-
-    def _grader_now(self, lesson: Lesson) -> str:
-        return f"{self._course.hash_now([lesson])} {engine_hash_now()} {torch_version()}"
-
-    def _key(self, case: Case) -> str:
-        about = [case.lesson.id, case.kind, case.name, case.source]
-        text = json.dumps([self._graders[case.lesson.id], self._settings, about], sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def _prepare(self) -> None:
-        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        (application,) = self._db.execute("PRAGMA application_id").fetchone()
-        if not tables:
-            self._db.executescript(TABLES)
-        elif application != APPLICATION:
-            raise UsageError(f"{self._path} is a database, but not one of verdicts. Name {OTHER}")
-        (whole,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
-        if whole != "ok":
-            raise sqlite3.DatabaseError(f"malformed: {whole}")
-        marks = ", ".join("?" * len(self._graders))
-        self._db.execute(
-            f"DELETE FROM verdicts WHERE grader NOT IN ({marks})", [*self._graders.values()]
-        )
-
-    def _refusal(self, error: sqlite3.Error | OSError) -> UsageError:
-        return sqlite.refusal(self._path, error, kind="file of verdicts", other=OTHER)
-
-
-@functools.cache
-def _result_from(text: str) -> CaseResult:
-    """Read a result; cached, so that equal results are one object and memory hardly grows."""
-    return CaseResult.from_json(json.loads(text))
+Found = dict[Case, dict[int, CaseResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,9 +95,6 @@ class VerifyResult:
     left: int = 0
     kept: int = 0
     complete: tuple[tuple[str, int], ...] = ()
-
-
-Found = dict[Case, dict[int, CaseResult]]
 
 
 def verify(
@@ -406,7 +194,7 @@ def _grade_rest(
         case, seed = run
         file = LessonFile(case.lesson.id, case.lesson.filename, case.source)
         using = replace(settings, seed=seed)
-        if case.kind == KIND:
+        if case.kind == SPOILER:
             using = replace(using, naming_off=("rule", "engine", "example"))
         try:
             outcome = grade_lesson(host, case.lesson, file, using)
@@ -414,18 +202,12 @@ def _grade_rest(
             return case, seed, CaseResult(broken=str(error))
         return case, seed, finding_of(case, outcome)
 
-    shared: dict[
-        CaseResult, CaseResult
-    ] = {}  # most are equal, so memory hardly grows with the seeds
-    with (
-        closing(
-            HostPool(
-                max(1, min(workers, len(runs))),
-                lambda: ForkServerClient(own_session=cache is not None),
-            )
-        ) as hosts,
-        during(hosts),
-    ):
+    # most are equal, so memory hardly grows with the seeds
+    shared: dict[CaseResult, CaseResult] = {}
+    pool = HostPool(
+        max(1, min(workers, len(runs))), lambda: ForkServerClient(own_session=cache is not None)
+    )
+    with closing(pool) as hosts, during(hosts):
         for case, seed, finding in map_unordered(hosts, runs, grade):
             finding = shared.setdefault(finding, finding)
             if cache:
@@ -478,6 +260,132 @@ def cases_of(lesson: Lesson) -> list[Case]:
     return [*cases, *itertools.chain.from_iterable(spoiler_pairs(lesson))]
 
 
+@dataclass(frozen=True, slots=True)
+class LessonSummary:
+    """The results of one lesson, as in the published table."""
+
+    lesson: str
+    checks: int = 0
+    mistakes: int = 0
+    caught: int = 0
+    named: int = 0
+    near_misses: int = 0
+    told_apart: int = 0
+    accepted: int = 0
+    accepted_passed: int = 0
+    promises: tuple[HeldPromise, ...] = ()
+
+    @property
+    def promises_shown(self) -> int:
+        """How many promises are broken alone by some wrong answer."""
+        return sum(bool(promise.shown_by) for promise in self.promises)
+
+
+def judge_lesson(
+    lesson: Lesson, found: Mapping[Case, Sequence[tuple[int, CaseResult]]]
+) -> tuple[LessonSummary, list[str]]:
+    """Compare the verdicts of one lesson's cases with the expected ones, and with each other."""
+    broken = broken_problems(lesson, (finding for runs in found.values() for _, finding in runs))
+    if broken:
+        return LessonSummary(lesson.id), broken
+    problems: list[str] = []
+    about: dict[str, tuple[str, ...]] = {}
+    checks = 0
+    bad: set[Case] = set()
+    unnamed: set[Case] = set()
+    for case, runs in found.items():
+        for seed, finding in runs:
+            about |= dict(finding.about)
+            problems += [
+                f"{lesson.id}: not translated: {text!r}"
+                for text in finding.untranslated
+                if MARK not in text
+            ]
+            checks = max(checks, finding.checks)
+            bad |= {case} if finding.trouble else set()
+            unnamed |= set() if finding.named else {case}
+            if case.kind != SPOILER:
+                problems += [f"{case}, seed {seed}: {text}" for text in finding.trouble]
+        problems += [] if case.kind == SPOILER else seed_problems(case, runs)
+    cases = list(found)
+    mistakes = [case for case in cases if case.kind == "mistake"]
+    near_misses = [case for case in cases if case.kind == "near miss"]
+    accepted = [case for case in cases if case.kind == "accepted"]
+    problems += name_problems(lesson, about, mistakes, near_misses)
+    problems += spoiler_problems(found)
+    held = held_promises(lesson, found)
+    problems += [
+        f"{lesson.id}: contract.toml: {text}" for text in unbroken_problems(lesson, held, found)
+    ]
+    summary = LessonSummary(
+        lesson=lesson.id,
+        checks=checks,
+        mistakes=len(mistakes),
+        caught=sum(all(finding.lost for _, finding in found[case]) for case in mistakes),
+        named=sum(case not in unnamed for case in mistakes),
+        near_misses=len(near_misses),
+        told_apart=sum(case not in bad for case in near_misses),
+        accepted=len(accepted),
+        accepted_passed=sum(case not in bad for case in accepted),
+        promises=tuple(held),
+    )
+    return summary, list(dict.fromkeys(problems))
+
+
+def name_problems(
+    lesson: Lesson, about: Iterable[str], mistakes: Iterable[Case], near_misses: Iterable[Case]
+) -> Iterator[str]:
+    """Yield mistakes without a wrong answer, and answers of which no mistake has the name."""
+    known = list(about)
+    shown = {mistake_id(case.name) for case in mistakes}
+    shown |= {cell.name for cell in lesson.mistakes if not cell.applies()}
+    for name in known:
+        if name not in shown:
+            yield f"{lesson.id}: mistake {name} has no cell in tests/mistakes/{lesson.filename}"
+    for name in sorted(shown.difference(known)):
+        if not name.startswith(ENGINE):
+            yield f"{lesson.id}: mistake {name} is not in diagnosis.toml"
+    for name in sorted({mistake_id(case.name) for case in near_misses}.difference(known)):
+        if not name.startswith(ENGINE):
+            yield f"{lesson.id}: near miss {name} resembles no mistake in diagnosis.toml"
+
+
+def broken_problems(lesson: Lesson, findings: Iterable[CaseResult]) -> list[str]:
+    """Return, once, which file of a lesson keeps it from being graded."""
+    return [f"{lesson.id}: {text}" for text in {one.broken: None for one in findings} if text]
+
+
+def seed_problems(case: Case, runs: Iterable[tuple[int, CaseResult]]) -> Iterator[str]:
+    """Yield a line if the outcome of any check depends on the seed, with the seeds of each outcome.
+
+    A skipped check has no verdict of its own: it depends on the seed only if a check that it needs
+    does, and that one is listed.
+    """
+    seeds: dict[str, dict[Outcome, list[int]]] = {}
+    for seed, finding in runs:
+        for name, outcome in finding.outcomes:
+            if outcome is not Outcome.SKIPPED:
+                seeds.setdefault(name, {}).setdefault(outcome, []).append(seed)
+    changing = []
+    for name, of in seeds.items():
+        parts = [f"{one} from {seeds_listed(of[one])}" for one in Outcome if one in of]
+        changing += [f"{name} is {', '.join(parts)}"] if len(parts) > 1 else []
+    if changing:
+        yield f"{case} depends on the seed: {'; '.join(changing)}"
+
+
+def seeds_listed(seeds: Sequence[int]) -> str:
+    """Return ``seed 2``, or ``seeds 1, 3 to 5``."""
+    runs: list[list[int]] = []
+    for seed in sorted(seeds):
+        if runs and seed == runs[-1][-1] + 1:
+            runs[-1].append(seed)
+        else:
+            runs.append([seed])
+    parts = (f"{one[0]} to {one[-1]}" if len(one) > 2 else ", ".join(map(str, one)) for one in runs)
+    return f"seed{'s' if len(seeds) > 1 else ''} {', '.join(parts)}"
+
+
 def missing_internals() -> list[str]:
     """Return a sentence for each private name or message that is gone, and what breaks without it.
 
@@ -497,3 +405,89 @@ def missing_internals() -> list[str]:
         return [f"the installed torch or pytest does not suit this engine: {reason}"]
     found: list[str] = json.loads(done.stdout)
     return found
+
+
+class VerdictCache:
+    """An open file of verdicts; those of another lesson, engine or torch are dropped.
+
+    It contains only verdicts without problems; the others are graded again.
+    """
+
+    def __init__(self, path: Path, course: Course, settings: Settings) -> None:
+        """Open the file, or create it; raise UsageError if it can't be used."""
+        self._path = path
+        self._course = course
+        self._graders = {lesson.id: self._grader_now(lesson) for lesson in course.lessons}
+        self._settings = asdict(replace(settings, seed=0, prestart=False))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite.connect(path)
+            try:
+                self._prepare()
+            except BaseException:
+                self._db.close()
+                raise
+        except (sqlite3.Error, OSError) as error:
+            raise self._refusal(error) from None
+
+    def __enter__(self) -> VerdictCache:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._db.close()
+        if isinstance(error, sqlite3.Error):
+            raise self._refusal(error) from None
+
+    def results(self, case: Case) -> dict[int, CaseResult]:
+        query = "SELECT seed, result FROM verdicts WHERE key = ?"
+        rows = self._db.execute(query, [self._key(case)]).fetchall()
+        try:
+            return {seed: _result_from(text) for seed, text in rows}
+        except ValueError as error:
+            raise sqlite3.DatabaseError(f"malformed verdict: {error!r}") from None
+
+    def add(self, case: Case, seed: int, result: CaseResult) -> None:
+        """Store a verdict; raise UsageError if the grader has changed since the file was opened."""
+        grader = self._grader_now(case.lesson)
+        if grader != self._graders[case.lesson.id]:
+            raise UsageError(
+                "A file of the course or of the engine was changed while this ran, so the rest"
+                " would not be about the same files. Run the same command again: it grades"
+                " everything by the files as they are now"
+            )
+        if result.good:
+            row = [self._key(case), seed, grader, json.dumps(result.as_json())]
+            with sqlite.transaction(self._db) as db:
+                db.execute("INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?, ?)", row)
+
+    def _grader_now(self, lesson: Lesson) -> str:
+        return f"{self._course.hash_now([lesson])} {engine_hash_now()} {torch_version()}"
+
+    def _key(self, case: Case) -> str:
+        about = [case.lesson.id, case.kind, case.name, case.source]
+        text = json.dumps([self._graders[case.lesson.id], self._settings, about], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _prepare(self) -> None:
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        if not tables:
+            self._db.executescript(TABLES)
+        elif application != APPLICATION:
+            raise UsageError(f"{self._path} is a database, but not one of verdicts. Name {OTHER}")
+        (whole,) = self._db.execute("PRAGMA quick_check(1)").fetchone()
+        if whole != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {whole}")
+        marks = ", ".join("?" * len(self._graders))
+        self._db.execute(
+            f"DELETE FROM verdicts WHERE grader NOT IN ({marks})", [*self._graders.values()]
+        )
+
+    def _refusal(self, error: sqlite3.Error | OSError) -> UsageError:
+        return sqlite.refusal(self._path, error, kind="file of verdicts", other=OTHER)
+
+
+@functools.cache
+def _result_from(text: str) -> CaseResult:
+    """Read a result; cached, so that equal results are one object and memory hardly grows."""
+    return CaseResult.from_json(json.loads(text))

@@ -8,44 +8,11 @@ It answers one request at a time, until its input ends:
 ``vjp``       the vector-Jacobian product of the call with a handle; it has a handle of its own, so
               this nests to any order
 ``observe``   run a scenario on the student's module; its source comes with the first such request
-``run``       run steps on objects that the judge drives (``objects``), and read some of them
+``run``       run steps on objects that the judge drives (``Objects``), and read some of them
 ``several``   several calls and products at once, one after another
 
 Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no
 checks, no solutions and no expected values.
-
-Execute a student's file as a module, and detect what it replaces outside of itself.
-
-Remember what tensors held before the student's code ran, to detect writes into them.
-
-A call of the student's code that the judge can differentiate, to any order.
-
-Keep objects in the worker for the judge: results of a student's classes and functions, and
-everything computed from them.
-
-A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its result is
-kept, ``grad`` whether autograd is recording.
-
-========  ==============================================================
-``call``   call ``args[0]`` with the other arguments
-``get``    the attribute ``name`` of ``args[0]``
-``set``    set the attribute ``name`` of ``args[0]`` to ``args[1]``
-``op``     ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
-``torch``  the function of torch called ``name``, by its full name, on the arguments
-``put``    ``args[0]`` itself: a tensor that the judge sent, as an object
-========  ==============================================================
-
-Remove the engine's modules from a worker, except its own and the wire.
-
-A worker is a fork of a process that has the whole engine in memory. Before the student's file runs,
-every other module of the engine is removed from ``sys.modules`` and from its package, and importing
-one again fails. Objects that something still refers to stay in memory. So this keeps ``import
-grader.judge.figures`` from solving an exercise, but it is not a security boundary.
-
-Find the line of the return by which a student's function ended. Tracing is slow, so this is used
-only when a failed check is run once more.
-
-Open a worker's standard output and error.
 """
 
 from __future__ import annotations
@@ -80,311 +47,37 @@ from grader.worker.wire.values import (
     encode_tensors,
     explain,
     fill,
+    walk,
 )
 
-WATCHED: tuple[Any, ...] = (
-    builtins,
-    torch,
-    torch.Tensor,
-    torch.autograd,
-    torch.nn.functional,
-    torch.autograd.Function,
-)
-"""Namespaces in which a student's file might replace something. A replacement is reported; a file
-could hide it.
-"""
+
+def serve(source: BinaryIO, sink: BinaryIO) -> None:
+    """Answer requests until the input ends."""
+    remove_engine_modules()
+    if hasattr(faulthandler, "register") and hasattr(signal, "SIGUSR1"):  # not on Windows
+        # the judge asks for the stack by this signal, even from an endless loop
+        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+    worker = Worker()
+    while (request := read_frame(source)) is not None:
+        reply = worker.answer(request)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(BaseException):
+                stream.flush()
+        sink.write(reply)
+        sink.flush()
 
 
-def execute(
-    source: str, module: types.ModuleType, words: set[str], *, optional_after: int | None = None
-) -> list[str]:
-    """Execute a file's text in ``module``; return the names that it replaced in ``WATCHED``.
+def open_streams() -> None:
+    """Open both again, in UTF-8, on the descriptors that they always have.
 
-    An exception from a line below ``optional_after`` ends the execution and is not raised: in a
-    notebook, everything that counts has been defined by then.
-
-    Only names that the text or ``words`` mention are compared. Reading an object changes its
-    reference count, so reading all of torch's objects would copy hundreds of memory pages into each
-    worker.
+    A student's file may replace a stream, or wrap another around its buffer, which closes the
+    buffer in the end. So ``sys.__stdout__`` and ``sys.__stderr__`` also refer to the streams, as in
+    Python itself, and closing a stream leaves its descriptor open.
     """
-    filename = str(module.__file__)
-    lines = [line + "\n" for line in source.split("\n")]
-    linecache.cache[filename] = (len(source), None, lines, filename)
-    sys.argv = [filename]  # the file may parse a script's arguments, and must not see ours
-    code = compile(source, filename, "exec", dont_inherit=True)
-    names = words_in(code) | words
-    before = {
-        owner: {name: vars(owner)[name] for name in names if name in vars(owner)}
-        for owner in WATCHED
-    }
-    try:
-        exec(code, module.__dict__)
-    except SystemExit as stop:  # a file that ends like a script has still defined its answers
-        if stop.code:
-            raise
-    except Exception as error:
-        if optional_after is None or line_reached(error, filename) <= optional_after:
-            raise
-    return replaced_since(before)
-
-
-def line_reached(error: Exception, filename: str) -> int:
-    """Return the line of the statement that raised, at the top level of the file; 0 if unknown."""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        if code.co_name == "<module>" and code.co_filename == filename:
-            return trace.tb_lineno
-        trace = trace.tb_next
-    return 0
-
-
-def words_in(code: types.CodeType) -> set[str]:
-    """Return the names and texts in code, including those of its functions."""
-    words = set(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            words |= words_in(constant)
-        elif isinstance(constant, str):
-            words.add(constant)
-        elif isinstance(constant, tuple | frozenset):
-            words |= {item for item in constant if isinstance(item, str)}
-    return words
-
-
-def replaced_since(before: dict[Any, dict[str, Any]]) -> list[str]:
-    """Return changed names in order; new names (late submodules) do not count."""
-    return sorted(
-        f"{owner.__name__}.{name}"
-        for owner, names in before.items()
-        for name, value in names.items()
-        if vars(owner).get(name) is not value and not name.startswith("__")
-    )[:20]
-
-
-class Before:
-    """A tensor as it was passed. Its value is kept too, because writes through ``.data`` or NumPy
-    do not change its version counter.
-    """
-
-    __slots__ = ("value", "version")
-
-    def __init__(self, tensor: Tensor) -> None:
-        self.version = version_counter(tensor)
-        self.value = tensor.detach().clone()
-
-    def differs(self, tensor: Tensor) -> bool:
-        """Return whether the tensor was written to; NaN equals NaN.
-
-        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
-        contents can't be compared.
-        """
-        if version_counter(tensor) != self.version:
-            return True
-        now = tensor.detach()
-        if now.shape != self.value.shape or now.dtype != self.value.dtype:
-            return False
-        return not torch.equal(now, self.value) and not bool(
-            ((now == self.value) | ((now != now) & (self.value != self.value))).all()
-        )
-
-
-@dataclass(slots=True)
-class Call:
-    """A differentiable call: its tensor inputs and outputs, in the order in which they crossed."""
-
-    inputs: list[Tensor]
-    outputs: list[Tensor]
-
-    def product(
-        self,
-        incoming: Sequence[Tensor | None],
-        *,
-        needs: Sequence[bool],
-        retain_graph: bool,
-        create_graph: bool,
-    ) -> list[Tensor | None]:
-        """Return the vector-Jacobian product for each input: None if it is not needed or not
-        reached. ``incoming`` has a gradient, or None, for each output.
-
-        An output without a gradient is left out, so that the Function behind it sees the same as in
-        a local call. If no output has one, the graph runs with undefined gradients, as in
-        gradcheck.
-        """
-        pairs = [
-            (out, v)
-            for out, v in zip(self.outputs, incoming, strict=True)
-            if v is not None and out.requires_grad
-        ]
-        if not pairs:
-            undefined = [undefined_gradient(out) for out in self.outputs if out.requires_grad]
-            pairs = [(out, torch.zeros_like(out)) for out in undefined]
-        wanted = [k for k, need in enumerate(needs) if need and self.inputs[k].requires_grad]
-        grads: list[Tensor | None] = [None] * len(self.inputs)
-        if pairs and wanted:
-            found = torch.autograd.grad(
-                [out for out, _ in pairs],
-                [self.inputs[k] for k in wanted],
-                [v for _, v in pairs],
-                retain_graph=retain_graph,
-                create_graph=create_graph,
-                allow_unused=True,
-            )
-            for k, grad in zip(wanted, found, strict=True):
-                grads[k] = grad
-        return grads
-
-
-FIRST_OWN = 1 << 40
-"""The worker numbers the objects inside its answers from here on. The judge numbers its steps from
-1.
-"""
-
-
-class Objects:
-    """The objects that the judge can refer to by number, until it forgets all of them."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, Any] = {}
-        self._next = FIRST_OWN
-
-    def keep(self, value: object) -> int:
-        """Keep an object that an answer contains; return its number."""
-        self._next += 1
-        self._known[self._next] = value
-        return self._next
-
-    def forget(self) -> None:
-        self._known.clear()
-
-    def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
-        """Run steps in order; the first exception of the student's code ends them. ``decode``
-        returns the value of an argument's data.
-        """
-        known = self._known
-
-        def value(data: Any) -> Any:
-            if type(data) in PLAIN:
-                return data
-            if type(data) is dict and "object" in data:
-                return known[data["object"]]
-            return self.resolve(decode(data))
-
-        for kind, out, name, args, kwargs, grad in steps:
-            given = [value(data) for data in args]
-            with contextlib.nullcontext() if grad else torch.no_grad():
-                if kind == "op":
-                    known[out] = getattr(operator, name)(*given)
-                elif kind == "call":
-                    known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
-                elif kind == "torch":
-                    function = operator.attrgetter(name.removeprefix("torch."))(torch)
-                    known[out] = function(*given, **(value(kwargs) if kwargs else {}))
-                elif kind == "get":
-                    known[out] = getattr(given[0], name)
-                elif kind == "set":
-                    setattr(given[0], name, given[1])
-                else:
-                    known[out] = given[0]
-
-    def resolve(self, value: Any) -> Any:
-        """Return plain data with each ``ObjectRef`` replaced by its object."""
-        if isinstance(value, ObjectRef):
-            return self._known[value.number]
-        if type(value) is list:
-            return [self.resolve(item) for item in value]
-        if type(value) is tuple:
-            return tuple(self.resolve(item) for item in value)
-        if type(value) is dict:
-            return {key: self.resolve(item) for key, item in value.items()}
-        return value
-
-
-PACKAGE = "grader"
-KEPT = tuple(f"{PACKAGE}.worker.{name}" for name in ("process", "wire"))
-
-
-def remove_engine_modules() -> None:
-    """Forget every module of the engine that a worker doesn't need. ``grader.authoring`` is
-    replaced by a module with only what a scenario may import.
-    """
-    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
-        if not is_kept(name):
-            parent, _, own = name.rpartition(".")
-            del sys.modules[name]
-            if parent in sys.modules:
-                vars(sys.modules[parent]).pop(own, None)
-    authoring = types.ModuleType(f"{PACKAGE}.authoring")
-    authoring.__dict__["trace"] = trace
-    sys.modules[authoring.__name__] = sys.modules[PACKAGE].__dict__["authoring"] = authoring
-    sys.meta_path.insert(0, Refuser())
-
-
-def is_kept(name: str) -> bool:
-    """Return whether a module is the worker's own, or a package that contains one of those."""
-    return any(f"{name}.".startswith(f"{kept}.") or kept.startswith(f"{name}.") for kept in KEPT)
-
-
-class Refuser(importlib.abc.MetaPathFinder):
-    """An import finder that refuses modules of the engine."""
-
-    def find_spec(
-        self,
-        fullname: str,
-        path: Sequence[str] | None = None,
-        target: types.ModuleType | None = None,
-    ) -> ModuleSpec | None:
-        if fullname.startswith(f"{PACKAGE}."):
-            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
-        return None
-
-
-Tracer = Callable[[FrameType, str, Any], Any]
-
-
-class ReturnedLine:
-    """The line of the return that ended the last outermost call of a function; None if there was
-    no such call, or it ended otherwise. ``lines`` has the lines of the function's returns.
-    """
-
-    def __init__(self, filename: str, name: str, lines: Collection[int]) -> None:
-        self.filename = filename
-        self.name = name
-        self.lines = lines
-        self.line: int | None = None
-        self._depth = 0
-
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Watch the calls of a block, in this thread."""
-        sys.settrace(self._called)
-        try:
-            yield
-        finally:
-            sys.settrace(None)
-
-    def _called(self, frame: FrameType, event: str, value: Any) -> Tracer | None:
-        code = frame.f_code
-        if code.co_filename != self.filename or code.co_qualname != self.name:
-            return None
-        self._depth += 1
-        last: int | None = None
-
-        def inside(frame: FrameType, event: str, value: Any) -> Tracer:
-            nonlocal last
-            if event == "exception":
-                last = None
-            elif frame.f_lineno in self.lines:
-                last = frame.f_lineno
-            elif event == "return" and value is None:  # it ended without a return
-                last = None
-            if event == "return":  # also the end by an exception
-                self._depth -= 1
-                if self._depth == 0:
-                    self.line = last
-            return inside
-
-        return inside
+    for name, fd in (("stdout", 1), ("stderr", 2)):
+        stream = os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n", closefd=False)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
 
 
 SCENARIOS = "scenarios"
@@ -414,7 +107,7 @@ class Worker:
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
         if body.get("forget"):
-            self.objects.forget()
+            self.objects.known.clear()
             self.sent.clear()
         to_reply = self.reply_to if body["do"] != "several" else self.replies_to
         if "trace" in body:
@@ -535,6 +228,7 @@ class Worker:
         exec(self.scenarios[name], scenarios.__dict__)
         scenario = getattr(scenarios, name)
         args, kwargs, _ = self.arguments(request)
+        args, kwargs = self.objects.resolve((args, kwargs))
         with torch.enable_grad():
             result = scenario(self.student, *args, **kwargs)
         encoder = Encoder(strided=False)
@@ -546,23 +240,24 @@ class Worker:
         All tensors that came with steps, since objects were last forgotten, are inputs of the
         results. Writes into them are not reported, because the judge's own steps may write.
         """
+        body = request.body
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-
-        def decode(data: Any) -> Any:
-            known = len(decoder.tensors)
-            value = decoder.decode(data)
-            self.sent += decoder.tensors[known:]
-            return fill(value, decoder.tensors)
-
-        with torch.enable_grad():
-            self.objects.run(request.body["steps"], decode)
-        read = [self.objects.resolve(ObjectRef(number)) for number in request.body["read"]]
+        while len(self.sent) < body["sent"]:  # tensors of steps that did not run count, too
+            self.sent.append(torch.empty(0))
+        try:
+            with torch.enable_grad():
+                self.objects.run(
+                    body["steps"], lambda data: fill(decoder.decode(data), decoder.tensors)
+                )
+        finally:
+            self.sent += decoder.tensors
+        read = [self.objects.known[number] for number in body["read"]]
         return self.reply(read, list(self.sent), [])
 
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
-        args, kwargs = self.objects.resolve(decoder.decode(request.body["args"]))
-        return fill(args, decoder.tensors), fill(kwargs, decoder.tensors), decoder
+        args, kwargs = fill(decoder.decode(request.body["args"]), decoder.tensors)
+        return args, kwargs, decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
         """Return the encoded result, its handle, and the inputs that were written to. Only inputs
@@ -617,34 +312,311 @@ class Worker:
         return self.with_mutated(reply, blob, vectors, before)
 
 
-def write_stack_on_signal() -> None:
-    """Make SIGUSR1 write the stack to the output, even from an endless loop."""
-    if hasattr(faulthandler, "register") and hasattr(signal, "SIGUSR1"):  # not on Windows
-        faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+FIRST_OWN = 1 << 40
+"""The worker numbers the objects inside its answers from here on. The judge numbers its steps from
+1.
+"""
 
 
-def serve(source: BinaryIO, sink: BinaryIO) -> None:
-    """Answer requests until the input ends."""
-    remove_engine_modules()
-    write_stack_on_signal()
-    worker = Worker()
-    while (request := read_frame(source)) is not None:
-        reply = worker.answer(request)
-        for stream in (sys.stdout, sys.stderr):
-            with contextlib.suppress(BaseException):
-                stream.flush()
-        sink.write(reply)
-        sink.flush()
+class Objects:
+    """The objects that the judge can refer to by number, until it forgets all of them: results of a
+    student's classes and functions, and everything computed from them.
 
+    A step is ``[kind, out, name, args, kwargs, grad]``. ``out`` is the number under which its
+    result is kept, ``grad`` whether autograd is recording.
 
-def open_streams() -> None:
-    """Open both again, in UTF-8, on the descriptors that they always have.
-
-    A student's file may replace a stream, or wrap another around its buffer, which closes the
-    buffer in the end. So ``sys.__stdout__`` and ``sys.__stderr__`` also refer to the streams, as in
-    Python itself, and closing a stream leaves its descriptor open.
+    ========  ==============================================================
+    ``call``   call ``args[0]`` with the other arguments
+    ``get``    the attribute ``name`` of ``args[0]``
+    ``set``    set the attribute ``name`` of ``args[0]`` to ``args[1]``
+    ``op``     ``operator.<name>`` of the arguments: ``add``, ``getitem``, …
+    ``torch``  the function of torch called ``name``, by its full name, on the arguments
+    ``put``    ``args[0]`` itself: a tensor that the judge sent, as an object
+    ========  ==============================================================
     """
-    for name, fd in (("stdout", 1), ("stderr", 2)):
-        stream = os.fdopen(fd, "w", 1, "utf-8", "backslashreplace", newline="\n", closefd=False)
-        setattr(sys, name, stream)
-        setattr(sys, f"__{name}__", stream)
+
+    def __init__(self) -> None:
+        self.known: dict[int, Any] = {}
+        self._next = FIRST_OWN
+
+    def keep(self, value: object) -> int:
+        """Keep an object that an answer contains; return its number."""
+        self._next += 1
+        self.known[self._next] = value
+        return self._next
+
+    def resolve(self, value: Any) -> Any:
+        """Return plain data with each ``ObjectRef`` replaced by its object."""
+        known = self.known
+        return walk(value, lambda one: known[one.number] if isinstance(one, ObjectRef) else one)
+
+    def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
+        """Run steps in order; the first exception of the student's code ends them. ``decode``
+        returns the value of an argument's data.
+        """
+        known = self.known
+
+        def value(data: Any) -> Any:
+            if type(data) in PLAIN:
+                return data
+            if type(data) is dict and "object" in data:
+                return known[data["object"]]
+            return self.resolve(decode(data))
+
+        for kind, out, name, args, kwargs, grad in steps:
+            given = [value(data) for data in args]
+            with contextlib.nullcontext() if grad else torch.no_grad():
+                if kind == "op":
+                    known[out] = getattr(operator, name)(*given)
+                elif kind == "call":
+                    known[out] = given[0](*given[1:], **(value(kwargs) if kwargs else {}))
+                elif kind == "torch":
+                    function = operator.attrgetter(name.removeprefix("torch."))(torch)
+                    known[out] = function(*given, **(value(kwargs) if kwargs else {}))
+                elif kind == "get":
+                    known[out] = getattr(given[0], name)
+                elif kind == "set":
+                    setattr(given[0], name, given[1])
+                else:
+                    known[out] = given[0]
+
+
+@dataclass(slots=True)
+class Call:
+    """A differentiable call: its tensor inputs and outputs, in the order in which they crossed."""
+
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+
+    def product(
+        self,
+        incoming: Sequence[Tensor | None],
+        *,
+        needs: Sequence[bool],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Return the vector-Jacobian product for each input: None if it is not needed or not
+        reached. ``incoming`` has a gradient, or None, for each output.
+
+        An output without a gradient is left out, so that the Function behind it sees the same as in
+        a local call. If no output has one, the graph runs with undefined gradients, as in
+        gradcheck.
+        """
+        pairs = [
+            (out, v)
+            for out, v in zip(self.outputs, incoming, strict=True)
+            if v is not None and out.requires_grad
+        ]
+        if not pairs:
+            undefined = [undefined_gradient(out) for out in self.outputs if out.requires_grad]
+            pairs = [(out, torch.zeros_like(out)) for out in undefined]
+        wanted = [k for k, need in enumerate(needs) if need and self.inputs[k].requires_grad]
+        grads: list[Tensor | None] = [None] * len(self.inputs)
+        if pairs and wanted:
+            found = torch.autograd.grad(
+                [out for out, _ in pairs],
+                [self.inputs[k] for k in wanted],
+                [v for _, v in pairs],
+                retain_graph=retain_graph,
+                create_graph=create_graph,
+                allow_unused=True,
+            )
+            for k, grad in zip(wanted, found, strict=True):
+                grads[k] = grad
+        return grads
+
+
+class Before:
+    """A tensor as it was passed. Its value is kept too, because writes through ``.data`` or NumPy
+    do not change its version counter.
+    """
+
+    __slots__ = ("value", "version")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.version = version_counter(tensor)
+        self.value = tensor.detach().clone()
+
+    def differs(self, tensor: Tensor) -> bool:
+        """Return whether the tensor was written to; NaN equals NaN.
+
+        A tensor that got another shape or dtype by ``.data = …`` does not count, because its
+        contents can't be compared.
+        """
+        if version_counter(tensor) != self.version:
+            return True
+        now = tensor.detach()
+        if now.shape != self.value.shape or now.dtype != self.value.dtype:
+            return False
+        return not torch.equal(now, self.value) and not bool(
+            ((now == self.value) | ((now != now) & (self.value != self.value))).all()
+        )
+
+
+WATCHED: tuple[Any, ...] = (
+    builtins,
+    torch,
+    torch.Tensor,
+    torch.autograd,
+    torch.nn.functional,
+    torch.autograd.Function,
+)
+"""Namespaces in which a student's file might replace something. A replacement is reported; a file
+could hide it.
+"""
+
+
+def execute(
+    source: str, module: types.ModuleType, words: set[str], *, optional_after: int | None = None
+) -> list[str]:
+    """Execute a file's text in ``module``; return the names that it replaced in ``WATCHED``.
+
+    An exception from a line below ``optional_after`` ends the execution and is not raised: in a
+    notebook, everything that counts has been defined by then.
+
+    Only names that the text or ``words`` mention are compared. Reading an object changes its
+    reference count, so reading all of torch's objects would copy hundreds of memory pages into each
+    worker.
+    """
+    filename = str(module.__file__)
+    lines = [line + "\n" for line in source.split("\n")]
+    linecache.cache[filename] = (len(source), None, lines, filename)
+    sys.argv = [filename]  # the file may parse a script's arguments, and must not see ours
+    code = compile(source, filename, "exec", dont_inherit=True)
+    names = words_in(code) | words
+    before = {
+        owner: {name: vars(owner)[name] for name in names if name in vars(owner)}
+        for owner in WATCHED
+    }
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as stop:  # a file that ends like a script has still defined its answers
+        if stop.code:
+            raise
+    except Exception as error:
+        if optional_after is None or line_reached(error, filename) <= optional_after:
+            raise
+    return sorted(
+        f"{owner.__name__}.{name}"
+        for owner, names in before.items()
+        for name, value in names.items()
+        if vars(owner).get(name) is not value and not name.startswith("__")
+    )[:20]
+
+
+def line_reached(error: Exception, filename: str) -> int:
+    """Return the line of the statement that raised, at the top level of the file; 0 if unknown."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "<module>" and code.co_filename == filename:
+            return trace.tb_lineno
+        trace = trace.tb_next
+    return 0
+
+
+def words_in(code: types.CodeType) -> set[str]:
+    """Return the names and texts in code, including those of its functions."""
+    words = set(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            words |= words_in(constant)
+        elif isinstance(constant, str):
+            words.add(constant)
+        elif isinstance(constant, tuple | frozenset):
+            words |= {item for item in constant if isinstance(item, str)}
+    return words
+
+
+Tracer = Callable[[FrameType, str, Any], Any]
+
+
+class ReturnedLine:
+    """The line of the return that ended the last outermost call of a function; None if there was
+    no such call, or it ended otherwise. ``lines`` has the lines of the function's returns.
+
+    Tracing is slow, so this is used only when a failed check is run once more.
+    """
+
+    def __init__(self, filename: str, name: str, lines: Collection[int]) -> None:
+        self.filename = filename
+        self.name = name
+        self.lines = lines
+        self.line: int | None = None
+        self._depth = 0
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch the calls of a block, in this thread."""
+        sys.settrace(self._called)
+        try:
+            yield
+        finally:
+            sys.settrace(None)
+
+    def _called(self, frame: FrameType, event: str, value: Any) -> Tracer | None:
+        code = frame.f_code
+        if code.co_filename != self.filename or code.co_qualname != self.name:
+            return None
+        self._depth += 1
+        last: int | None = None
+
+        def inside(frame: FrameType, event: str, value: Any) -> Tracer:
+            nonlocal last
+            if event == "exception":
+                last = None
+            elif frame.f_lineno in self.lines:
+                last = frame.f_lineno
+            elif event == "return" and value is None:  # it ended without a return
+                last = None
+            if event == "return":  # also the end by an exception
+                self._depth -= 1
+                if self._depth == 0:
+                    self.line = last
+            return inside
+
+        return inside
+
+
+PACKAGE = "grader"
+KEPT = tuple(f"{PACKAGE}.worker.{name}" for name in ("process", "wire"))
+
+
+def remove_engine_modules() -> None:
+    """Forget every module of the engine that a worker doesn't need, and refuse to import one again.
+    ``grader.authoring`` is replaced by a module with only what a scenario may import.
+
+    A worker is a fork of a process that has the whole engine in memory. Objects that something
+    still refers to stay there. So this keeps ``import grader.judge.figures`` from solving an
+    exercise, but it is not a security boundary.
+    """
+    for name in [name for name in sys.modules if name.startswith(f"{PACKAGE}.")]:
+        if not is_kept(name):
+            parent, _, own = name.rpartition(".")
+            del sys.modules[name]
+            if parent in sys.modules:
+                vars(sys.modules[parent]).pop(own, None)
+    authoring = types.ModuleType(f"{PACKAGE}.authoring")
+    authoring.__dict__["trace"] = trace
+    sys.modules[authoring.__name__] = sys.modules[PACKAGE].__dict__["authoring"] = authoring
+    sys.meta_path.insert(0, Refuser())
+
+
+def is_kept(name: str) -> bool:
+    """Return whether a module is the worker's own, or a package that contains one of those."""
+    return any(f"{name}.".startswith(f"{kept}.") or kept.startswith(f"{name}.") for kept in KEPT)
+
+
+class Refuser(importlib.abc.MetaPathFinder):
+    """An import finder that refuses modules of the engine."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None = None,
+        target: types.ModuleType | None = None,
+    ) -> ModuleSpec | None:
+        if fullname.startswith(f"{PACKAGE}."):
+            raise ModuleNotFoundError(f"No module named {fullname!r}", name=fullname)
+        return None

@@ -12,9 +12,10 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from grader.core.pictures import JacobianFigure
 from grader.course.course import find_course, load_course
 from grader.render.graph.draw import draw
-from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.heatmap import draw_heatmap
 
 PICTURE = "picture.svg"
 Curve = tuple[str, list[tuple[float, float]]]
@@ -130,7 +131,7 @@ def wrong_backward() -> str:
     x = [1.0, 2.0, 3.0]
     rows = range(len(x))
     return draw_heatmap(
-        Jacobians(
+        JacobianFigure(
             analytic=[[x[i] if i == j else 0.0 for j in rows] for i in rows],
             numeric=[[2 * x[i] if i == j else 0.0 for j in rows] for i in rows],
             atol=1e-5,

@@ -106,7 +106,7 @@ def test_a_wheel_carries_the_engine_whole(wheel: zipfile.ZipFile) -> None:
     """It has every module, the schema, the catalogues, the templates."""
     names = set(wheel.namelist())
     for path in (ROOT / "grader").rglob("*"):
-        if path.suffix in (".py", ".po", ".json"):
+        if path.suffix in (".py", ".toml", ".po", ".json"):
             assert path.relative_to(ROOT).as_posix() in names
     templates = ROOT / "templates"
     shipped = {path.relative_to(templates) for path in templates.rglob("*") if path.is_file()}

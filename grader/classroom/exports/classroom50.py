@@ -17,7 +17,7 @@ from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, add_up
 from grader.core.text import clean
 from grader.render.editors import escape_markdown, step_summary
-from grader.render.page import QUIET, host_limitations, place
+from grader.render.page import host_limitations, place
 
 SCHEMA = "classroom50/result/v1"
 SCALE = 100
@@ -196,7 +196,7 @@ def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckRes
             for lesson in lessons
             if lesson.status is not LessonStatus.INVALID
             for check in lesson.checks
-            if check.outcome not in QUIET
+            if not check.outcome.quiet
         ),
         None,
     )

@@ -32,7 +32,7 @@ from grader.classroom.imports.entries import StudentIdentity
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean, text, values_text
-from grader.render.page import WORDS, place, points_waiting
+from grader.render.page import looks_like, place, points_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,17 +258,15 @@ def explanation(check: CheckResult, lesson: LessonResult) -> str:
     """Return why a check did not pass, with numbers; empty if it passed."""
     if check.outcome is Outcome.PASSED:
         return ""
-    return "\n".join(clean(line) for line in lines_of(check, lesson)) or WORDS[check.outcome]
+    return "\n".join(clean(line) for line in lines_of(check, lesson)) or check.outcome.word
 
 
 def lines_of(check: CheckResult, lesson: LessonResult) -> Iterator[str]:
     if check.outcome is Outcome.GRADER_ERROR:
         yield OWN_FAULT
         return
-    if check.evidence:
-        yield f"Looks like: {check.diagnosis_title}. {check.evidence}"
-    elif check.diagnosis_title:
-        yield f"Looks like: {check.diagnosis_title}"
+    if mistake := looks_like(check, Catalogue()):
+        yield mistake
     if check.source_line:
         yield f"{place(lesson, check, Catalogue())}    {check.source_text or ''}"
     if check.message:

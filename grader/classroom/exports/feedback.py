@@ -30,7 +30,7 @@ from grader.classroom.exports.moodle import KINDS, columns_in, people_in
 from grader.classroom.exports.sheets import Roll, Sheet
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.entries import StudentIdentity
-from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.report import CheckResult, LessonResult
 from grader.core.text import clean
 
 PAGE = "report.html"
@@ -137,8 +137,7 @@ def feedback_lines(entry: PublicEntry) -> Iterator[str]:
 
 
 def wrong_checks(lesson: LessonResult) -> list[CheckResult]:
-    quiet = (Outcome.PASSED, Outcome.SKIPPED, Outcome.NOT_STARTED)
-    return [check for check in lesson.checks if check.outcome not in quiet]
+    return [check for check in lesson.checks if not check.outcome.quiet]
 
 
 def annotated(entry: PublicEntry, text_of: TextOf) -> str:

@@ -31,7 +31,6 @@ from grader.classroom.exports.common import (
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.core.text import clean
-from grader.render.page import WORDS
 
 FIXED = (
     "submission",
@@ -227,7 +226,7 @@ def case_of(suite: ET.Element, check: CheckResult, lesson: LessonResult) -> None
         suite, "testcase", classname=lesson.id, name=clean(check.title), time=f"{check.seconds:.6f}"
     )
     if kind := JUNIT_KINDS.get(check.outcome):
-        detail = ET.SubElement(case, kind, message=WORDS[check.outcome])
+        detail = ET.SubElement(case, kind, message=check.outcome.word)
         detail.set("type", check.diagnosis or check.outcome.value)
         detail.text = explanation(check, lesson)
     if check.output:

@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
@@ -24,9 +22,9 @@ from grader.classroom.imports.entries import (
     is_zip,
     names_a_lesson,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 ANONYMOUS = r"(?P<late_anon>LATE_)?anon_(?P<anon>[A-Za-z0-9]+)(?P<late_too>_LATE)?"
 NAMED = r"(?P<name>.+?)(?P<late>_LATE)?_(?P<user>\d+)"
@@ -37,7 +35,7 @@ AGAIN = re.compile(r"(?P<stem>.+)-\d+(?P<suffix>\.[^.]+)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class _Upload:
-    item: Entry
+    entry: Entry
     student: StudentIdentity
     id: str
     late: bool
@@ -46,41 +44,42 @@ class _Upload:
 
 
 def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda item: (
-        item.kind is Kind.FILE and bool(UPLOAD.fullmatch(item.name) or TYPED.fullmatch(item.name))
+    return lambda entry: (
+        entry.kind is Kind.FILE
+        and bool(UPLOAD.fullmatch(entry.name) or TYPED.fullmatch(entry.name))
     )
 
 
-def _upload(item: Entry, found: re.Match[str]) -> _Upload:
+def _upload(entry: Entry, found: re.Match[str]) -> _Upload:
     late = bool(found["late"] or found["late_anon"] or found["late_too"])
     if found["anon"]:
         student = StudentIdentity(f"anon_{found['anon']}", {"canvas_anonymous_id": found["anon"]})
     else:
         student = StudentIdentity(readable(found["name"]), {"canvas_id": found["user"]})
     return _Upload(
-        item, student, found["anon"] or found["user"], late, int(found["attachment"]), found["file"]
+        entry,
+        student,
+        found["anon"] or found["user"],
+        late,
+        int(found["attachment"]),
+        found["file"],
     )
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[_Upload]] = {}
-    for item in level.items:
-        upload = UPLOAD.fullmatch(item.name) if item.kind is Kind.FILE else None
+    for entry in level.entries:
+        upload = UPLOAD.fullmatch(entry.name) if entry.kind is Kind.FILE else None
         if upload:
-            one = _upload(item, upload)
+            one = _upload(entry, upload)
             people.setdefault((next(iter(one.student.ids)), one.id), []).append(one)
-        elif item.kind is Kind.FILE and (typed := TYPED.fullmatch(item.name)):
+        elif entry.kind is Kind.FILE and (typed := TYPED.fullmatch(entry.name)):
             kind = "text typed into Canvas" if typed["kind"] == "text" else "a link"
-            sorting.passed_over.append((item.name, f"is {kind}, not a file. Ask for the file"))
+            sorting.pass_over(entry, f"is {kind}, not a file. Ask for the file")
         else:
-            sorting.passed_over.append(
-                (
-                    item.name,
-                    why_not(
-                        item, "is not named as Canvas names files, so its student is not known"
-                    ),
-                )
+            sorting.pass_over(
+                entry, "is not named as Canvas names files, so its student is not known"
             )
     for uploads in people.values():
         sorting.drafts.append(_draft(uploads, lessons.names, sorting))
@@ -96,22 +95,22 @@ def _draft(
     for upload in sorted(uploads, key=lambda upload: -upload.attachment):
         file = _counts_as(upload.file, files, names)
         if not is_useful(file, names):
-            sorting.passed_over.append(
-                (upload.item.name, why_not(upload.item, "does not have the name of a lesson"))
-            )
+            sorting.pass_over(upload.entry, "does not have the name of a lesson")
         elif file in newest:
             sorting.replaced.append(
-                (upload.item.name, f"was replaced by {newest[file].item.name}, which is newer")
+                (upload.entry.name, f"was replaced by {newest[file].entry.name}, which is newer")
             )
         else:
             newest[file] = upload
-    parts: list[tuple[Entry, str | None]] = [(upload.item, file) for file, upload in newest.items()]
+    parts: list[tuple[Entry, str | None]] = [
+        (upload.entry, file) for file, upload in newest.items()
+    ]
     return PendingSubmission(
         (uploads[0].student,),
         together(parts),
         id=uploads[0].id,
         late=any(upload.late for upload in uploads),
-        came_as=max(uploads, key=lambda upload: upload.attachment).item.name,
+        came_as=max(uploads, key=lambda upload: upload.attachment).entry.name,
     )
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,21 +13,25 @@ from grader.classroom.imports.entries import (
     ClassImport,
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
+    PendingSubmission,
+    Read,
     SortedEntries,
-    StudentIdentity,
     Submission,
-    folder_items,
     is_zip,
     visible,
-    zip_items,
 )
 from grader.classroom.imports.names import unique_names
 from grader.core.errors import SubmissionError, UsageError
-from grader.course.files import MAX_CLASS_MEMBERS, FileEntry, open_zip
-from grader.course.submission import Decode, LessonFile, decode, lesson_names, read_leaves, writable
+from grader.course.files import (
+    MAX_CLASS_MEMBERS,
+    Entry,
+    Kind,
+    folder_entries,
+    open_zip,
+    zip_entries,
+)
+from grader.course.submission import Decode, decode, lesson_names, read_files, writable
 
 Mark = TypeVar("Mark", str, tuple[str, str])
 SPECIAL = (gradescope.LAYOUT, moodle.LAYOUT, canvas.LAYOUT, github.LAYOUT)
@@ -53,13 +55,14 @@ def find_class(
 
     ``lessons`` are the course's; ``graded`` are those that will be read (default: all). If only one
     is graded, ``alice.py`` is that lesson. ``layout`` names one of LAYOUTS (default: recognized by
-    the names). For ``accept_near_names`` and ``decode`` see ``read_leaves``. Raise SubmissionError
+    the names). For ``accept_near_names`` and ``decode`` see ``read_files``. Raise SubmissionError
     if there is nothing to read, UsageError for an unknown layout.
     """
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"There is no layout {layout!r}. Choose one of: {', '.join(LAYOUTS)}")
-    items, outside = _contents(place)
-    levels = _levels(_title(place), items)
+    entries, outside = _contents(place)
+    whole = place.resolve()
+    levels = _levels(whole.name if whole.is_dir() else whole.stem, entries)
     names = lesson_names(lessons)
     wanted = set(graded) or set(names.values())
     only = tuple(name for name, lesson in names.items() if wanted == {lesson})
@@ -72,7 +75,13 @@ def find_class(
     ]
     if not found.drafts:
         raise SubmissionError(_nothing(place, found))
-    return _named(recognised.name, found, _Reading(accept_near_names, decode))
+
+    def reader(draft: PendingSubmission) -> Read:
+        return lambda lessons: read_files(
+            draft.files(), lessons, accept_near_names=accept_near_names, decode=decode
+        )
+
+    return _named(recognised.name, found, reader)
 
 
 def _contents(place: Path) -> tuple[list[Entry], list[str]]:
@@ -81,7 +90,7 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
     """
     try:
         if place.is_dir():
-            return folder_items(place), []
+            return folder_entries(place), []
     except OSError as error:
         raise SubmissionError(
             f"{place} can't be read: {error.strerror}. Check its permissions"
@@ -90,23 +99,18 @@ def _contents(place: Path) -> tuple[list[Entry], list[str]]:
         raise SubmissionError(
             f"{place} does not exist. Name the folder or the zip with the submissions"
         )
-    return zip_items(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
+    return zip_entries(open_zip(place, str(place), members=MAX_CLASS_MEMBERS))
 
 
-def _title(place: Path) -> str:
-    place = place.resolve()
-    return place.name if place.is_dir() else place.stem
-
-
-def _levels(name: str, items: list[Entry]) -> list[Directory]:
+def _levels(name: str, entries: list[Entry]) -> list[Directory]:
     """Return the place itself and, while a level contains only one folder, the level below."""
-    levels = [Directory(name, visible(items))]
+    levels = [Directory(name, visible(entries))]
     while (
         len(levels) <= MAX_WRAPPERS
-        and len(levels[-1].items) == 1
-        and levels[-1].items[0].kind is Kind.FOLDER
+        and len(levels[-1].entries) == 1
+        and levels[-1].entries[0].kind is Kind.FOLDER
     ):
-        only = levels[-1].items[0]
+        only = levels[-1].entries[0]
         try:
             levels.append(Directory(only.name, visible(only.inside())))
         except OSError:
@@ -125,7 +129,7 @@ def _recognise(
         return plain.LAYOUT, _plain_level(levels, names)
     layout = LAYOUTS[wanted]
     for level in levels:
-        if any(map(layout.matcher(level), level.items)):
+        if any(map(layout.matcher(level), level.entries)):
             return layout, level
     looks = next(
         (f"It looks like {other.name}" for other, _ in claims),
@@ -140,8 +144,8 @@ def _recognise(
 def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
     """Find the level with the students; a single folder is a student or a wrapper."""
     for level, deeper in itertools.pairwise(levels):
-        lessons = any(item.kind is Kind.FILE and item.name in names for item in deeper.items)
-        students = sum(item.kind is Kind.FOLDER or is_zip(item.name) for item in deeper.items)
+        lessons = any(entry.kind is Kind.FILE and entry.name in names for entry in deeper.entries)
+        students = sum(entry.kind is Kind.FOLDER or is_zip(entry.name) for entry in deeper.entries)
         if lessons or students < (1 if deeper.name == level.name else 2):
             return level
     return levels[-1]
@@ -155,7 +159,9 @@ def _nothing(place: Path, found: SortedEntries) -> str:
     )
 
 
-def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
+def _named(
+    layout: str, found: SortedEntries, reader: Callable[[PendingSubmission], Read]
+) -> ClassImport:
     drafts = sorted(
         found.drafts, key=lambda draft: (draft.name.casefold(), draft.name, len(draft.id), draft.id)
     )
@@ -164,7 +170,7 @@ def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
         Submission(
             name,
             draft.students,
-            functools.partial(reading, draft.leaves),
+            reader(draft),
             draft.late,
             draft.handed_in,
             writable(draft.came_as),
@@ -185,33 +191,22 @@ def _named(layout: str, found: SortedEntries, reading: _Reading) -> ClassImport:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    accept_near_names: bool
-    decode: Decode
-
-    def __call__(
-        self, leaves: Callable[[], Iterator[FileEntry]], lessons: Iterable[str]
-    ) -> dict[str, LessonFile]:
-        return read_leaves(
-            leaves(), lessons, accept_near_names=self.accept_near_names, decode=self.decode
-        )
-
-
 def _twice(handed: list[Submission]) -> Iterator[str]:
     """Yield notes on people in several submissions, and on names that several people have."""
-    for (name, person_id), names in _shared(
-        handed, lambda one: {(person.name, person.ids[key]) for person, key in _known(one)}
-    ):
+
+    def people_in(one: Submission) -> set[tuple[str, str]]:
+        return {
+            (student.name, student.ids[key])
+            for student in one.students
+            for key in PERSONAL & student.ids.keys()
+        }
+
+    for (name, person_id), names in _shared(handed, people_in):
         yield f"{name} ({person_id}) is in several submissions: {', '.join(names)}. All are graded"
     for name, names in _shared(
         handed, lambda one: {" + ".join(student.name for student in one.students)}
     ):
         yield f"several submissions are called {name}: {', '.join(names)}"
-
-
-def _known(one: Submission) -> Iterator[tuple[StudentIdentity, str]]:
-    return ((student, key) for student in one.students for key in PERSONAL & student.ids.keys())
 
 
 def _shared(

@@ -1,164 +1,27 @@
-"""List the items in a class's folder or zip without reading their contents.
+"""A class as found on disk: its submissions, and what a layout makes of a folder's entries.
 
-One student's submission within a class, and a class as found on disk.
-
-What a layout finds among a class's items: submissions that have no unique name yet.
+A ``DownloadLayout`` sorts the entries of a ``Directory`` into ``SortedEntries``: submissions that
+have no unique name yet, and what is passed over, with the reason.
 """
 
 from __future__ import annotations
 
-import enum
-import functools
-import os
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path, PurePosixPath
-from typing import Protocol
 
-from grader.course.files import (
-    ZIP_SUFFIX,
-    FileEntry,
-    folder_leaves,
-    is_link,
-    is_skipped,
-    member_leaf,
-    member_path,
-    open_inside,
-)
+from grader.course.files import ZIP_SUFFIX, Entry, FileEntry, Kind, is_skipped
 from grader.course.submission import LessonFile, meant_name
 
 CLUTTER = frozenset({"Thumbs.db", "desktop.ini", "Icon\r"})
 """Files that systems add to folders, besides hidden ones."""
 
 
-class Kind(enum.Enum):
-    """What an item is."""
-
-    FOLDER = enum.auto()
-    FILE = enum.auto()
-    LINK = enum.auto()
-    OTHER = enum.auto()
-
-
-class Container(Protocol):
-    """The folder or zip of items. A class has thousands of them; what they share is here."""
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        """Yield the item if it is a file, else the files in it and below."""
-
-    def inside(self, item: Entry) -> list[Entry]:
-        """Return the items in a folder; none for a file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One thing that lies in a folder or a zip."""
-
-    name: str
-    kind: Kind
-    home: Container
-
-    def leaves(self) -> Iterator[FileEntry]:
-        return self.home.leaves(self)
-
-    def inside(self) -> list[Entry]:
-        return self.home.inside(self)
-
-
-def folder_items(folder: Path) -> list[Entry]:
-    """Return the items of a folder, by name; raise OSError if it can't be read."""
-    home = _OnDisk(str(folder))
-    with os.scandir(folder) as entries:
-        return sorted(
-            (Entry(entry.name, _kind(entry), home) for entry in entries), key=lambda item: item.name
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _OnDisk:
-    folder: str
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        path = Path(self.folder, item.name)
-        if item.kind is Kind.FOLDER:
-            return folder_leaves(path)
-        return iter([FileEntry(item.name, functools.partial(open_inside, path, path))])
-
-    def inside(self, item: Entry) -> list[Entry]:
-        return folder_items(Path(self.folder, item.name)) if item.kind is Kind.FOLDER else []
-
-
-def _kind(entry: os.DirEntry[str]) -> Kind:
-    if entry.is_symlink():
-        return Kind.LINK
-    if entry.is_dir(follow_symlinks=False):
-        return Kind.FOLDER
-    return Kind.FILE if entry.is_file(follow_symlinks=False) else Kind.OTHER
-
-
-@dataclass(frozen=True, slots=True)
-class _Member:
-    parts: tuple[str, ...]
-    entry: zipfile.ZipInfo
-    is_folder: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _InZip:
-    archive: zipfile.ZipFile
-    members: list[_Member]
-    depth: int
-
-    def leaves(self, item: Entry) -> Iterator[FileEntry]:
-        for member in self.members:
-            parts = member.parts[self.depth :]
-            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
-                yield member_leaf(self.archive, member.entry, "/".join(parts))
-
-    def inside(self, item: Entry) -> list[Entry]:
-        if item.kind is not Kind.FOLDER:
-            return []
-        return _grouped(
-            self.archive,
-            [member for member in self.members if len(member.parts) > self.depth],
-            self.depth,
-        )
-
-
-def zip_items(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
-    """Return the items of a zip, by name, and the paths that lead out of it, which are not read."""
-    members, outside = [], []
-    for entry in archive.infolist():
-        path = member_path(entry)
-        parts = tuple(part for part in path.split("/") if part not in ("", "."))
-        if ".." in parts or not parts:
-            outside.append(path)
-        else:
-            members.append(_Member(parts, entry, path.endswith("/")))
-    return _grouped(archive, members, 0), outside
-
-
-def _grouped(archive: zipfile.ZipFile, members: list[_Member], depth: int) -> list[Entry]:
-    folders: dict[str, list[_Member]] = {}
-    items = []
-    for member in members:
-        if member.is_folder or len(member.parts) > depth + 1:
-            folders.setdefault(member.parts[depth], []).append(member)
-        else:
-            kind = Kind.LINK if is_link(member.entry) else Kind.FILE
-            items.append(Entry(member.parts[-1], kind, _InZip(archive, [member], depth)))
-    items += [
-        Entry(name, Kind.FOLDER, _InZip(archive, below, depth + 1))
-        for name, below in folders.items()
-    ]
-    return sorted(items, key=lambda item: item.name)
-
-
-def visible(items: list[Entry]) -> tuple[Entry, ...]:
-    """Return the items that are neither hidden nor system files."""
-    return tuple(item for item in items if not is_skipped(item.name) and item.name not in CLUTTER)
+def visible(entries: list[Entry]) -> tuple[Entry, ...]:
+    """Return the entries that are neither hidden nor system files."""
+    return tuple(
+        entry for entry in entries if not is_skipped(entry.name) and entry.name not in CLUTTER
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +38,9 @@ class StudentIdentity:
     details: dict[str, str] = field(default_factory=dict)
 
 
+Read = Callable[[Iterable[str]], dict[str, LessonFile]]
+
+
 @dataclass(frozen=True, slots=True)
 class Submission:
     """One submission.
@@ -187,7 +53,7 @@ class Submission:
 
     name: str
     students: tuple[StudentIdentity, ...]
-    read: Callable[[Iterable[str]], dict[str, LessonFile]]
+    read: Read
     late: bool = False
     handed_in: str | None = None
     came_as: str = ""
@@ -214,10 +80,10 @@ OTHER_ARCHIVES = re.compile(r"\.(rar|7z|tar|tgz|txz|tbz2|gz|xz|bz2|alz|egg)\Z", 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The folder or part of a zip that holds the submissions: its name and its items."""
+    """The folder or part of a zip that holds the submissions: its name and its entries."""
 
     name: str
-    items: tuple[Entry, ...]
+    entries: tuple[Entry, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,13 +96,13 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` makes its name unique; ``leaves`` lists files.
+    """A submission as a layout found it. ``id`` makes its name unique; ``files`` lists files.
 
     ``handed_in`` and ``came_as`` are as in ``Submission``.
     """
 
     students: tuple[StudentIdentity, ...]
-    leaves: Callable[[], Iterator[FileEntry]]
+    files: Callable[[], Iterator[FileEntry]]
     id: str = ""
     late: bool = False
     handed_in: str | None = None
@@ -249,12 +115,22 @@ class PendingSubmission:
 
 @dataclass(slots=True)
 class SortedEntries:
-    """A class as a layout read it: submissions, ignored and replaced items, notes."""
+    """A class as a layout read it: submissions, ignored and replaced entries, notes."""
 
     drafts: list[PendingSubmission] = field(default_factory=list)
     passed_over: list[tuple[str, str]] = field(default_factory=list)
     replaced: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def pass_over(self, entry: Entry, reason: str) -> None:
+        """Ignore an entry; a more specific reason than the given one counts."""
+        if entry.kind is Kind.LINK:
+            reason = "is a link, and links are not followed. Replace it by a copy of its target"
+        elif entry.kind is Kind.OTHER:
+            reason = "is neither a folder nor a file"
+        elif entry.kind is Kind.FILE and OTHER_ARCHIVES.search(entry.name):
+            reason = "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
+        self.passed_over.append((entry.name, reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,29 +145,23 @@ class DownloadLayout:
     read_level: Callable[[Directory, Lessons], SortedEntries]
 
     def claims(self, level: Directory) -> bool:
-        """Return whether at least half of a level's items have names of this layout."""
-        matching = sum(map(self.matcher(level), level.items))
-        return matching > 0 and 2 * matching >= len(level.items)
+        """Return whether at least half of a level's entries have names of this layout."""
+        matching = sum(map(self.matcher(level), level.entries))
+        return matching > 0 and 2 * matching >= len(level.entries)
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """Return a function that yields the files of several items.
+    """Return a function that yields the files of several entries.
 
     A file is treated as if it had the name beside it, if there is one.
     """
-    if len(parts) == 1 and parts[0][1] is None:
-        return parts[0][0].leaves
-    return _Together(tuple(parts))
 
+    def files() -> Iterator[FileEntry]:
+        for entry, named in parts:
+            for file in entry.files():
+                yield replace(file, named=named) if named and entry.kind is Kind.FILE else file
 
-@dataclass(frozen=True, slots=True)
-class _Together:
-    parts: tuple[tuple[Entry, str | None], ...]
-
-    def __call__(self) -> Iterator[FileEntry]:
-        for item, named in self.parts:
-            for leaf in item.leaves():
-                yield replace(leaf, named=named) if named and item.kind is Kind.FILE else leaf
+    return files
 
 
 def is_zip(name: str) -> bool:
@@ -305,18 +175,3 @@ def is_useful(name: str, names: Mapping[str, str]) -> bool:
 def names_a_lesson(name: str, names: Mapping[str, str]) -> bool:
     """Return whether a file has the name of a lesson, or almost."""
     return name in names or meant_name(name, names) is not None
-
-
-def why_not(item: Entry, remedy: str) -> str:
-    """Return the reason why an item is not graded: a more specific one, or ``remedy``."""
-    if item.kind is Kind.LINK:
-        return "is a link, and links are not followed. Replace it by a copy of its target"
-    if item.kind is Kind.OTHER:
-        return "is neither a folder nor a file"
-    if item.kind is Kind.FILE and OTHER_ARCHIVES.search(item.name):
-        return "is an archive that is not a zip. Unpack it into a folder, or make a zip of it"
-    return remedy
-
-
-def stem(name: str) -> str:
-    return PurePosixPath(name).stem

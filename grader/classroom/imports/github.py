@@ -15,15 +15,13 @@ from collections.abc import Callable
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 AROUND = re.compile(r"(-submissions|_submissions_\d{4}(_\d\d){2}_T(_\d\d){3})\Z")
 """The end of the name of the folder around the clones, after the assignment's name."""
@@ -36,32 +34,27 @@ def _matcher(level: Directory) -> Callable[[Entry], bool]:
     prefix = _prefix(level)
     around = AROUND.search(level.name)
 
-    def matches(item: Entry) -> bool:
+    def matches(entry: Entry) -> bool:
         return (
-            item.kind is Kind.FOLDER and _is_named(item, prefix) and bool(around or _is_clone(item))
+            entry.kind is Kind.FOLDER
+            and _is_named(entry, prefix)
+            and bool(around or entry.holds(REPOSITORY))
         )
 
     return matches
 
 
-def _is_named(item: Entry, prefix: str) -> bool:
-    return item.name.startswith(prefix) and len(item.name) > len(prefix) > 0
-
-
-def _is_clone(item: Entry) -> bool:
-    try:
-        return any(inner.name == REPOSITORY for inner in item.inside())
-    except OSError:
-        return False
+def _is_named(entry: Entry, prefix: str) -> bool:
+    return entry.name.startswith(prefix) and len(entry.name) > len(prefix) > 0
 
 
 def _prefix(level: Directory) -> str:
     """Return ``<assignment>-`` from the folder's name or the common prefix; may be empty."""
-    folders = [item.name for item in level.items if item.kind is Kind.FOLDER]
+    folders = [entry for entry in level.entries if entry.kind is Kind.FOLDER]
     known = f"{AROUND.sub('', level.name)}-"
-    if 2 * sum(name.startswith(known) for name in folders) >= max(1, len(folders)):
+    if 2 * sum(entry.name.startswith(known) for entry in folders) >= max(1, len(folders)):
         return known
-    clones = [item.name for item in level.items if item.kind is Kind.FOLDER and _is_clone(item)]
+    clones = [entry.name for entry in folders if entry.holds(REPOSITORY)]
     alike = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*clones, strict=False))
     shared = "".join(letters[0] for letters in alike) if len(clones) > 1 else ""
     return shared[: shared.rfind("-") + 1]
@@ -70,25 +63,17 @@ def _prefix(level: Directory) -> str:
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     prefix = _prefix(level)
-    for item in level.items:
-        if item.kind is Kind.FOLDER and _is_named(item, prefix):
-            username = readable(item.name.removeprefix(prefix))
+    for entry in level.entries:
+        if entry.kind is Kind.FOLDER and _is_named(entry, prefix):
+            username = readable(entry.name.removeprefix(prefix))
             sorting.drafts.append(
                 PendingSubmission(
-                    (StudentIdentity(username, {"username": username}),), item.leaves, id=username
+                    (StudentIdentity(username, {"username": username}),), entry.files, id=username
                 )
             )
-        elif not (AROUND.search(level.name) and item.name == SCORES):
-            sorting.passed_over.append(
-                (
-                    item.name,
-                    why_not(
-                        item,
-                        "is not a repository of the assignment:"
-                        f" {prefix or '<assignment>-'}<username>",
-                    ),
-                )
-            )
+        elif not (AROUND.search(level.name) and entry.name == SCORES):
+            expected = f"{prefix or '<assignment>-'}<username>"
+            sorting.pass_over(entry, f"is not a repository of the assignment: {expected}")
     return sorting
 
 

@@ -13,17 +13,15 @@ from typing import Any
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
-    why_not,
 )
 from grader.classroom.imports.names import name_list, readable
 from grader.core.errors import SubmissionError
 from grader.core.text import as_utc
+from grader.course.files import Entry, Kind
 
 METADATA = "submission_metadata.yml"
 MAX_METADATA_BYTES = 64 << 20
@@ -33,26 +31,24 @@ CREATED = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)? ?(Z|UTC|[
 
 
 def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda item: (
-        item.name == METADATA
-        or (item.kind is Kind.FOLDER and FOLDER.fullmatch(item.name) is not None)
+    return lambda entry: (
+        entry.name == METADATA
+        or (entry.kind is Kind.FOLDER and FOLDER.fullmatch(entry.name) is not None)
     )
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
-    items = {item.name: item for item in level.items}
-    metadata = items.pop(METADATA, None)
-    entries = _entries(metadata) if metadata else {}
-    submitters = {name: _students(entry) for name, entry in entries.items()}
+    entries = {entry.name: entry for entry in level.entries}
+    metadata = entries.pop(METADATA, None)
+    records = _records(metadata) if metadata else {}
+    submitters = {name: _students(record) for name, record in records.items()}
     if metadata is None:
         sorting.notes.append(f"{METADATA} is missing, so submissions are named after their folders")
-    for name, item in items.items():
-        folder = FOLDER.fullmatch(name) if item.kind is Kind.FOLDER else None
+    for name, entry in entries.items():
+        folder = FOLDER.fullmatch(name) if entry.kind is Kind.FOLDER else None
         if folder is None:
-            sorting.passed_over.append(
-                (name, why_not(item, "is not named as in Gradescope's export: submission_<id>/"))
-            )
+            sorting.pass_over(entry, "is not named as in Gradescope's export: submission_<id>/")
             continue
         students = submitters.pop(name, ())
         if not students and metadata:
@@ -66,34 +62,30 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         sorting.drafts.append(
             PendingSubmission(
                 people,
-                item.leaves,
+                entry.files,
                 id=folder["id"],
-                handed_in=_created_at(entries.get(name)),
+                handed_in=_created_at(records.get(name)),
                 came_as=name,
             )
         )
     for name, students in submitters.items():
         who = name_list(student.name for student in students)
-        sorting.passed_over.append(
-            (
-                name,
-                (
-                    f"is listed in {METADATA} ({who}), but its folder is missing. Export the"
-                    " assignment again"
-                ),
-            )
+        reason = (
+            f"is listed in {METADATA} ({who}), but its folder is missing. Export the assignment"
+            " again"
         )
+        sorting.passed_over.append((name, reason))
     return sorting
 
 
-def _entries(metadata: Entry) -> dict[str, Any]:
+def _records(metadata: Entry) -> dict[str, Any]:
     """Return the metadata of each folder; raise SubmissionError if the file can't be read."""
     import yaml
 
     # All values are strings. The C loader is faster, where it was built.
     loader: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     remedy = "Export the assignment again, or delete the file to use the folders' names"
-    data = next(metadata.leaves()).read(MAX_METADATA_BYTES + 1)
+    data = next(metadata.files()).read(MAX_METADATA_BYTES + 1)
     if data is None or len(data) > MAX_METADATA_BYTES:
         raise SubmissionError(
             f"{METADATA} can't be read, or is larger than {MAX_METADATA_BYTES >> 20} MB. {remedy}"
@@ -108,23 +100,23 @@ def _entries(metadata: Entry) -> dict[str, Any]:
             )
             if depth > MAX_DEPTH:
                 raise yaml.YAMLError(f"it is nested more than {MAX_DEPTH} deep")
-        entries = yaml.load(data, Loader=loader)
+        records = yaml.load(data, Loader=loader)
     except (yaml.YAMLError, UnicodeError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f":{mark.line + 1}" if mark else ""
         reason = " ".join(str(getattr(error, "problem", None) or error).split())
         raise SubmissionError(f"{METADATA}{where} is not YAML: {reason}. {remedy}") from None
-    if not isinstance(entries, dict):
+    if not isinstance(records, dict):
         raise SubmissionError(f"{METADATA} has no submissions. {remedy}")
-    return {str(name): entry for name, entry in entries.items()}
+    return {str(name): record for name, record in records.items()}
 
 
-def _created_at(entry: Any) -> str | None:
+def _created_at(record: Any) -> str | None:
     """Return when a submission was made, in UTC; None if the file does not say.
 
     Ruby writes a time as ``2026-03-01 10:00:00.123456789 Z``.
     """
-    created_at = entry.get(":created_at") if isinstance(entry, dict) else None
+    created_at = record.get(":created_at") if isinstance(record, dict) else None
     found = CREATED.match(created_at) if isinstance(created_at, str) else None
     if found is None:
         return None
@@ -135,8 +127,8 @@ def _created_at(entry: Any) -> str | None:
         return None
 
 
-def _students(entry: Any) -> tuple[StudentIdentity, ...]:
-    listed = entry.get(":submitters") if isinstance(entry, dict) else None
+def _students(record: Any) -> tuple[StudentIdentity, ...]:
+    listed = record.get(":submitters") if isinstance(record, dict) else None
     people = (
         [person for person in listed if isinstance(person, dict)]
         if isinstance(listed, list)

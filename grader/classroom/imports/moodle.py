@@ -14,17 +14,15 @@ from collections.abc import Callable
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
     is_useful,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 
 ENTRY = re.compile(
     r"(?P<name>.+?)(?:_(?P<id>\d+))?_assignsubmission_(?P<kind>[a-z0-9]+)(?:_(?P<file>.*))?",
@@ -34,8 +32,8 @@ NAMELESS = "Participant"
 
 
 def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda item: (
-        item.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(item.name) is not None
+    return lambda entry: (
+        entry.kind in (Kind.FOLDER, Kind.FILE) and ENTRY.fullmatch(entry.name) is not None
     )
 
 
@@ -52,29 +50,24 @@ def _student(name: str, participant: str) -> StudentIdentity:
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[tuple[str, str], list[tuple[Entry, str | None]]] = {}
-    for item in level.items:
-        entry = ENTRY.fullmatch(item.name) if item.kind in (Kind.FOLDER, Kind.FILE) else None
-        if entry is None:
-            reason = why_not(
-                item, "is not named as Moodle names submissions, so its student is not known"
+    for entry in level.entries:
+        named = ENTRY.fullmatch(entry.name) if entry.kind in (Kind.FOLDER, Kind.FILE) else None
+        if named is None:
+            sorting.pass_over(
+                entry, "is not named as Moodle names submissions, so its student is not known"
             )
-            sorting.passed_over.append((item.name, reason))
-        elif entry["kind"] == "onlinetext":
-            sorting.passed_over.append(
-                (item.name, "is text typed into Moodle, not a file. Ask for the file")
-            )
-        elif entry["kind"] != "file":
-            sorting.passed_over.append(
-                (item.name, f"is not a file that was handed in (kind: {entry['kind']})")
-            )
+        elif named["kind"] == "onlinetext":
+            reason = "is text typed into Moodle, not a file. Ask for the file"
+            sorting.passed_over.append((entry.name, reason))
+        elif named["kind"] != "file":
+            reason = f"is not a file that was handed in (kind: {named['kind']})"
+            sorting.passed_over.append((entry.name, reason))
         else:
-            mine = people.setdefault((readable(entry["name"]), entry["id"] or ""), [])
-            if item.kind is Kind.FOLDER or is_useful(entry["file"] or "", lessons.names):
-                mine.append((item, entry["file"]))
+            mine = people.setdefault((readable(named["name"]), named["id"] or ""), [])
+            if entry.kind is Kind.FOLDER or is_useful(named["file"] or "", lessons.names):
+                mine.append((entry, named["file"]))
             else:
-                sorting.passed_over.append(
-                    (item.name, why_not(item, "does not have the name of a lesson"))
-                )
+                sorting.pass_over(entry, "does not have the name of a lesson")
     for (name, participant), parts in people.items():
         sorting.drafts.append(
             PendingSubmission(

@@ -14,18 +14,15 @@ from pathlib import PurePosixPath
 from grader.classroom.imports.entries import (
     Directory,
     DownloadLayout,
-    Entry,
-    Kind,
     Lessons,
     PendingSubmission,
     SortedEntries,
     StudentIdentity,
     is_zip,
-    stem,
     together,
-    why_not,
 )
 from grader.classroom.imports.names import readable
+from grader.course.files import Entry, Kind
 from grader.course.submission import meant_name
 
 GRADEBOOK = "grades.sqlite"
@@ -36,6 +33,7 @@ NO_STUDENT = (
     "is named after a lesson, so its student is not known. Put it into a folder named after the"
     " student"
 )
+IS_GRADEBOOK = "holds a gradebook, not a submission"
 NO_LESSON = (
     "is not a folder, a zip or a lesson file. Name it <student>_<lesson>.py, or put it into a"
     " folder named after the student"
@@ -43,29 +41,29 @@ NO_LESSON = (
 
 
 def _matcher(level: Directory) -> Callable[[Entry], bool]:
-    return lambda item: item.kind in (Kind.FOLDER, Kind.FILE)
+    return lambda entry: entry.kind in (Kind.FOLDER, Kind.FILE)
 
 
-def _is_lesson(item: Entry, names: Mapping[str, str]) -> bool:
-    if item.kind is Kind.FILE:
-        return item.name in names
-    return item.kind is Kind.FOLDER and item.name in names.values()
+def _is_lesson(entry: Entry, names: Mapping[str, str]) -> bool:
+    if entry.kind is Kind.FILE:
+        return entry.name in names
+    return entry.kind is Kind.FOLDER and entry.name in names.values()
 
 
 def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
     sorting = SortedEntries()
     people: dict[str, list[tuple[str, Entry, str | None]]] = {}
-    loose = [item for item in level.items if _is_lesson(item, lessons.names)]
-    for item in level.items:
-        if item in loose:
+    loose = [entry for entry in level.entries if _is_lesson(entry, lessons.names)]
+    for entry in level.entries:
+        if entry in loose:
             continue
-        student, counts_as, kind = _whose(item, lessons)
+        student, counts_as, kind = _whose(entry, lessons)
         if student:
-            people.setdefault(student, []).append((kind, item, counts_as))
+            people.setdefault(student, []).append((kind, entry, counts_as))
         else:
-            sorting.passed_over.append((item.name, why_not(item, _remedy(item))))
+            sorting.pass_over(entry, IS_GRADEBOOK if entry.kind is Kind.FOLDER else NO_LESSON)
     if loose and not people:
-        whole: list[tuple[Entry, str | None]] = [(item, None) for item in loose]
+        whole: list[tuple[Entry, str | None]] = [(entry, None) for entry in loose]
         sorting.drafts.append(
             PendingSubmission((StudentIdentity(readable(level.name)),), together(whole))
         )
@@ -73,10 +71,10 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
             f"the folder contains lessons, so it is one submission: {readable(level.name)}"
         )
         return sorting
-    sorting.passed_over += [(item.name, NO_STUDENT) for item in loose]
+    sorting.passed_over += [(entry.name, NO_STUDENT) for entry in loose]
     for student, found in people.items():
         first = min((kind for kind, _, _ in found), key=FORMS.index)
-        parts = [(item, counts_as) for kind, item, counts_as in found if kind == first]
+        parts = [(entry, counts_as) for kind, entry, counts_as in found if kind == first]
         sorting.drafts.append(
             PendingSubmission((StudentIdentity(readable(student)),), together(parts))
         )
@@ -86,42 +84,31 @@ def _read_level(level: Directory, lessons: Lessons) -> SortedEntries:
         reason = (
             f"is not graded, because {parts[0][0].name} is there too. Rename or delete one of them"
         )
-        sorting.passed_over += [(item.name, reason) for _, item, _ in others]
+        sorting.passed_over += [(entry.name, reason) for _, entry, _ in others]
     return sorting
 
 
-def _whose(item: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
+def _whose(entry: Entry, lessons: Lessons) -> tuple[str, str | None, str]:
     """Return the student (empty if unknown), the name that a file counts as, and its form."""
-    if item.kind is Kind.FOLDER:
-        return ("" if _is_gradebook(item) else item.name), None, "folder"
-    if item.kind is not Kind.FILE:
+    if entry.kind is Kind.FOLDER:
+        return ("" if entry.holds(GRADEBOOK) else entry.name), None, "folder"
+    if entry.kind is not Kind.FILE:
         return "", None, ""
-    if is_zip(item.name):
-        return stem(item.name), None, "zip"
+    if is_zip(entry.name):
+        return PurePosixPath(entry.name).stem, None, "zip"
     for name in sorted(lessons.names, key=len, reverse=True):
-        student = item.name.removesuffix(name)
-        if len(student) > 1 and student != item.name and student[-1] in SEPARATORS:
+        student = entry.name.removesuffix(name)
+        if len(student) > 1 and student != entry.name and student[-1] in SEPARATORS:
             return student[:-1], name, "file"
-    for place, letter in enumerate(item.name[1:], start=1):
-        rest = item.name[place + 1 :]
+    for place, letter in enumerate(entry.name[1:], start=1):
+        rest = entry.name[place + 1 :]
         if letter in SEPARATORS and meant_name(rest, lessons.names):
-            return item.name[:place], rest, "file"
+            return entry.name[:place], rest, "file"
     for name in lessons.only:
         suffix = PurePosixPath(name).suffix
-        if item.name.endswith(suffix):
-            return item.name.removesuffix(suffix), name, "file"
+        if entry.name.endswith(suffix):
+            return entry.name.removesuffix(suffix), name, "file"
     return "", None, ""
-
-
-def _is_gradebook(item: Entry) -> bool:
-    try:
-        return any(inner.name == GRADEBOOK for inner in item.inside())
-    except OSError:
-        return False
-
-
-def _remedy(item: Entry) -> str:
-    return "holds a gradebook, not a submission" if item.kind is Kind.FOLDER else NO_LESSON
 
 
 LAYOUT = DownloadLayout("plain", "a folder or a zip for each student", _matcher, _read_level)

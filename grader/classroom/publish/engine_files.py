@@ -18,7 +18,7 @@ from grader.core.files import CHECKOUT, PACKAGE, templates, torch_version
 from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
-CARRIED = (".py", ".po", ".json", ".html", ".css", ".js")
+CARRIED = (".py", ".toml", ".po", ".json", ".html", ".css", ".js")
 LEFT_OUT = frozenset({"__pycache__", "_course", "engine", "gradescope", "handout", "lesson"})
 """Folders that are not handed out: caches, the course, and templates that only teachers need."""
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"

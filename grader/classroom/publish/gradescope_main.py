@@ -26,8 +26,8 @@ from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
 from grader.core.report import LessonResult
 from grader.course.course import Course, load_course
-from grader.course.files import folder_leaves
-from grader.course.submission import read_leaves
+from grader.course.files import folder_files
+from grader.course.submission import read_files
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_submission
 from grader.runtime.text_reader import TextReader
@@ -57,8 +57,8 @@ def grade_folder(
         lessons = [course.lesson(name) for name in settings["lessons"]]
         try:
             with TextReader() as reader:
-                files = read_leaves(
-                    folder_leaves(submission),
+                files = read_files(
+                    folder_files(submission),
                     settings["lessons"],
                     accept_near_names=settings["accept_near_names"],
                     decode=reader.decode,

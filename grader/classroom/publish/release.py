@@ -38,7 +38,8 @@ from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.lesson_texts import translatable
-from grader.course.stubs import BEGIN, END, STUB, first_line, runnable
+from grader.course.source import first_line
+from grader.course.stubs import BEGIN, END, STUB, runnable
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
@@ -230,7 +231,7 @@ def write_release(
                 [
                     (
                         f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack())),
+                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack(0, 0.0))),
                     )
                 ],
             )

@@ -12,8 +12,9 @@ from __future__ import annotations
 import statistics
 import urllib.parse
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn
 from grader.classroom.statistics.collect import (
@@ -28,10 +29,11 @@ from grader.classroom.statistics.collect import (
     UnnamedGroup,
     collect_statistics,
 )
+from grader.core.files import inlined
 from grader.core.i18n import Catalogue
-from grader.core.report import LessonStatus, Outcome
+from grader.core.report import LessonStatus, Outcome, Shown
 from grader.core.text import text
-from grader.render.page import STATUS_WORDS, WORDS, environment, inlined, repair_message, style_hash
+from grader.render.page import environment, repair_message, style_hash
 
 FEWEST_TO_RETEACH = 2
 """A mistake of only one person is for that person's page, not for the class."""
@@ -109,6 +111,8 @@ def _of_check(check: CheckFacts, lesson: LessonFacts) -> Topic:
     )
 
 
+S = TypeVar("S", bound=Shown)
+
 TOGETHER_SHOWN = 12
 GROUPS_SHOWN = 24
 STATE_WORDS = {
@@ -122,20 +126,9 @@ STATE_WORDS = {
     State.LATE: "late",
     State.FULL: "full marks",
 }
-OUTCOME_KINDS = (
-    ("right", (Outcome.PASSED,)),
-    ("wrong", (Outcome.FAILED, Outcome.ERROR, Outcome.CRASHED, Outcome.TIMEOUT)),
-    ("waiting", (Outcome.SKIPPED,)),
-    ("untouched", (Outcome.NOT_STARTED,)),
-    ("fault", (Outcome.GRADER_ERROR,)),
-)
-"""The segments of a check's bar: the CSS class, and the outcomes in it."""
-STATUS_KINDS = (
-    ("right", (LessonStatus.PASSED,)),
-    ("waiting", (LessonStatus.FAILED,)),
-    ("wrong", (LessonStatus.INVALID,)),
-    ("untouched", (LessonStatus.NOT_STARTED, LessonStatus.MISSING)),
-)
+OUTCOME_GROUPS = ("right", "wrong", "waiting", "untouched", "fault")
+STATUS_GROUPS = ("right", "waiting", "wrong", "untouched")
+"""The segments of a bar, which are also their classes."""
 BAR_WIDTH, BAR_GAP, BAR_HEIGHT = 5, 2, 18
 
 
@@ -267,40 +260,34 @@ def data_numbers(values: Iterable[int]) -> str:
 
 
 def outcome_parts(check: CheckFacts) -> list[Part]:
-    return _parts(
-        [(kind, sum(check.outcomes.get(one, 0) for one in those)) for kind, those in OUTCOME_KINDS]
-    )
+    return _parts(check.outcomes.items(), OUTCOME_GROUPS)
 
 
 def status_parts(lesson: LessonFacts) -> list[Part]:
-    return _parts(
-        [(kind, sum(lesson.statuses.get(one, 0) for one in those)) for kind, those in STATUS_KINDS]
-    )
+    return _parts(lesson.statuses.items(), STATUS_GROUPS)
+
+
+def _parts(counts: Collection[tuple[Shown, int]], groups: Sequence[str]) -> list[Part]:
+    whole = sum(count for _, count in counts)
+    parts, start = [], 0.0
+    for group in groups:
+        if count := sum(count for one, count in counts if one.group == group):
+            width = 100 * count / whole
+            parts.append(Part(group, round(start, 3), round(width, 3), count))
+            start += width
+    return parts
 
 
 def outcome_text(check: CheckFacts) -> str:
-    return _counted((WORDS[outcome], check.outcomes.get(outcome, 0)) for outcome in Outcome)
+    return _counted(check.outcomes, Outcome)
 
 
 def status_text(lesson: LessonFacts) -> str:
-    return _counted(
-        (STATUS_WORDS[status], lesson.statuses.get(status, 0)) for status in LessonStatus
-    )
+    return _counted(lesson.statuses, LessonStatus)
 
 
-def _counted(counts: Iterable[tuple[str, int]]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in counts if count) or "nobody"
-
-
-def _parts(counts: Sequence[tuple[str, int]]) -> list[Part]:
-    whole = sum(count for _, count in counts)
-    parts, start = [], 0.0
-    for kind, count in counts:
-        if count:
-            width = 100 * count / whole
-            parts.append(Part(kind, round(start, 3), round(width, 3), count))
-            start += width
-    return parts
+def _counted(counts: Mapping[S, int], kinds: Iterable[S]) -> str:
+    return ", ".join(f"{counts[one]} {one.word}" for one in kinds if counts.get(one)) or "nobody"
 
 
 def mini_bars(shares: Sequence[float | None]) -> Mapping[str, object]:

@@ -130,7 +130,6 @@ def ranked_pairs(
     return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))
 
 
-JUDGED = (Outcome.PASSED, Outcome.FAILED, Outcome.ERROR, Outcome.TIMEOUT, Outcome.CRASHED)
 """Outcomes of a check that was run and has a verdict."""
 NAMED = 8
 """How many names are shown beside a mistake."""
@@ -250,7 +249,7 @@ class CheckFacts:
         self.outcomes[result.outcome] += 1
         if result.outcome is Outcome.PASSED:
             self.right.add(rest)
-        elif result.outcome in JUDGED:
+        elif result.outcome.group == "wrong":
             self.not_right.add(rest)
             if not result.diagnosis:
                 self.wrong.add(person)
@@ -271,7 +270,7 @@ class CheckFacts:
 
     @property
     def judged(self) -> int:
-        return sum(self.outcomes.get(outcome, 0) for outcome in JUDGED)
+        return sum(n for one, n in self.outcomes.items() if one.group in ("right", "wrong"))
 
     @property
     def passed_share(self) -> float | None:
@@ -548,7 +547,7 @@ class _Collector:
             column = CheckColumn(check.id, check.title, check.max_points, check.bonus, check.hidden)
             facts = self.check(self.lessons[lesson.id], column)
             facts.add(person, check, rest)
-            if check.outcome in JUDGED and check.outcome is not Outcome.PASSED:
+            if check.outcome.group == "wrong":
                 wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)

@@ -24,7 +24,8 @@ from typing import Any, Protocol, TypeVar
 
 from grader.classroom.statistics.class_page import percent
 from grader.core.errors import UsageError
-from grader.render.page import environment, inlined, style_hash
+from grader.core.files import inlined
+from grader.render.page import environment, style_hash
 
 Thing = TypeVar("Thing")
 NOISE = 25

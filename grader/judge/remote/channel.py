@@ -2,10 +2,8 @@
 
 ``SocketChannel`` polls a socket and a pipe in one thread. ``PipeChannel`` uses threads and works
 everywhere. Both raise ``WorkerLost``: ``timeout`` after the deadline, ``crashed`` if the connection
-ends (``WorkerGone``) or a frame is malformed.
-
-Deadlines for a worker's answers. Time during which a busy host kept the worker or the judge from
-running does not count.
+ends (``WorkerGone``) or a frame is malformed. Time during which a busy host kept the worker or the
+judge from running does not count.
 """
 
 from __future__ import annotations
@@ -149,39 +147,6 @@ class Output:
         return text
 
 
-class _Inbox:
-    """Bytes that are not yet a complete frame."""
-
-    def __init__(self) -> None:
-        self._data = bytearray()
-
-    def add(self, chunk: bytes) -> None:
-        self._data += chunk
-
-    def pop(self) -> Frame | None:
-        """Return a complete frame, if there is one; raise WorkerLost if the bytes are malformed."""
-        if len(self._data) < HEADER.size:
-            return None
-        try:
-            text_bytes, blob_bytes = sizes(bytes(self._data[: HEADER.size]))
-            end = HEADER.size + text_bytes + blob_bytes
-            if len(self._data) < end:
-                return None
-            middle = HEADER.size + text_bytes
-            text, blob = self._data[HEADER.size : middle], self._data[middle:end]
-            frame = unpack(text, blob, most=MAX_VALUES)
-        except BrokenFrame as error:
-            raise crashed(str(error)) from None
-        if len(self._data) > end:
-            raise crashed("the worker answered more than it was asked")
-        self._data = bytearray()
-        return frame
-
-    def require_empty(self) -> None:
-        if self._data:
-            raise _early()
-
-
 class Channel(ABC):
     """One worker's connection, and the pipe with its output."""
 
@@ -189,7 +154,8 @@ class Channel(ABC):
         self.output = Output(output_bytes)
         self._output_fd = output_fd
         self._printing = True
-        self._inbox = _Inbox()
+        self._received = bytearray()
+        """The part of the next frame that has arrived."""
 
     @abstractmethod
     def send(self, data: bytes, deadline: Deadline) -> None:
@@ -208,10 +174,29 @@ class Channel(ABC):
     def receive(self, deadline: Deadline) -> Frame:
         """Return the next frame; raise WorkerLost if it is malformed or does not come in time."""
         while chunk := self._next_chunk(deadline):
-            self._inbox.add(chunk)
-            if (frame := self._inbox.pop()) is not None:
+            self._received += chunk
+            if (frame := self._complete_frame()) is not None:
                 return frame
         raise _gone()
+
+    def _complete_frame(self) -> Frame | None:
+        """Return a complete frame, if there is one; raise WorkerLost if the bytes are malformed."""
+        data = self._received
+        if len(data) < HEADER.size:
+            return None
+        try:
+            text_bytes, blob_bytes = sizes(bytes(data[: HEADER.size]))
+            middle = HEADER.size + text_bytes
+            end = middle + blob_bytes
+            if len(data) < end:
+                return None
+            frame = unpack(data[HEADER.size : middle], data[middle:end], most=MAX_VALUES)
+        except BrokenFrame as error:
+            raise crashed(str(error)) from None
+        if len(data) > end:
+            raise crashed("the worker answered more than it was asked")
+        self._received = bytearray()
+        return frame
 
     def settle(self) -> bool:
         """Read the output so far, up to a limit; return whether there was any."""
@@ -257,7 +242,8 @@ class SocketChannel(Channel):
                 return
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        self._inbox.require_empty()
+        if self._received:
+            raise _early()
         with contextlib.suppress(OSError):  # receive reports an ended connection
             if self._line.recv(1, socket.MSG_PEEK):
                 raise _early()
@@ -323,7 +309,8 @@ class PipeChannel(Channel):
         """Pass a packed frame to the writing thread. If the worker does not read it, ``receive``
         times out.
         """
-        self._inbox.require_empty()
+        if self._received:
+            raise _early()
         if readable(self._source.fileno()):
             self._wanted.put(True)
             raise _early() if self._chunks.get() else _gone()

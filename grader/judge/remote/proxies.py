@@ -1,66 +1,36 @@
-"""The judge's stand-ins for a worker's functions and tensors.
+"""The judge's stand-ins for a worker's functions, tensors and objects.
 
 A ``RemoteCallable`` stands for a function of the student's. It returns ordinary tensors whose node
 (``_Remote``) asks the worker for a vector-Jacobian product in backward. That product is again a
 tensor with such a node, so derivatives of every order work.
 
-Use objects in the worker from a check.
-
 ``a = student.Value(2.0)`` is a ``RemoteObject``. ``a * b``, ``a.grad`` and ``a.backward()`` are
 steps for the worker: each returns a ``RemoteObject`` at once, and all pending steps cross the
 border in one frame when a value is read with ``fetch``. An exception of the student's code is
 raised then.
+
+``session.StudentSession`` sends the requests of all of them.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 from torch import Tensor
 from torch.overrides import resolve_name
 
 from grader.core.errors import MissingName
-from grader.course.source import Source
-from grader.judge.remote.workers import Connection
+from grader.judge.remote.workers import WorkerProcess
 from grader.worker.wire.batching import Request
-from grader.worker.wire.values import ObjectRef, Opaque, StudentRef
+from grader.worker.wire.program import define_operators
+from grader.worker.wire.values import ObjectRef, Opaque, StudentRef, leaves, walk
 
-
-class SessionProtocol(Protocol):
-    """What these stand-ins need from a session;
-    ``session.StudentSession`` documents each method.
-    """
-
-    source: Source
-
-    def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
-
-    def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
-
-    def put(self, tensor: Tensor) -> Any: ...
-
-    def resolve(self, path: str) -> Any: ...
-
-    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
-
-    def product(
-        self,
-        handle: GraphHandle,
-        inputs: tuple[Tensor, ...],
-        incoming: tuple[Tensor | None, ...],
-        *,
-        needs: tuple[bool, ...],
-    ) -> Response: ...
-
-    def writing_allowed(self) -> contextlib.AbstractContextManager[Copies]: ...
-
-    def prefetching(
-        self, requests: Sequence[Request], *, patience: int | None = None
-    ) -> contextlib.AbstractContextManager[None]: ...
+if TYPE_CHECKING:
+    from grader.judge.remote.session import StudentSession
 
 
 @dataclass(slots=True)
@@ -133,17 +103,17 @@ class Traffic:
 class GraphHandle:
     """A call's graph, which the worker keeps as long as a node uses it."""
 
-    def __init__(self, line: Connection, number: int) -> None:
-        self._line = line
+    def __init__(self, worker: WorkerProcess, number: int) -> None:
+        self._worker = worker
         self._number = number
 
-    def number_on(self, line: Connection) -> int:
+    def number_on(self, worker: WorkerProcess) -> int:
         """Return the handle's number; raise WorkerLost if the worker that kept it was replaced."""
-        self._line.require_same(line)
+        self._worker.require_same(worker)
         return self._number
 
     def __del__(self) -> None:
-        self._line.freed.append(self._number)
+        self._worker.freed.append(self._number)
 
 
 @dataclass(slots=True)
@@ -156,7 +126,7 @@ class Response:
     tensors: list[Tensor]
     requires_grad: list[bool]
     handle: GraphHandle | None
-    session: SessionProtocol
+    session: StudentSession
 
     def attach(self, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Return the tensors; the differentiable ones get a node that leads to ``inputs``."""
@@ -196,7 +166,7 @@ class _Remote(torch.autograd.Function):
 class _Names:
     """The student's names as attributes, each looked up in the worker when it is first used."""
 
-    def __init__(self, session: SessionProtocol, prefix: str = "") -> None:
+    def __init__(self, session: StudentSession, prefix: str = "") -> None:
         self._session = session
         self._prefix = prefix
         self._known: dict[str, RemoteCallable] = {}
@@ -215,7 +185,7 @@ class _Names:
 class RemoteCallable(_Names, StudentRef):
     """A function or class of the student, or an attribute of one (``Sigmoid.apply``)."""
 
-    def __init__(self, session: SessionProtocol, path: str, *, is_class: bool = False) -> None:
+    def __init__(self, session: StudentSession, path: str, *, is_class: bool = False) -> None:
         StudentRef.__init__(self, path)
         _Names.__init__(self, session, f"{path}.")
         self.is_class = is_class
@@ -228,7 +198,7 @@ class RemoteCallable(_Names, StudentRef):
     def prefetching(
         self, requests: Sequence[Request], *, patience: int | None = None
     ) -> contextlib.AbstractContextManager[None]:
-        """Prefetch the answers to requests for a block; see ``RpcClient.prefetching``."""
+        """Prefetch the answers to requests for a block; see ``StudentSession.prefetching``."""
         return self._session.prefetching(requests, patience=patience)
 
     @property
@@ -239,7 +209,7 @@ class RemoteCallable(_Names, StudentRef):
 class RemoteStudent(_Names):
     """A student as a check sees it."""
 
-    def __init__(self, session: SessionProtocol) -> None:
+    def __init__(self, session: StudentSession) -> None:
         super().__init__(session)
         self.source = session.source
 
@@ -258,23 +228,8 @@ class RemoteStudent(_Names):
         return self._session.writing_allowed()
 
 
-OPERATORS = ("add", "sub", "mul", "truediv", "pow", "matmul")
 UNARY = ("neg", "pos", "abs")
 UNKNOWN = Opaque("object")
-
-
-class Steps(Protocol):
-    """What a remote object needs from a session."""
-
-    def step(
-        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
-    ) -> RemoteObject:
-        """Add a step to the pending ones; return its result, which does not exist yet."""
-
-    def read(self, objects: list[RemoteObject]) -> list[Any]:
-        """Send the pending steps and return the values of objects. A value that can't cross stays
-        an object, whose type is then known.
-        """
 
 
 class RemoteObject(Opaque):
@@ -284,54 +239,58 @@ class RemoteObject(Opaque):
     compared or used as a condition.
     """
 
-    _steps: Steps
-    _line: Connection
+    _session: StudentSession
+    _worker: WorkerProcess
     _number: int
     _fetched: bool
 
     def __init__(
-        self, steps: Steps, line: Connection, number: int, described: Opaque | None = None
+        self,
+        session: StudentSession,
+        worker: WorkerProcess,
+        number: int,
+        described: Opaque | None = None,
     ) -> None:
         known = UNKNOWN if described is None else described
         self.__dict__.update(
             type_name=known.type_name,
             text=known.text,
-            _steps=steps,
-            _line=line,
+            _session=session,
+            _worker=worker,
             _number=number,
             _fetched=described is not None,
         )
 
-    def number_on(self, line: Connection) -> int:
+    def number_on(self, worker: WorkerProcess) -> int:
         """Return the object's number; raise WorkerLost if the worker that kept it was replaced."""
-        self._line.require_same(line)
+        self._worker.require_same(worker)
         return self._number
 
     def __getattr__(self, name: str) -> RemoteObject:
         if name.startswith("__"):
             raise AttributeError(name)
-        return self._steps.step("get", name, (self,))
+        return self._session.step("get", name, (self,))
 
     def __setattr__(self, name: str, value: object) -> None:
-        self._steps.step("set", name, (self, value))
+        self._session.step("set", name, (self, value))
 
     def __call__(self, *args: Any, **kwargs: Any) -> RemoteObject:
-        return self._steps.step("call", "", (self, *args), kwargs)
+        return self._session.step("call", "", (self, *args), kwargs)
 
     def call_beside(self, function: Any, args: tuple[Any, ...]) -> RemoteObject:
         """Call a program in the worker that has this object (``Program.__call__``)."""
-        return self._steps.step("call", "", (function, *args))
+        return self._session.step("call", "", (function, *args))
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> RemoteObject:
         """Call a function of torch on objects, as a step in the worker."""
-        steps = next(iter(objects_in((args, kwargs))))._steps
-        return steps.step("torch", resolve_name(func), args, kwargs)
+        session = objects_in((args, kwargs))[0]._session
+        return session.step("torch", resolve_name(func), args, kwargs)
 
     def __getitem__(self, key: Any) -> RemoteObject:
-        return self._steps.step("op", "getitem", (self, key))
+        return self._session.step("op", "getitem", (self, key))
 
     def __eq__(self, other: object) -> bool:
         self._require_known("compared")
@@ -348,20 +307,14 @@ class RemoteObject(Opaque):
             raise TypeError(f"fetch a remote object before it is {use}")
 
 
-def _operator(name: str, *, reflected: bool = False) -> Any:
-    def method(self: RemoteObject, other: object) -> RemoteObject:
-        args = (other, self) if reflected else (self, other)
-        return self._steps.step("op", name, args)
-
-    return method
-
-
-for _name in OPERATORS:
-    setattr(RemoteObject, f"__{_name}__", _operator(_name))
-    setattr(RemoteObject, f"__r{_name}__", _operator(_name, reflected=True))
+define_operators(
+    RemoteObject, lambda self, name, *operands: self._session.step("op", name, operands)
+)
 for _name in UNARY:
     setattr(
-        RemoteObject, f"__{_name}__", lambda self, name=_name: self._steps.step("op", name, (self,))
+        RemoteObject,
+        f"__{_name}__",
+        lambda self, name=_name: self._session.step("op", name, (self,)),
     )
 
 
@@ -372,48 +325,31 @@ def fetch(*values: Any) -> Any:
     are, so that a check reads the same with the reference. All objects that belong to one student
     cross in one frame. One argument gives one value, several a tuple.
     """
-    remote = list(objects_in(values))
-    found = dict(zip(map(id, remote), remote[0]._steps.read(remote), strict=True)) if remote else {}
-    fetched = replaced(values, lambda one: found[id(one)])
-    return fetched[0] if len(values) == 1 else fetched
-
-
-def replaced(value: Any, by: Callable[[RemoteObject], Any]) -> Any:
-    """Return arguments with each remote object replaced by what ``by`` returns for it."""
-    if isinstance(value, RemoteObject):
-        return by(value)
-    if type(value) in (list, tuple):
-        return type(value)(replaced(item, by) for item in value)
-    if type(value) is dict:
-        return {key: replaced(item, by) for key, item in value.items()}
-    return value
+    remote = objects_in(values)
+    if remote:
+        read = remote[0]._session.read(remote)
+        found = dict(zip(map(id, remote), read, strict=True))
+        values = walk(values, lambda one: found.get(id(one), one))
+    return values[0] if len(values) == 1 else values
 
 
 def is_same(one: Any, other: Any) -> Any:
     """Return whether two objects are identical: a bool, or a remote object to be fetched."""
-    steps = next((value._steps for value in objects_in([one, other])), None)
-    return one is other if steps is None else steps.step("op", "is_", (one, other))
+    remote = objects_in([one, other])
+    return remote[0]._session.step("op", "is_", (one, other)) if remote else one is other
 
 
-def as_references(value: Any, line: Connection) -> Any:
+def as_references(value: Any, worker: WorkerProcess) -> Any:
     """Return arguments with each remote object replaced by its number.
 
     Raise WorkerLost if the worker that kept one was replaced.
     """
-    return replaced(value, lambda one: ObjectRef(one.number_on(line)))
+    return walk(
+        value,
+        lambda one: ObjectRef(one.number_on(worker)) if isinstance(one, RemoteObject) else one,
+    )
 
 
-def has_objects(value: Any) -> bool:
-    """Return whether arguments contain a remote object."""
-    return any(True for _ in objects_in(value))
-
-
-def objects_in(value: Any) -> Iterator[RemoteObject]:
-    """Yield the remote objects in arguments or results."""
-    if type(value) is RemoteObject:
-        yield value
-    elif type(value) in (list, tuple):
-        for item in value:
-            yield from objects_in(item)
-    elif type(value) is dict:
-        yield from objects_in(list(value.values()))
+def objects_in(value: Any) -> list[RemoteObject]:
+    """Return the remote objects in arguments or results."""
+    return [one for one in leaves(value) if isinstance(one, RemoteObject)]

@@ -1,15 +1,4 @@
-"""Send requests to a worker within the limits, and check its answers.
-
-A worker is started when first needed and ended when lost. An answer may be anything, so every
-answer is parsed in ``checked``, which gives up a worker whose answer is malformed.
-
-Parse a worker's answers. Nothing is trusted: anything malformed raises BrokenFrame.
-
-Decode answers with values, make them differentiable, and note which copies were written to.
-
-Collect a check's steps on the student's objects, and send them in one frame.
-
-The judge's interface to a student: PyTorch in the judge, a worker on the other side.
+"""The judge's interface to a student: PyTorch in the judge, a worker on the other side.
 
 ``student.sigmoid(x)`` sends ``x`` across and returns a tensor that is differentiable here
 (``proxies``). So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and ``gradgradcheck``
@@ -18,6 +7,9 @@ run in the judge, to any order.
 To behave like a local call, the worker needs the grad mode, which inputs require grad, their
 strides, the incoming gradients, and whether the graph is kept (``retain_graph``). It answers with
 values, which outputs require grad, and which inputs it wrote to. A gradient of None stays None.
+
+Nothing in an answer is trusted. Every answer is read in a block of ``reading``, which gives up a
+worker whose answer is malformed.
 """
 
 from __future__ import annotations
@@ -26,8 +18,8 @@ import contextlib
 import secrets
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol, cast
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -52,13 +44,11 @@ from grader.judge.remote.proxies import (
     RemoteObject,
     RemoteStudent,
     Response,
-    SessionProtocol,
-    Steps,
     Traffic,
     as_references,
-    has_objects,
+    objects_in,
 )
-from grader.judge.remote.workers import Connection, WorkerProcess, WorkerSource, line_where_it_is
+from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
 from grader.judge.scenario_source import scenario_with_definitions, watched_words
 from grader.worker.wire.batching import Request
 from grader.worker.wire.compat import keeps_graph
@@ -70,494 +60,20 @@ from grader.worker.wire.values import (
     Opaque,
     StudentRef,
     TensorRef,
+    decode,
     encode_tensors,
     fill,
 )
 
-MAX_LINE = 1 << 20
-"""A file has at most as many lines as bytes."""
-
-
-def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
-    replies, position = [], 0
-    for pair in part(frame.body, "several", list):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise BrokenFrame("a reply that is not a pair")
-        body, length = pair
-        if not isinstance(body, dict) or type(length) is not int or length < 0:
-            raise BrokenFrame("a reply without a valid body and length")
-        replies.append(Frame(body, frame.blob[position : position + length]))
-        position += length
-    if len(replies) > most or position != len(frame.blob):
-        raise BrokenFrame("too many replies, or replies that don't fill the blob")
-    return replies
-
-
-def part(body: Any, key: str, *kinds: type) -> Any:
-    """Return a part of an answer; raise BrokenFrame if it is missing or has the wrong type."""
-    if not isinstance(body, dict) or key not in body:
-        raise BrokenFrame(f"an answer without {key!r}")
-    if not isinstance(body[key], kinds):
-        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
-    return body[key]
-
-
-def missing_name(body: Any, key: str) -> MissingName:
-    """Return a MissingName from a worker's answer, which has the name under ``key``."""
-    present = part(body, "names", list)[:100]
-    if not all(isinstance(name, str) for name in present):
-        raise BrokenFrame("an answer with names that are not strings")
-    return MissingName(part(body, key, str)[:80], tuple(name[:80] for name in present))
-
-
-def student_error(data: dict[str, Any]) -> StudentCodeError:
-    """Return a StudentCodeError from a worker's ``raised``."""
-    line = data.get("line")
-    ancestors = data.get("ancestors", [])
-    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
-        raise BrokenFrame("an exception whose class names are not strings")
-    return StudentCodeError(
-        part(data, "type", str)[:200],
-        part(data, "message", str)[:4000],
-        line=line if type(line) is int and 0 < line < MAX_LINE else None,
-        ancestors=tuple(name[:200] for name in ancestors[:20]),
-        raised_here=data.get("raised_here") is True,
-    )
-
-
 LESSON_TOO_LONG = "the lesson took more than {seconds} s"
 NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
-
-
-class RpcClient:
-    """One lesson's requests to a worker with the student's module in it."""
-
-    def __init__(
-        self,
-        workers: WorkerSource,
-        *,
-        source: Source,
-        scenarios: str,
-        limits: Limits,
-        unloadable: StudentCodeError | None = None,
-        optional_after: int | None = None,
-    ) -> None:
-        """``optional_after`` is the last line of a notebook whose exception costs anything."""
-        self.source = source
-        self._optional_after = optional_after
-        self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-        self.replaced: list[str] = []
-        self._traffic = Traffic()
-        self._workers = workers
-        self._scenarios = scenarios
-        self.limits = limits
-        self.starvation = Starvation()
-        self._lesson_deadline = time.monotonic() + limits.lesson_seconds
-        self._off_the_clock = limits.call_seconds
-        self._oom_kills = oom_kills()
-        self._line: Connection | None = None
-        self._unloadable: StudentCodeError | WorkerLost | None = unloadable
-        self._printed = ""
-        self._prefetched: dict[bytes, deque[Frame]] = {}
-        self._forget_objects = False
-        self._traced: tuple[str, list[int]] | None = None
-        self.returned_line: int | None = None
-        """The line at which the traced function returned last, as the worker says."""
-
-    @property
-    def loadable(self) -> bool:
-        return self._unloadable is None
-
-    def load(self) -> None:
-        """Make sure that there is a worker with the module loaded. If that fails, raise
-        StudentCodeError or WorkerLost, the same error each time.
-        """
-        if self._unloadable is not None:
-            # raising the same exception again and again would let its traceback grow
-            raise self._unloadable.with_traceback(None)
-        if self._line is not None:
-            return
-        began = time.monotonic()
-        worker = self._workers.start()
-        # starting a worker takes the grader's time, not the student's
-        self._lesson_deadline += time.monotonic() - began
-        self.guarantees = (worker.guarantees, worker.missing)
-        self.limits = worker.limits or self.limits
-        self.starvation.watch(worker.pid)
-        self._line = Connection(worker)
-        self._load_module()
-
-    def reload(self, source: Source) -> None:
-        """Let the same worker execute another text as the module, within the remaining time.
-        Changes that the last text made outside of its module stay, so never judge two students'
-        code in this way. Raise the errors of ``load``.
-        """
-        self.source, self._unloadable, self._prefetched = source, None, {}
-        self._optional_after = None
-        if self._line is None:
-            self.load()
-        else:
-            self._load_module()
-
-    def _load_module(self) -> None:
-        source = self.source
-        try:
-            reply = self.ask(
-                "load",
-                source=source.text,
-                filename=source.filename,
-                name=source.module,
-                words=watched_words(self._scenarios),
-                optional_after=self._optional_after,
-            )
-            self.replaced = self.checked(
-                lambda: [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
-            )
-        except (StudentCodeError, WorkerLost) as error:
-            self._unloadable = error
-            raise
-        except MissingName as error:  # not a valid answer: this request did not ask for a name
-            self._unloadable = StudentCodeError(
-                "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
-            )
-            raise self._unloadable from None
-
-    def make_unloadable(self, error: StudentCodeError) -> None:
-        """End the worker and raise this error for every check that asks for the module."""
-        self.close()
-        self._unloadable = error
-
-    def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
-        """Send one request and return its answer, within the limits.
-
-        Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
-        """
-        known = self._prefetched
-        answers = known.get(pack({"do": do, **fields}, blob)) if known else None
-        reply = answers.popleft() if answers else self._send(do, blob, fields)
-        if "missing" in reply.body:
-            raise self.checked(lambda: missing_name(reply.body, "missing"))
-        if "raised" in reply.body:
-            self._traffic.raised = True
-            raise self.checked(lambda: student_error(part(reply.body, "raised", dict)))
-        return reply
-
-    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        """Send a request and return the reply. ``patience`` multiplies the time it may take."""
-        line = self._line
-        assert line is not None
-        number = secrets.randbits(62)  # so that no answer can come before its question
-        rest_of_lesson = self._lesson_deadline - time.monotonic()
-        deadline = Deadline(
-            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
-        )
-        freed = line.take_freed()
-        try:
-            head = {"id": number, "do": do, "free": freed, "forget": self._forget_objects}
-            head |= {} if self._traced is None else {"trace": self._traced}
-            data = pack({**head, **fields}, blob)
-        except BrokenFrame:
-            line.freed.extend(freed)
-            raise
-        self._forget_objects = False
-        try:
-            line.worker.channel.send(data, deadline)
-            reply = line.worker.channel.receive(deadline)
-            if not isinstance(reply.body, dict) or reply.body.get("id") != number:
-                raise crashed("the worker answered another question than it was asked")
-        except WorkerLost as lost:
-            raise self._lost(lost) from None
-        except MemoryError:  # half of an answer may have been read
-            self._lost(crashed("an answer that the judge has no memory for"))
-            raise
-        if type(returned := reply.body.get("returned")) is int:
-            self.returned_line = returned
-        return reply
-
-    @contextlib.contextmanager
-    def tracing(self, name: str, lines: Iterable[int]) -> Iterator[None]:
-        """Trace a function of the student's file, which has returns in these lines, during a block;
-        ``returned_line`` is the result.
-        """
-        self._traced, self.returned_line = (name, sorted(lines)), None
-        try:
-            yield
-        finally:
-            self._traced = None
-
-    def _extension(self) -> float:
-        """Return by how many seconds to extend a deadline that has been reached."""
-        seconds = self.starvation.seconds_since()
-        self._lesson_deadline += seconds
-        return seconds
-
-    @contextlib.contextmanager
-    def prefetching(
-        self, requests: Sequence[Request], *, patience: int | None = None
-    ) -> Iterator[None]:
-        """Prefetch the answers to these requests, in one frame, for a block.
-
-        A request of the block that equals a prefetched one byte for byte uses its answer. Any other
-        is sent as usual, so a wrong guess costs only time. Each answer is used once: prefetch a
-        request twice if it is made twice. Together they may take ``patience`` times as long as one
-        call, by default the number of requests.
-        """
-        self.load()
-        if not requests:
-            yield
-            return
-        line = self._line
-        assert line is not None
-        several = [[request.fields, len(request.blob)] for request in requests]
-        blob = b"".join(request.blob for request in requests)
-        wait = patience or len(requests)
-        frame = self._send("several", blob, {"several": several}, patience=wait)
-        replies = self.checked(lambda: several_replies(frame, len(requests)))
-        for request, reply in zip(requests, replies, strict=False):
-            fields = request.fields
-            if (handle := fields.get("handle")) is not None:
-                fields = {**fields, "handle": replies[handle["of"]].body.get("handle")}
-            self._prefetched.setdefault(pack(fields, request.blob), deque()).append(reply)
-        try:
-            yield
-        finally:
-            unused = [
-                reply.body.get("handle")
-                for replies in self._prefetched.values()
-                for reply in replies
-            ]
-            self._prefetched = {}
-            line.freed.extend(handle for handle in unused if type(handle) is int)
-
-    def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
-        """End the lost worker; return an error that says how it ended or how long the judge waited.
-
-        If the host ran out of memory or was too busy, the error is a HostFault.
-        """
-        line, self._line = self._line, None
-        assert line is not None
-        self._prefetched = {}  # the handles in these answers belong to that worker
-        where = self._where(line.worker) if lost.outcome == "timeout" else None
-        gone = isinstance(lost, WorkerGone)
-        how = self._workers.end(line.worker, died=gone)
-        self._printed += line.worker.channel.output.take()
-        if lost.outcome == "timeout":
-            if self.starvation.extreme:
-                return self.starvation.fault(where)
-            if time.monotonic() >= self._lesson_deadline:
-                template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
-            else:
-                template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
-            late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
-            late.line = where
-            return late
-        if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
-            return lost
-        if how.facts.get("signal") == "SIGXCPU":
-            return WorkerLost(
-                "timeout",
-                "more than {seconds} s of processor time",
-                seconds=self.limits.cpu_seconds,
-            )
-        if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
-            return HostOutOfMemory(OUT_OF_MEMORY)
-        return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
-
-    def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file that an unresponsive worker is running, or None."""
-        self._printed += worker.channel.output.take()
-        line, printed = line_where_it_is(worker, self.source.filename)
-        self._printed += printed
-        return line if self.source.line(line) else None
-
-    def checked(self, parse: Callable[[], Any]) -> Any:
-        """Return what ``parse`` makes of an answer. If it raises BrokenFrame, the worker is lost.
-        MemoryError is left to the caller; any other exception is a grader fault.
-        """
-        try:
-            return parse()
-        except BrokenFrame as error:  # the text may be the worker's: not a template
-            lost = crashed(str(error))
-            raise (lost if self._line is None else self._lost(lost)) from None
-        except MemoryError:
-            raise
-        except Exception as error:
-            raise EngineFault(
-                f"an answer could not be read: {type(error).__name__}: {error}"
-            ) from error
-
-    @contextlib.contextmanager
-    def off_the_clock(self) -> Iterator[None]:
-        """Stop the lesson's clock during a block whose requests are not judged.
-
-        All such blocks of a lesson stop it for at most ``call_seconds`` together, because the fork
-        server does not wait for a judge forever.
-        """
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            spent = min(time.monotonic() - began, self._off_the_clock)
-            self._off_the_clock -= spent
-            self._lesson_deadline += spent
-
-    def take_output(self) -> str:
-        """Return what was printed since the last call."""
-        if self._line is not None:
-            self._line.worker.channel.settle()
-            self._printed += self._line.worker.channel.output.take()
-        text, self._printed = self._printed, ""
-        return text
-
-    def close(self) -> None:
-        if self._line is not None:
-            line, self._line = self._line, None
-            self._workers.end(line.worker, died=False)
-
-
-class ResponseReader(RpcClient):
-    """A client that reads its worker's answers."""
-
-    recorder: Steps | None = None
-    """While a check is recorded, the object that receives the
-    steps on objects and passes them on.
-    """
-    _objects = 0
-    """The number of remote objects in this check."""
-
-    def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
-        decoder = Decoder(frame.blob, strided=False, handle=self._object)
-        structure = decoder.decode(part(frame.body, "value", object))
-        return self._response(frame, decoder, structure, inputs)
-
-    def _object(self, described: Opaque, number: int) -> Opaque:
-        """Return the stand-in for an object in an answer."""
-        self._objects += 1
-        if self._line is None:
-            return described
-        return RemoteObject(self.recorder or cast(Steps, self), self._line, number, described)
-
-    @staticmethod
-    def _decoded(reply: Frame) -> Any:
-        decoder = Decoder(reply.blob, strided=False)
-        structure = decoder.decode(part(reply.body, "value", object))
-        decoder.finish()
-        return fill(structure, decoder.tensors)
-
-    def _response(
-        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
-    ) -> Response:
-        """Return the decoded answer; note what the student's code wrote into its copies of
-        ``inputs``.
-        """
-        number = part(frame.body, "handle", int, type(None))
-        handle = None
-        if number is not None and self._line is not None:
-            handle = GraphHandle(self._line, number)
-        tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
-        self._note_writes(frame, decoder, inputs)
-        return Response(structure, tensors, requires_grad, handle, cast(SessionProtocol, self))
-
-    def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Note what the student's code wrote into its copies of the inputs. Unless the check allows
-        that, it can't pass.
-        """
-        for pair in part(frame.body, "mutated", list):
-            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
-                raise BrokenFrame("a malformed entry for a changed input")
-            slot = decoder.decode(pair[1])
-            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
-                raise BrokenFrame("a changed input that is not a tensor of this call")
-            left, tensor = decoder.tensors[slot.index], inputs[pair[0]]
-            if left.shape != tensor.shape or left.dtype != tensor.dtype:
-                raise BrokenFrame("an input came back in another shape")
-            self._traffic.copies.note(tensor, left)
-            self._traffic.wrote |= not self._traffic.writing_allowed
-        decoder.finish()
-
-
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
-
-
-class ObjectSession(ResponseReader):
-    """A client with which a check uses objects in the worker (``RemoteObject``)."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._new_objects()
-
-    def _new_objects(self) -> None:
-        self._objects = 0
-        self._pending: list[list[Any]] = []
-        self._encoder = Encoder(strided=True)
-        self._sent: list[Tensor] = []
-
-    def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteObject:
-        """Make an object of a student's class, or call a function with objects, as a step."""
-        self._traffic.missing.clear()
-        return (self.recorder or self).step("call", "", (StudentRef(path), *args), kwargs)
-
-    def put(self, tensor: Tensor) -> RemoteObject:
-        """Return a copy of a tensor in the worker, as a remote object."""
-        return (self.recorder or self).step("put", "", (tensor,))
-
-    def step(
-        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
-    ) -> RemoteObject:
-        """Add a step (``worker/objects.py``) to those that are pending. A tensor is sent with its
-        present value.
-        """
-        self.load()
-        line = self._line
-        assert line is not None
-
-        def encoded(value: Any) -> Any:
-            if type(value) in PLAIN:
-                return value
-            if type(value) is RemoteObject:
-                return {"object": value.number_on(line)}
-            return self._encoder.encode(as_references(value, line))
-
-        self._objects += 1
-        data = [encoded(arg) for arg in args]
-        options = encoded(kwargs) if kwargs else None
-        self._pending.append([kind, self._objects, name, data, options, torch.is_grad_enabled()])
-        if len(self._pending) >= MOST_PENDING:
-            self.flush()
-        return RemoteObject(self.recorder or self, line, self._objects)
-
-    def flush(self) -> None:
-        """Send the pending steps; raise what the student's code raised."""
-        if self._pending:
-            (self.recorder or self).read([])
-
-    def read(self, objects: list[RemoteObject]) -> list[Any]:
-        """Send the pending steps and return the values of objects. A tensor is differentiable with
-        respect to the tensors in all steps of the check.
-        """
-        self.load()
-        line = self._line
-        assert line is not None
-        self._traffic.last_call = None
-        numbers = [one.number_on(line) for one in objects]
-        steps, encoder = self._pending, self._encoder
-        self._pending, self._encoder = [], Encoder(strided=True)
-        self._sent += encoder.tensors
-        frame = self.ask("run", steps=steps, read=numbers, blob=encoder.blob)
-        inputs = tuple(self._sent)
-
-        def parse() -> Response:
-            response = self._response_with_value(frame, inputs)
-            if type(response.structure) is not list or len(response.structure) != len(objects):
-                raise BrokenFrame("the number of values is not the number of objects read")
-            return response
-
-        response: Response = self.checked(parse)
-        values = fill(response.structure, response.attach(inputs))
-        return list(values)
+HURRIED_PATIENCE = 2
+"""In a hurried session, how many times as long as one call several calls in one frame may take."""
+MAX_LINE = 1 << 20
+"""A file has at most as many lines as bytes."""
 
 
 class Student(Protocol):
@@ -583,8 +99,175 @@ class NotStarted(Exception):
     """A function, class or constant that is still as in the stub (a constant: ``...``)."""
 
 
-class StudentSession(ObjectSession):
-    """One lesson's session with a worker: calls and reads of the student's module."""
+class StudentSession:
+    """One lesson's session with a worker that has the student's module.
+
+    A worker is started when first needed and ended when lost. Requests have deadlines. While a
+    check is recorded, ``replay.Recorder`` wraps the methods that the check uses.
+    """
+
+    def __init__(
+        self,
+        workers: WorkerSource,
+        *,
+        source: Source,
+        scenarios: str,
+        limits: Limits,
+        unloadable: StudentCodeError | None = None,
+        optional_after: int | None = None,
+        hurried: bool = False,
+    ) -> None:
+        """``optional_after`` is the last line of a notebook whose exception costs anything. A
+        ``hurried`` session never extends a deadline and does not ask a hanging worker for its
+        stack.
+        """
+        self.source = source
+        self.limits = limits
+        self.guarantees: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+        self.replaced: list[str] = []
+        self.starvation = Starvation()
+        self.returned_line: int | None = None
+        """The line at which the traced function returned last, as the worker says."""
+        self._workers = workers
+        self._worker: WorkerProcess | None = None
+        self._scenarios = scenarios
+        self._unloadable: StudentCodeError | WorkerLost | None = unloadable
+        self._optional_after = optional_after
+        self._hurried = hurried
+        self._lesson_deadline = time.monotonic() + limits.lesson_seconds
+        self._off_the_clock = limits.call_seconds
+        self._oom_kills = oom_kills()
+        self._printed = ""
+        self._traffic = Traffic()
+        self._prefetched: dict[bytes, deque[Frame]] = {}
+        self._traced: tuple[str, list[int]] | None = None
+        self._forget_objects = False
+        self._new_objects()
+
+    def _new_objects(self) -> None:
+        self._objects = 0
+        """The number of remote objects in this check."""
+        self._pending: list[list[Any]] = []
+        self._encoder = Encoder(strided=True)
+        self._sent: list[Tensor] = []
+
+    # The worker and the module
+
+    @property
+    def loadable(self) -> bool:
+        return self._unloadable is None
+
+    def load(self) -> None:
+        """Make sure that there is a worker with the module loaded. If that fails, raise
+        StudentCodeError or WorkerLost, the same error each time.
+        """
+        if self._unloadable is not None:
+            # raising the same exception again and again would let its traceback grow
+            raise self._unloadable.with_traceback(None)
+        if self._worker is not None:
+            return
+        began = time.monotonic()
+        worker = self._workers.start()
+        # starting a worker takes the grader's time, not the student's
+        self._lesson_deadline += time.monotonic() - began
+        self.guarantees = (worker.guarantees, worker.missing)
+        self.limits = worker.limits or self.limits
+        self.starvation.watch(worker.pid)
+        self._worker = worker
+        self._load_module()
+
+    def reload(self, source: Source) -> None:
+        """Let the same worker execute another text as the module, within the remaining time.
+        Changes that the last text made outside of its module stay, so never judge two students'
+        code in this way. Raise the errors of ``load``.
+        """
+        self.source, self._unloadable, self._prefetched = source, None, {}
+        self._optional_after = None
+        if self._worker is None:
+            self.load()
+        else:
+            self._load_module()
+
+    def _load_module(self) -> None:
+        source = self.source
+        try:
+            reply = self.ask(
+                "load",
+                source=source.text,
+                filename=source.filename,
+                name=source.module,
+                words=watched_words(self._scenarios),
+                optional_after=self._optional_after,
+            )
+            with self.reading():
+                self.replaced = [str(name)[:80] for name in part(reply.body, "value", list)[:20]]
+        except (StudentCodeError, WorkerLost) as error:
+            self._unloadable = error
+            raise
+        except MissingName as error:  # not a valid answer: this request did not ask for a name
+            self._unloadable = StudentCodeError(
+                "AttributeError", f"module {source.module!r} has no attribute {error.name!r}"
+            )
+            raise self._unloadable from None
+
+    def make_unloadable(self, error: StudentCodeError) -> None:
+        """End the worker and raise this error for every check that asks for the module."""
+        self.close()
+        self._unloadable = error
+
+    @property
+    def worker(self) -> WorkerProcess:
+        """The worker that ``load`` started."""
+        assert self._worker is not None
+        return self._worker
+
+    def _ready(self) -> WorkerProcess:
+        """Send the pending steps and return a worker with the module."""
+        self.load()
+        self.flush()
+        self._traffic.missing.clear()
+        return self.worker
+
+    def close(self) -> None:
+        worker, self._worker = self._worker, None
+        if worker is not None:
+            self._workers.end(worker, died=False)
+
+    def take_output(self) -> str:
+        """Return what was printed since the last call."""
+        if self._worker is not None:
+            self._worker.channel.settle()
+            self._printed += self._worker.channel.output.take()
+        text, self._printed = self._printed, ""
+        return text
+
+    @contextlib.contextmanager
+    def off_the_clock(self) -> Iterator[None]:
+        """Stop the lesson's clock during a block whose requests are not judged.
+
+        All such blocks of a lesson stop it for at most ``call_seconds`` together, because the fork
+        server does not wait for a judge forever.
+        """
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            spent = min(time.monotonic() - began, self._off_the_clock)
+            self._off_the_clock -= spent
+            self._lesson_deadline += spent
+
+    @contextlib.contextmanager
+    def tracing(self, name: str, lines: Iterable[int]) -> Iterator[None]:
+        """Trace a function of the student's file, which has returns in these lines, during a block;
+        ``returned_line`` is the result.
+        """
+        self._traced, self.returned_line = (name, sorted(lines)), None
+        try:
+            yield
+        finally:
+            self._traced = None
+
+    # A check's requests
 
     def student(self) -> RemoteStudent:
         """Return the student, as a check sees it."""
@@ -617,16 +300,14 @@ class StudentSession(ObjectSession):
         if path in missing:
             raise missing[path].with_traceback(None)
         reply = self.ask("describe", path=path)
-
-        def parse() -> Any:
+        with self.reading():
             kind = part(reply.body, "kind", str)
             if kind == "missing":
-                return missing_name({**reply.body, "path": path}, "path")
-            if kind in ("callable", "class"):
-                return RemoteCallable(self, path, is_class=kind == "class")
-            return self._decoded(reply)
-
-        value = self.checked(parse)
+                value: Any = missing_name(reply.body, path)
+            elif kind in ("callable", "class"):
+                value = RemoteCallable(self, path, is_class=kind == "class")
+            else:
+                value = decoded(reply)
         if isinstance(value, MissingName):
             missing[path] = value
             raise value
@@ -634,25 +315,12 @@ class StudentSession(ObjectSession):
             raise NotStarted(path)
         return value
 
-    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run a scenario in the worker; send its source when it is first used."""
-        line = self._ready()
-        self._traffic.last_call = None
-        encoder = Encoder(strided=True)
-        data = [encoder.encode(as_references(part, line)) for part in (args, kwargs)]
-        fields: dict[str, Any] = {"path": scenario, "args": data}
-        if scenario not in line.scenarios:
-            fields["source"] = scenario_with_definitions(self._scenarios, scenario)
-        reply = self.ask("observe", blob=encoder.blob, **fields)
-        line.scenarios.add(scenario)
-        return self.checked(lambda: self._decoded(reply))
-
     def call(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call a student's function; its result is differentiable with respect to the arguments.
 
         If one of them is a remote object, the call is a step and its result is a remote object too.
         """
-        if has_objects(args) or has_objects(kwargs):
+        if objects_in((args, kwargs)):
             return self.construct(path, args, kwargs)
         self._ready()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
@@ -663,14 +331,25 @@ class StudentSession(ObjectSession):
             "call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob
         )
         inputs = tuple(encoder.tensors)
-
-        def parse() -> Response:
-            return self._response_with_value(frame, inputs)
-
-        response: Response = self.checked(parse)
+        with self.reading():
+            response = self._response_with_value(frame, inputs)
         last_call.handle = response.handle
         last_call.single = isinstance(response.structure, TensorRef)
         return fill(response.structure, response.attach(inputs))
+
+    def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run a scenario in the worker; send its source when it is first used."""
+        worker = self._ready()
+        self._traffic.last_call = None
+        encoder = Encoder(strided=True)
+        data = [encoder.encode(as_references(given, worker)) for given in (args, kwargs)]
+        fields: dict[str, Any] = {"path": scenario, "args": data}
+        if scenario not in worker.scenarios:
+            fields["source"] = scenario_with_definitions(self._scenarios, scenario)
+        reply = self.ask("observe", blob=encoder.blob, **fields)
+        worker.scenarios.add(scenario)
+        with self.reading():
+            return decoded(reply)
 
     def product(
         self,
@@ -683,22 +362,21 @@ class StudentSession(ObjectSession):
         """Return the vector-Jacobian product of an earlier call, in the judge's grad mode. In the
         returned structure, None means that there is no gradient.
         """
-        line = self._ready()
+        worker = self._ready()
         vectors = [v for v in incoming if v is not None]
         self._remember_product(handle, vectors)
         metas, blob = encode_tensors(vectors, strided=True)
         remaining = iter(metas)
         frame = self.ask(
             "vjp",
-            handle=handle.number_on(line),
+            handle=handle.number_on(worker),
             grads=[None if v is None else next(remaining) for v in incoming],
             needs=list(needs),
             create_graph=torch.is_grad_enabled(),
             retain_graph=keeps_graph(),
             blob=blob,
         )
-
-        def parse() -> Response:
+        with self.reading():
             decoder = Decoder(frame.blob, strided=False)
             grads = part(frame.body, "grads", list)
             slots = [None if data is None else decoder.decode(data) for data in grads]
@@ -714,17 +392,6 @@ class StudentSession(ObjectSession):
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
             return self._response(frame, decoder, slots, tuple(vectors))
 
-        response: Response = self.checked(parse)
-        return response
-
-    def _ready(self) -> Connection:
-        """Send the pending steps and return the connection to a worker with the module."""
-        self.load()
-        self.flush()
-        self._traffic.missing.clear()
-        assert self._line is not None
-        return self._line
-
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
         """Record in the last call that it was differentiated, and with which vector, or that its
         derivative was.
@@ -734,3 +401,319 @@ class StudentSession(ObjectSession):
             last_call.incoming = vectors[0]
         elif last_call is not None:
             last_call.deeper = True
+
+    # Steps on objects
+
+    def construct(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RemoteObject:
+        """Make an object of a student's class, or call a function with objects, as a step."""
+        self._traffic.missing.clear()
+        return self.step("call", "", (StudentRef(path), *args), kwargs)
+
+    def put(self, tensor: Tensor) -> RemoteObject:
+        """Return a copy of a tensor in the worker, as a remote object."""
+        return self.step("put", "", (tensor,))
+
+    def step(
+        self, kind: str, name: str, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None
+    ) -> RemoteObject:
+        """Add a step to the pending ones and return its result, which does not exist yet.
+
+        The worker's ``Objects`` describes steps. A tensor is sent with its present value.
+        """
+        self.load()
+        worker = self.worker
+
+        def encoded(value: Any) -> Any:
+            if type(value) in PLAIN:
+                return value
+            if type(value) is RemoteObject:
+                return {"object": value.number_on(worker)}
+            return self._encoder.encode(as_references(value, worker))
+
+        self._objects += 1
+        data = [encoded(arg) for arg in args]
+        options = encoded(kwargs) if kwargs else None
+        self._pending.append([kind, self._objects, name, data, options, torch.is_grad_enabled()])
+        if len(self._pending) >= MOST_PENDING:
+            self.flush()
+        return RemoteObject(self, worker, self._objects)
+
+    def flush(self) -> None:
+        """Send the pending steps; raise what the student's code raised."""
+        if self._pending:
+            self.read([])
+
+    def read(self, objects: list[RemoteObject]) -> list[Any]:
+        """Send the pending steps and return the values of objects. A value that can't cross stays
+        an object, whose type is then known. A tensor is differentiable with respect to the tensors
+        in all steps of the check.
+        """
+        self.load()
+        worker = self.worker
+        self._traffic.last_call = None
+        numbers = [one.number_on(worker) for one in objects]
+        steps, encoder = self._pending, self._encoder
+        self._pending, self._encoder = [], Encoder(strided=True)
+        sent = len(self._sent)
+        self._sent += encoder.tensors
+        frame = self.ask("run", steps=steps, read=numbers, sent=sent, blob=encoder.blob)
+        inputs = tuple(self._sent)
+        with self.reading():
+            response = self._response_with_value(frame, inputs)
+            if type(response.structure) is not list or len(response.structure) != len(objects):
+                raise BrokenFrame("the number of values is not the number of objects read")
+        return list(fill(response.structure, response.attach(inputs)))
+
+    # Requests, within the limits
+
+    def ask(self, do: str, *, blob: bytes = b"", **fields: Any) -> Frame:
+        """Send one request and return its answer, within the limits.
+
+        Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
+        """
+        known = self._prefetched
+        answers = known.get(pack({"do": do, **fields}, blob)) if known else None
+        reply = answers.popleft() if answers else self._send(do, blob, fields)
+        if "missing" in reply.body:
+            with self.reading():
+                missing = missing_name(reply.body, part(reply.body, "missing", str))
+            raise missing
+        if "raised" in reply.body:
+            self._traffic.raised = True
+            with self.reading():
+                raised = student_error(part(reply.body, "raised", dict))
+            raise raised
+        return reply
+
+    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
+        """Send a request and return the reply. ``patience`` multiplies the time it may take."""
+        worker = self.worker
+        if self._hurried:
+            patience = min(patience, HURRIED_PATIENCE)
+        number = secrets.randbits(62)  # so that no answer can come before its question
+        rest_of_lesson = self._lesson_deadline - time.monotonic()
+        deadline = Deadline(
+            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
+        )
+        freed = worker.take_freed()
+        try:
+            body = {"id": number, "do": do, "free": freed, "forget": self._forget_objects, **fields}
+            if self._traced is not None:
+                body["trace"] = self._traced
+            data = pack(body, blob)
+        except BrokenFrame:
+            worker.freed.extend(freed)
+            raise
+        self._forget_objects = False
+        try:
+            worker.channel.send(data, deadline)
+            reply = worker.channel.receive(deadline)
+            if not isinstance(reply.body, dict) or reply.body.get("id") != number:
+                raise crashed("the worker answered another question than it was asked")
+        except WorkerLost as lost:
+            raise self._lost(lost) from None
+        except MemoryError:  # half of an answer may have been read
+            self._lost(crashed("an answer that the judge has no memory for"))
+            raise
+        if type(returned := reply.body.get("returned")) is int:
+            self.returned_line = returned
+        return reply
+
+    def _extension(self) -> float:
+        """Return by how many seconds to extend a deadline that has been reached."""
+        if self._hurried:
+            return 0.0
+        seconds = self.starvation.seconds_since()
+        self._lesson_deadline += seconds
+        return seconds
+
+    @contextlib.contextmanager
+    def prefetching(
+        self, requests: Sequence[Request], *, patience: int | None = None
+    ) -> Iterator[None]:
+        """Prefetch the answers to these requests, in one frame, for a block.
+
+        A request of the block that equals a prefetched one byte for byte uses its answer. Any other
+        is sent as usual, so a wrong guess costs only time. Each answer is used once: prefetch a
+        request twice if it is made twice. Together they may take ``patience`` times as long as one
+        call, by default the number of requests.
+        """
+        self.load()
+        worker = self.worker
+        if not requests:
+            yield
+            return
+        several = [[request.fields, len(request.blob)] for request in requests]
+        blob = b"".join(request.blob for request in requests)
+        wait = patience or len(requests)
+        frame = self._send("several", blob, {"several": several}, patience=wait)
+        with self.reading():
+            replies = several_replies(frame, len(requests))
+        for request, reply in zip(requests, replies, strict=False):
+            fields = request.fields
+            if (handle := fields.get("handle")) is not None:
+                fields = {**fields, "handle": replies[handle["of"]].body.get("handle")}
+            self._prefetched.setdefault(pack(fields, request.blob), deque()).append(reply)
+        try:
+            yield
+        finally:
+            unused = [
+                reply.body.get("handle")
+                for replies in self._prefetched.values()
+                for reply in replies
+            ]
+            self._prefetched = {}
+            worker.freed.extend(handle for handle in unused if type(handle) is int)
+
+    def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
+        """End the lost worker; return an error that says how it ended or how long the judge waited.
+
+        If the host ran out of memory or was too busy, the error is a HostFault.
+        """
+        worker, self._worker = self.worker, None
+        self._prefetched = {}  # the handles in these answers belong to that worker
+        where = None
+        if lost.outcome == "timeout" and not self._hurried:
+            where = self._where(worker)
+        gone = isinstance(lost, WorkerGone)
+        how = self._workers.end(worker, died=gone)
+        self._printed += worker.channel.output.take()
+        if lost.outcome == "timeout":
+            if self.starvation.extreme:
+                return self.starvation.fault(where)
+            if time.monotonic() >= self._lesson_deadline:
+                template, seconds = LESSON_TOO_LONG, self.limits.lesson_seconds
+            else:
+                template, seconds = STILL_RUNNING if where else NO_ANSWER, self.limits.call_seconds
+            late = WorkerLost("timeout", template, seconds=f"{seconds:g}")
+            late.line = where
+            return late
+        if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
+            return lost
+        if how.facts.get("signal") == "SIGXCPU":
+            return WorkerLost(
+                "timeout",
+                "more than {seconds} s of processor time",
+                seconds=self.limits.cpu_seconds,
+            )
+        if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
+            return HostOutOfMemory(OUT_OF_MEMORY)
+        return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
+
+    def _where(self, worker: WorkerProcess) -> int | None:
+        """Return the line of the student's file that an unresponsive worker is running, or None."""
+        self._printed += worker.channel.output.take()
+        line, printed = line_where_it_is(worker, self.source.filename)
+        self._printed += printed
+        return line if self.source.line(line) else None
+
+    # Answers
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read an answer in a block. If the block raises BrokenFrame, the worker is lost.
+        MemoryError is left to the caller; any other exception is a grader fault.
+        """
+        try:
+            yield
+        except BrokenFrame as error:  # the text may be the worker's: not a template
+            lost = crashed(str(error))
+            raise (lost if self._worker is None else self._lost(lost)) from None
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise EngineFault(
+                f"an answer could not be read: {type(error).__name__}: {error}"
+            ) from error
+
+    def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
+        decoder = Decoder(frame.blob, strided=False, handle=self._object)
+        structure = decoder.decode(part(frame.body, "value", object))
+        return self._response(frame, decoder, structure, inputs)
+
+    def _object(self, described: Opaque, number: int) -> RemoteObject:
+        """Return the stand-in for an object in an answer."""
+        self._objects += 1
+        return RemoteObject(self, self.worker, number, described)
+
+    def _response(
+        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
+    ) -> Response:
+        """Return the decoded answer; note what the student's code wrote into its copies of
+        ``inputs``.
+        """
+        number = part(frame.body, "handle", int, type(None))
+        handle = None if number is None else GraphHandle(self.worker, number)
+        tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
+        self._note_writes(frame, decoder, inputs)
+        return Response(structure, tensors, requires_grad, handle, self)
+
+    def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
+        """Note what the student's code wrote into its copies of the inputs. Unless the check allows
+        that, it can't pass.
+        """
+        for pair in part(frame.body, "mutated", list):
+            if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
+                raise BrokenFrame("a malformed entry for a changed input")
+            slot = decoder.decode(pair[1])
+            if not isinstance(slot, TensorRef) or not 0 <= pair[0] < len(inputs):
+                raise BrokenFrame("a changed input that is not a tensor of this call")
+            left, tensor = decoder.tensors[slot.index], inputs[pair[0]]
+            if left.shape != tensor.shape or left.dtype != tensor.dtype:
+                raise BrokenFrame("an input came back in another shape")
+            self._traffic.copies.note(tensor, left)
+            self._traffic.wrote |= not self._traffic.writing_allowed
+        decoder.finish()
+
+
+def several_replies(frame: Frame, most: int) -> list[Frame]:
+    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
+    replies, position = [], 0
+    for pair in part(frame.body, "several", list):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise BrokenFrame("a reply that is not a pair")
+        body, length = pair
+        if not isinstance(body, dict) or type(length) is not int or length < 0:
+            raise BrokenFrame("a reply without a valid body and length")
+        replies.append(Frame(body, frame.blob[position : position + length]))
+        position += length
+    if len(replies) > most or position != len(frame.blob):
+        raise BrokenFrame("too many replies, or replies that don't fill the blob")
+    return replies
+
+
+def part(body: Any, key: str, *kinds: type) -> Any:
+    """Return a part of an answer; raise BrokenFrame if it is missing or has the wrong type."""
+    if not isinstance(body, dict) or key not in body:
+        raise BrokenFrame(f"an answer without {key!r}")
+    if not isinstance(body[key], kinds):
+        raise BrokenFrame(f"an answer whose {key!r} is a {type(body[key]).__name__}")
+    return body[key]
+
+
+def missing_name(body: Any, name: str) -> MissingName:
+    """Return a MissingName from a worker's answer, which has the names that exist."""
+    present = part(body, "names", list)[:100]
+    if not all(isinstance(one, str) for one in present):
+        raise BrokenFrame("an answer with names that are not strings")
+    return MissingName(name[:80], tuple(one[:80] for one in present))
+
+
+def student_error(data: dict[str, Any]) -> StudentCodeError:
+    """Return a StudentCodeError from a worker's ``raised``."""
+    line = data.get("line")
+    ancestors = data.get("ancestors", [])
+    if not isinstance(ancestors, list) or not all(isinstance(name, str) for name in ancestors):
+        raise BrokenFrame("an exception whose class names are not strings")
+    return StudentCodeError(
+        part(data, "type", str)[:200],
+        part(data, "message", str)[:4000],
+        line=line if type(line) is int and 0 < line < MAX_LINE else None,
+        ancestors=tuple(name[:200] for name in ancestors[:20]),
+        raised_here=data.get("raised_here") is True,
+    )
+
+
+def decoded(reply: Frame) -> Any:
+    """Return the value in a reply, with its tensors."""
+    return decode(part(reply.body, "value", object), reply.blob, strided=False)

@@ -1,12 +1,8 @@
-"""Start and end workers for a judge.
+"""Start and end workers for a judge, and find the line that an unresponsive worker is running.
 
 ``ForkedWorkers`` asks the fork server. ``SpawnedWorkers`` starts plain processes, for systems
 without fork, at the cost of importing torch. A lost worker is replaced, so one endless loop costs
 one check.
-
-Find the line that an unresponsive worker is running: it writes its stack on SIGUSR1.
-
-A living worker, and the handles that the judge no longer needs.
 """
 
 from __future__ import annotations
@@ -63,6 +59,22 @@ class WorkerProcess:
     guarantees: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     limits: Limits | None = None
+    freed: deque[int] = field(default_factory=deque)
+    """The handles that the judge no longer uses; ``__del__`` may add to it at any moment."""
+    scenarios: set[str] = field(default_factory=set)
+    """The scenarios that were sent to this worker."""
+
+    def take_freed(self) -> list[int]:
+        """Return the freed handles, each once, even while others are added."""
+        taken = []
+        while self.freed:
+            taken.append(self.freed.popleft())
+        return taken
+
+    def require_same(self, worker: WorkerProcess) -> None:
+        """Raise WorkerLost if something that this worker kept is requested from another worker."""
+        if worker is not self:
+            raise WorkerLost("crashed", "the worker that held this graph is gone")
 
 
 class WorkerSource(Protocol):
@@ -274,27 +286,3 @@ def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, 
     line = re.search(named, found[0], re.MULTILINE)
     beside = last[: found.start()] + last[found.end() :]
     return int(line[1]) if line else None, (first + beside)[: 2 * LONGEST]
-
-
-@dataclass(slots=True)
-class Connection:
-    """One living worker with the module loaded."""
-
-    worker: WorkerProcess
-    freed: deque[int] = field(default_factory=deque)
-    """The handles that the judge no longer uses; ``__del__`` may add to it at any moment."""
-    scenarios: set[str] = field(default_factory=set)
-    """The scenarios that were sent to this worker."""
-
-    def take_freed(self) -> list[int]:
-        """Return the freed handles, each once, even while others are added."""
-        taken = []
-        with contextlib.suppress(IndexError):
-            while True:
-                taken.append(self.freed.popleft())
-        return taken
-
-    def require_same(self, line: Connection) -> None:
-        """Raise WorkerLost if something that this worker kept is requested from another worker."""
-        if line is not self:
-            raise WorkerLost("crashed", "the worker that held this graph is gone")

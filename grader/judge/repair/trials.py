@@ -5,8 +5,6 @@ again by all checks of its function and all that passed before, from two seeds, 
 worker, so that nothing left by another candidate can help.
 
 Search for the smallest edit after which every check of a function passes.
-
-A session with short deadlines: a candidate may loop forever, and a student is waiting.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
 
 import pytest
 
@@ -34,7 +31,6 @@ from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.donors import donors_of, edits_in
 from grader.judge.repair.edits import Edit, TextRanges, patterns_of, without_case
-from grader.worker.wire.frames import Frame
 
 SEARCH_SECONDS = 5.0
 """How long a search may take, because a student waits for it; then it reports nothing."""
@@ -79,23 +75,6 @@ def search(
             agreed = all(one.related(smallest) for one in found)
             return Search(smallest if agreed else None, tried)
     return Search(None, tried)
-
-
-PATIENCE = 2
-"""Several calls in one frame may together take this many times the limit of one call."""
-
-
-class HurriedSession(StudentSession):
-    """A session that never extends a deadline, and does not ask a hanging worker for its stack."""
-
-    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        return super()._send(do, blob, fields, patience=min(patience, PATIENCE))
-
-    def _extension(self) -> float:
-        return 0.0
-
-    def _where(self, worker: object) -> None:
-        return None
 
 
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
@@ -213,7 +192,7 @@ class Trials:
 
     def _session(self, text: str, seconds: float) -> StudentSession:
         limits = self.task.limits
-        return HurriedSession(
+        return StudentSession(
             self.workers,
             source=Source(text, self.task.filename),
             scenarios=self.spec.scenarios,
@@ -222,6 +201,7 @@ class Trials:
                 call_seconds=min(CALL_SECONDS, limits.call_seconds),
                 lesson_seconds=min(seconds, limits.lesson_seconds),
             ),
+            hurried=True,
         )
 
     def _passes(self, item: pytest.Item, run: SubmissionRun) -> bool:

@@ -1,14 +1,6 @@
-"""Draw a graph as SVG, for a page or for a separate file.
+"""Draw a graph, as SVG and as a tree of text; ``grader.draw`` draws the one behind a tensor.
 
-Colors are CSS custom properties with a fallback, so they follow the page's theme. A page gets only
-classes, because its policy refuses styles; a file contains ``STYLE``. All text is escaped.
-
-Texts of a picture, shared by tree and SVG.
-
-Draw a graph as a tree of text, beginning with the root. A node that is reached again is only
-named.
-
-Draw the graph behind a tensor, in a notebook, in a terminal or in a file (``grader.draw``).
+A tree begins with the root. A node that is reached again is only named. All text is escaped.
 """
 
 from __future__ import annotations
@@ -24,143 +16,125 @@ from rich.cells import cell_len, set_cell_size
 
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.pictures import GraphEdge, GraphNode, GraphPicture, Saved
+from grader.core.pictures import GraphEdge, GraphNode, GraphPicture
 from grader.core.text import clean
 from grader.render.graph.layout import Box, Point, Route, lay_out
+from grader.render.graph.svg import (
+    CELL,
+    LINE,
+    SMALL_CELL,
+    SMALL_LINE,
+    drawing,
+    element,
+    short,
+    text_at,
+    titled,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-
-def node_label(node: GraphNode, tr: Catalogue) -> str:
-    if node.label:
-        return node.label
-    return tr("leaf") if node.kind == "leaf" else tr("constant")
-
-
-def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """Return what a node saves for backward, in words, and whether it is freed; two entries at
-    most.
-    """
-    return [(tr(word, names=names), freed) for word, names, freed in _saved(node.saved)]
-
-
-def _saved(saved: tuple[Saved, ...]) -> list[tuple[str, str, bool]]:
-    kept = ", ".join(one.name for one in saved if not one.freed)
-    freed = ", ".join(one.name for one in saved if one.freed)
-    found = [("keeps {names}", kept, False)] if kept else []
-    return [*found, ("freed: {names}", freed, True)] if freed else found
-
-
-def named_constant(node: GraphNode) -> bool:
-    return node.kind == "constant" and bool(node.name)
-
-
-def badges(node: GraphNode, tr: Catalogue) -> list[str]:
-    """Return remarks on a node, such as ``2 hooks``, ``retains grad`` or ``+ 3 not drawn``."""
-    found = [tr("constant: no grad_fn, no requires_grad")] if named_constant(node) else []
-    if node.hooks:
-        found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
-    if node.retains_grad:
-        found.append(tr("retains grad"))
-    if node.cut:
-        found.append(tr("+ {count} not drawn", count=node.cut))
-    return found
-
-
-def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
-    """Return the meaning of each mark in these graphs: the mark and a sentence."""
-    nodes = [node for picture in pictures for node in picture.nodes]
-    saved = [one for node in nodes for one in node.saved]
-    known = [
-        (
-            any(node.kind in ("op", "intermediate") for node in nodes),
-            "…Backward",
-            tr("the grad_fn of an operation; what it used is below"),
-        ),
-        (
-            any(node.kind == "leaf" for node in nodes),
-            tr("leaf"),
-            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
-        ),
-        (
-            any(node.kind == "constant" for node in nodes),
-            tr("constant"),
-            tr("no requires_grad, no grad_fn: no gradient goes there"),
-        ),
-        (
-            any(not one.freed for one in saved),
-            tr("keeps {names}", names="…"),
-            tr("tensors that are saved for backward"),
-        ),
-        (
-            any(one.freed for one in saved),
-            tr("freed: {names}", names="…"),
-            tr("saved tensors that a backward pass has freed"),
-        ),
-        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
-        (
-            any(node.retains_grad for node in nodes),
-            tr("retains grad"),
-            tr(".grad is kept here, though this is not a leaf"),
-        ),
-        (
-            any(_has_repeats(picture) for picture in pictures),
-            tr("as above"),
-            tr("a node that several operations use is drawn once"),
-        ),
-    ]
-    return [(mark, meaning) for there, mark, meaning in known if there]
-
-
-def _has_repeats(picture: GraphPicture) -> bool:
-    """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
-    reached = [edge.target for edge in picture.edges]
-    return any(picture.following()[id] for id in reached if reached.count(id) > 1)
-
-
-def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
-    """Return which output of its target an edge belongs to, if there are several."""
-    return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
-
-
-CELL = 7.9
-"""The width of a character in pixels, for any monospaced font of 13 px; small text has
-``SMALL_CELL``.
-"""
-SMALL_CELL = 6.8
-LINE, SMALL_LINE = 18.0, 15.0
 PAD_X, PAD_Y = 12.0, 8.0
-MAX_CELLS = 44
 MAX_TITLE = 200
 CURVE = 0.5
-STYLE = """svg.graph{color-scheme:light dark;--ink:#1d2228;--soft:#5b6470;--line:#9aa3ad;\
---card:#fff;--sunk:#f3f4f1;--right-bg:#e7f5ec;
---wrong:#c2311f;--right:#1a7f4b;--accent:#2f5fd0;--note-bg:#eef3fe;background:#fcfcfa;\
-font-family:ui-monospace,Menlo,Consolas,monospace}
-@media (prefers-color-scheme:dark){svg.graph{--ink:#e8eaed;--soft:#a2abb6;--line:#5d6670;\
---card:#1b1f24;--sunk:#23282e;--right-bg:#15301f;
---wrong:#ff8f7f;--right:#58c98b;--accent:#8ab0ff;--note-bg:#1b2742;background:#14171b}}
-@media print{svg.graph{--ink:#000;--soft:#444;--line:#777;--card:#fff;--sunk:#f2f2f2;\
---right-bg:#f0f8f2;--wrong:#a3281a;--accent:#234;
---note-bg:#f1f4fb;background:#fff}}
-"""
-SHAPES = """.graph text{fill:var(--ink,currentColor);\
-font:13px var(--mono,ui-monospace,Menlo,Consolas,monospace);text-anchor:middle}
-.graph .small,.graph .number{font-size:11px;fill:var(--soft,currentColor)}
-.graph .freed{text-decoration:line-through;opacity:.75}
-.graph .badge{fill:var(--accent,currentColor)}
-.graph .note{fill:var(--accent,currentColor);font-weight:700}
-.graph rect{fill:var(--card,none);stroke:var(--edge,var(--line,currentColor));stroke-width:1.3}
-.graph .leaf rect{fill:var(--right-bg,none);stroke:var(--right,currentColor)}
-.graph .intermediate rect{fill:var(--note-bg,none);stroke:var(--accent,currentColor)}
-.graph .constant rect,.graph .ghost rect{fill:none;stroke-dasharray:4 3}
-.graph .constant text,.graph .ghost text{fill:var(--soft,currentColor)}
-.graph .marked rect{stroke:var(--wrong,currentColor);stroke-width:3.5}
-.graph .marked .title{font-weight:700}
-.graph path{fill:none;stroke:var(--soft,currentColor);stroke-width:1.3}
-.graph path.head{fill:var(--soft,currentColor);stroke:none}
-"""
+WIDTH = 80
+DEEPEST = 12
+"""From this depth on, branches are not drawn, and a number shows a line's depth."""
+
+
+def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
+    """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
+
+    ``names`` names tensors (default: the caller's variables). Raise TypeError for anything
+    but a tensor.
+    """
+    import torch
+
+    from grader.worker.wire.trace import trace
+
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
+    if names is None:
+        names = {
+            name: value
+            for name, value in sys._getframe(1).f_locals.items()
+            if not name.startswith("_")
+        }
+    return Drawing(GraphPicture.from_json(trace(tensor, names)))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Drawing:
+    """A graph at the time when it was drawn: a picture in a notebook, a tree when printed."""
+
+    picture: GraphPicture
+
+    def _repr_svg_(self) -> str:
+        return draw_svg(self.picture, own_style=True)
+
+    def __str__(self) -> str:
+        return tree_text(self.picture)
+
+    __repr__ = __str__  # the text that a prompt shows
+
+    def save(self, path: str | Path) -> Path:
+        """Write an SVG, or a tree for ``.txt``; return the path.
+
+        Raise UsageError for another suffix.
+        """
+        place = Path(path)
+        if place.suffix not in (".svg", ".txt"):
+            raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
+        place.write_text(
+            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
+        )
+        return place
+
+
+def draw_svg(
+    picture: GraphPicture,
+    tr: Catalogue | None = None,
+    *,
+    marked: Collection[str] = (),
+    title: str = "",
+    own_style: bool = False,
+) -> str:
+    """Return an ``svg`` element; use ``own_style`` for a file or another program's page."""
+    tr = tr or Catalogue()
+    texts = {node.id: lines_of(node, tr) for node in picture.nodes}
+    layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
+    footer = (
+        tr("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
+    )
+    width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
+    height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
+    nodes = picture.by_id()
+    title = clean(title, MAX_TITLE) or tr(
+        "The graph behind {name}", name=node_label(picture.nodes[0], tr)
+    )
+    head = f"{titled(title)}\n{element('desc', escape(described(picture, tr)))}"
+    parts = [
+        *(_edge(route, nodes[route.edge.target], tr) for route in layout.routes),
+        *(
+            _node(nodes[id], texts[id], box, marked=id in marked)
+            for id, box in layout.boxes.items()
+        ),
+        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
+        text_at(width / 2, height - PAD_Y, footer, "small") if footer else "",
+    ]
+    sheets = ("drawing.css", "graph.css") if own_style else ()
+    return drawing("graph", width, height, head, parts, sheets=sheets)
+
+
+def described(picture: GraphPicture, tr: Catalogue) -> str:
+    kinds = [node.kind for node in picture.nodes]
+    return tr(
+        "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
+        " go, from the root to the leaves.",
+        operations=kinds.count("op") + kinds.count("intermediate"),
+        leaves=kinds.count("leaf"),
+        edges=len(picture.edges),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +169,6 @@ def lines_of(node: GraphNode, tr: Catalogue) -> list[TextLine]:
     return [*found, TextLine(short(node.note), "small note")] if node.note else found
 
 
-def short(text: str, cells: int = MAX_CELLS) -> str:
-    return text if cell_len(text) <= cells else set_cell_size(text, cells - 1) + "…"
-
-
 def size_of(lines: list[TextLine]) -> tuple[float, float]:
     return (
         max(line.width for line in lines) + 2 * PAD_X,
@@ -206,98 +176,35 @@ def size_of(lines: list[TextLine]) -> tuple[float, float]:
     )
 
 
-def draw_svg(
-    picture: GraphPicture,
-    tr: Catalogue | None = None,
-    *,
-    marked: Collection[str] = (),
-    title: str = "",
-    own_style: bool = False,
-) -> str:
-    """Return an ``svg`` element; use ``own_style`` for a file or another program's page."""
-    tr = tr or Catalogue()
-    texts = {node.id: lines_of(node, tr) for node in picture.nodes}
-    layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
-    footer = (
-        tr("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
-    )
-    width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
-    height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
-    nodes = picture.by_id()
-    title = clean(title, MAX_TITLE) or tr(
-        "The graph behind {name}", name=node_label(picture.nodes[0], tr)
-    )
-    parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="graph" role="img" width="{width:.0f}"'
-            f' height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}">'
-        ),
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(described(picture, tr))}</desc>",
-        f"<style>{STYLE}{SHAPES}</style>" if own_style else "",
-        *(_edge(route, picture, tr) for route in layout.routes),
-        *(
-            _node(nodes[id], texts[id], box, marked=id in marked)
-            for id, box in layout.boxes.items()
-        ),
-        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
-        _text(footer, width / 2, height - PAD_Y, "small") if footer else "",
-        "</svg>",
-    ]
-    return "\n".join(part for part in parts if part)
-
-
-def described(picture: GraphPicture, tr: Catalogue) -> str:
-    kinds = [node.kind for node in picture.nodes]
-    return tr(
-        "{operations} operations, {leaves} leaves, {edges} edges; arrows go the way that gradients"
-        " go, from the root to the leaves.",
-        operations=kinds.count("op") + kinds.count("intermediate"),
-        leaves=kinds.count("leaf"),
-        edges=len(picture.edges),
-    )
-
-
 def _node(node: GraphNode, lines: list[TextLine], box: Box, *, marked: bool) -> str:
-    parts = [
-        f'<g class="{node.kind}{" marked" if marked else ""}">',
-        f"<title>{escape(node.label or node.kind)}</title>",
-        _rect(box),
-    ]
     y = box.y - sum(line.height for line in lines) / 2
+    texts = []
     for line in lines:
         y += line.height
-        parts.append(_text(line.text, box.x, y - 4, line.style))
-    return "".join([*parts, "</g>"])
+        texts.append(text_at(box.x, y - 4, line.text, line.style))
+    return _box(f"{node.kind}{' marked' if marked else ''}", node, box, *texts)
 
 
 def _ghost(node: GraphNode, box: Box, tr: Catalogue) -> str:
     label = short("↗ " + node_label(node, tr), int((box.width - 8) / SMALL_CELL))
-    title = f"<title>{escape(node.label or node.kind)}</title>"
-    text = _text(label, box.x, box.y + 4, "small")
-    return f'<g class="ghost">{title}{_rect(box)}{text}</g>'
+    return _box("ghost", node, box, text_at(box.x, box.y + 4, label, "small"))
 
 
-def _rect(box: Box) -> str:
-    return (
-        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}"'
-        f' height="{box.height:.1f}" rx="7"/>'
-    )
+def _box(style: str, node: GraphNode, box: Box, *texts: str) -> str:
+    place = {"x": box.left, "y": box.top, "width": box.width, "height": box.height}
+    shape = element("rect", **place, rx=7)
+    return element("g", titled(node.label or node.kind), shape, *texts, class_=style)
 
 
-def _text(text: str, x: float, y: float, style: str) -> str:
-    return f'<text class="{style}" x="{x:.1f}" y="{y:.1f}">{escape(text)}</text>'
-
-
-def _edge(route: Route, picture: GraphPicture, tr: Catalogue) -> str:
-    target = picture.by_id()[route.edge.target]
+def _edge(route: Route, target: GraphNode, tr: Catalogue) -> str:
     x, y = route.points[-1]
-    head = f'<path class="head" d="M{x:.1f} {y:.1f}l-4 -8h8z"/>'
-    number = ""
-    if words := output_of(route.edge, target, tr):
-        output = _text(str(route.edge.output), x + 8, y - 9, "number")
-        number = f"<g><title>{escape(words)}</title>{output}</g>"
-    return f'<path d="{_curve(route.points)}"/>{head}{number}'
+    line = element("path", d=_curve(route.points))
+    head = element("path", class_="head", d=f"M{x:.1f} {y:.1f}l-4 -8h8z")
+    words = output_of(route.edge, target, tr)
+    if not words:
+        return line + head
+    number = text_at(x + 8, y - 9, str(route.edge.output), "number")
+    return line + head + element("g", titled(words), number)
 
 
 def _curve(points: tuple[Point, ...]) -> str:
@@ -314,11 +221,6 @@ def _curve(points: tuple[Point, ...]) -> str:
     return "".join(parts)
 
 
-WIDTH = 80
-DEEPEST = 12
-"""From this depth on, branches are not drawn, and a number shows a line's depth."""
-
-
 @dataclass(frozen=True, slots=True)
 class TreeLine:
     """A line: branch, label, details; ``marked`` if a check points at it."""
@@ -332,6 +234,16 @@ class TreeLine:
     def __str__(self) -> str:
         mark = "  ◀" if self.marked else ""
         return f"{self.branch}{self.label}{'  ' if self.details else ''}{self.details}{mark}"
+
+
+def tree_text(
+    picture: GraphPicture,
+    tr: Catalogue | None = None,
+    *,
+    width: int = WIDTH,
+    marked: Collection[str] = (),
+) -> str:
+    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
 
 
 def tree_lines(
@@ -420,60 +332,86 @@ def _line(
     return TreeLine(branch, label, details, marked, node.kind == "constant")
 
 
-def tree_text(
-    picture: GraphPicture,
-    tr: Catalogue | None = None,
-    *,
-    width: int = WIDTH,
-    marked: Collection[str] = (),
-) -> str:
-    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
+def node_label(node: GraphNode, tr: Catalogue) -> str:
+    if node.label:
+        return node.label
+    return tr("leaf") if node.kind == "leaf" else tr("constant")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Drawing:
-    """A graph at the time when it was drawn: a picture in a notebook, a tree when printed."""
-
-    picture: GraphPicture
-
-    def _repr_svg_(self) -> str:
-        return draw_svg(self.picture, own_style=True)
-
-    def __str__(self) -> str:
-        return tree_text(self.picture)
-
-    __repr__ = __str__  # the text that a prompt shows
-
-    def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path.
-
-        Raise UsageError for another suffix.
-        """
-        place = Path(path)
-        if place.suffix not in (".svg", ".txt"):
-            raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(
-            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
-        )
-        return place
+def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
+    """Return which output of its target an edge belongs to, if there are several."""
+    return tr("output {number}", number=edge.output) if target.outputs > 1 or edge.output else ""
 
 
-def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
-    """Draw the graph behind a tensor as it is now: operations, leaves, saved tensors, hooks.
-
-    ``names`` names tensors (default: the caller's variables). Raise TypeError for anything
-    but a tensor.
+def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
+    """Return what a node saves for backward, in words, and whether it is freed; two entries at
+    most.
     """
-    import torch
+    kept = ", ".join(one.name for one in node.saved if not one.freed)
+    freed = ", ".join(one.name for one in node.saved if one.freed)
+    found = [(tr("keeps {names}", names=kept), False)] if kept else []
+    return [*found, (tr("freed: {names}", names=freed), True)] if freed else found
 
-    from grader.worker.wire.trace import trace
 
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
-    if names is None:
-        names = {
-            name: value
-            for name, value in sys._getframe(1).f_locals.items()
-            if not name.startswith("_")
-        }
-    return Drawing(GraphPicture.from_json(trace(tensor, names)))
+def badges(node: GraphNode, tr: Catalogue) -> list[str]:
+    """Return remarks on a node, such as ``2 hooks``, ``retains grad`` or ``+ 3 not drawn``."""
+    named_constant = node.kind == "constant" and node.name
+    found = [tr("constant: no grad_fn, no requires_grad")] if named_constant else []
+    if node.hooks:
+        found.append(tr("1 hook") if node.hooks == 1 else tr("{count} hooks", count=node.hooks))
+    if node.retains_grad:
+        found.append(tr("retains grad"))
+    if node.cut:
+        found.append(tr("+ {count} not drawn", count=node.cut))
+    return found
+
+
+def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
+    """Return the meaning of each mark in these graphs: the mark and a sentence."""
+    nodes = [node for picture in pictures for node in picture.nodes]
+    saved = [one for node in nodes for one in node.saved]
+    known = [
+        (
+            any(node.kind in ("op", "intermediate") for node in nodes),
+            "…Backward",
+            tr("the grad_fn of an operation; what it used is below"),
+        ),
+        (
+            any(node.kind == "leaf" for node in nodes),
+            tr("leaf"),
+            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
+        ),
+        (
+            any(node.kind == "constant" for node in nodes),
+            tr("constant"),
+            tr("no requires_grad, no grad_fn: no gradient goes there"),
+        ),
+        (
+            any(not one.freed for one in saved),
+            tr("keeps {names}", names="…"),
+            tr("tensors that are saved for backward"),
+        ),
+        (
+            any(one.freed for one in saved),
+            tr("freed: {names}", names="…"),
+            tr("saved tensors that a backward pass has freed"),
+        ),
+        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
+        (
+            any(node.retains_grad for node in nodes),
+            tr("retains grad"),
+            tr(".grad is kept here, though this is not a leaf"),
+        ),
+        (
+            any(_has_repeats(picture) for picture in pictures),
+            tr("as above"),
+            tr("a node that several operations use is drawn once"),
+        ),
+    ]
+    return [(mark, meaning) for there, mark, meaning in known if there]
+
+
+def _has_repeats(picture: GraphPicture) -> bool:
+    """Return whether a tree of this graph says "as above": a node with inputs is reached twice."""
+    reached = [edge.target for edge in picture.edges]
+    return any(picture.following()[id] for id in reached if reached.count(id) > 1)

@@ -2,11 +2,7 @@
 
 * ``frames``: a message is one frame: JSON and a blob of raw bytes, both with a checked length. No
   torch.
-* ``tensors``: a tensor as bytes and what describes them, and back.
-* ``values``: Python values, tensors among them, as tagged data, and back.
-* ``placeholders``: stand-ins in a value, for what crosses by name or number, or not at all.
-* ``keys``: a limit on the keys of dicts and sets in a value.
-* ``exceptions``: an exception as plain data.
+* ``values``: Python values, tensors among them, as tagged data, and back; exceptions as plain data.
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.
 * ``batching``: the requests of a gradcheck, predicted.

@@ -4,8 +4,8 @@ torch's gradcheck evaluates a function at an input, then at the input with each 
 ``-eps`` and ``+eps``, then asks for the products of its Jacobian with each unit vector, twice
 (``torch/autograd/gradcheck.py``, slow mode). None of these depends on an answer. The judge still
 runs torch's own gradcheck, on the answers; predicted requests are only sent earlier
-(``RpcClient.prefetching``). If torch asks for something else, for example because the function's
-result has another shape than its first input, that request is sent when it comes.
+(``StudentSession.prefetching``). If torch asks for something else, for example because the
+function's result has another shape than its first input, that request is sent when it comes.
 """
 
 from __future__ import annotations

@@ -61,9 +61,10 @@ class Blend(torch.autograd.Function):
         return grads[0] * y, grads[0] * (x + 1)
 
 
+SIGNS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "pow": "**", "matmul": "@"}
+"""Python's signs of the binary operators that can be recorded."""
 OPERATORS: dict[str, Callable[..., Any]] = {
-    name: getattr(operator, name)
-    for name in ("add", "sub", "mul", "truediv", "pow", "neg", "matmul", "getitem")
+    name: getattr(operator, name) for name in (*SIGNS, "neg", "getitem")
 }
 CUSTOM: dict[str, Callable[..., Any]] = {
     "cube": cast(Any, Cube).apply,
@@ -115,13 +116,8 @@ class Program:
         self.single = single
 
     def as_parts(self) -> list[Any]:
-        """Return what ``from_parts`` takes: plain data, registers and tensors."""
+        """Return the arguments that make the same program: plain data, registers and tensors."""
         return [self.inputs, self.parameters, self.steps, self.outputs, self.single]
-
-    @classmethod
-    def from_parts(cls, parts: list[Any]) -> Program:
-        """Return the program that these parts, from ``as_parts``, describe."""
-        return cls(*parts)
 
     def as_function(self) -> Callable[..., Any]:
         """Return a plain function, for code that expects one."""
@@ -171,44 +167,30 @@ class Symbol:
             raise AttributeError(f"a program has no operation {name!r}")
         return lambda *args: self._recorder.record(name, self, *args)
 
-    def __add__(self, other: Any) -> Any:
-        return self._recorder.record("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._recorder.record("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._recorder.record("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._recorder.record("sub", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._recorder.record("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._recorder.record("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._recorder.record("truediv", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._recorder.record("truediv", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._recorder.record("pow", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._recorder.record("pow", other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return self._recorder.record("matmul", self, other)
-
     def __neg__(self) -> Any:
         return self._recorder.record("neg", self)
 
     def __getitem__(self, index: int) -> Any:
         return self._recorder.record("getitem", self, index)
+
+
+def define_operators(cls: type, record: Callable[[Any, str, Any, Any], Any]) -> None:
+    """Give a class the binary operators, reflected too: ``record`` gets the object, the operator's
+    name and both operands.
+    """
+    for name in SIGNS:
+
+        def plain(self: Any, other: Any, name: str = name) -> Any:
+            return record(self, name, self, other)
+
+        def reflected(self: Any, other: Any, name: str = name) -> Any:
+            return record(self, name, other, self)
+
+        setattr(cls, f"__{name}__", plain)
+        setattr(cls, f"__r{name}__", reflected)
+
+
+define_operators(Symbol, lambda self, name, *operands: self._recorder.record(name, *operands))
 
 
 class _Recorder:

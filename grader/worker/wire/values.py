@@ -11,30 +11,20 @@ anything else         an object with one key, the tag: ``tuple``, ``dict``, ``se
                       ``object``, ``opaque``
 ====================  =====================================================================
 
-A tensor is its header (``tensors``); its raw bytes are in the frame's blob, in the order of first
-occurrence. A tensor that occurs again is sent as ``{"tensor": index}``.
+A tensor is a header, ``[dtype, shape, strides, offset, bytes, requires_grad]``; its raw bytes are
+in the frame's blob, in the order of first occurrence. A tensor that occurs again is sent as
+``{"tensor": index}``. There are two layouts, because only one direction is trusted. *Strided*, from
+the judge: strides, offset and expansion are kept, so that a non-contiguous tensor is non-contiguous
+on the other side. *Contiguous*, from the worker: exactly as many bytes as the shape says, so that a
+small message can't claim a large tensor.
 
 A value without a tag (a module, a hook's handle, a NumPy array) becomes ``Opaque``: its type's name
 and a short text, for messages. For a function or a method that text is the name. In the answer to a
 call such a value is an ``object``: it also has a number, by which the judge can use it.
 
-Write a tensor as a header of plain data and its raw bytes: ``[dtype, shape, strides, offset,
-bytes, requires_grad]``.
-
-There are two layouts, because only one direction is trusted. *Strided*, from the judge: strides,
-offset and expansion are kept, so that a non-contiguous tensor is non-contiguous on the other side.
-*Contiguous*, from the worker: exactly as many bytes as the shape says, so that a small message
-can't claim a large tensor.
-
-Limit the number of keys in a decoded value, and with it the time to build its dicts and sets.
-
-An attacker can choose integers and tuples that all have the same hash. A table of n such keys takes
-n² steps to build: 10 ms for 2,000 keys, four minutes for 330,000.
-
-Placeholders in a value: for an object that can't cross, a name in the student's file, a
-tensor.
-
-Turn an exception into plain data.
+The keys in a decoded value are limited, because an attacker can choose integers and tuples that all
+have the same hash. A table of n such keys takes n² steps to build: 10 ms for 2,000 keys, four
+minutes for 330,000.
 """
 
 from __future__ import annotations
@@ -42,10 +32,10 @@ from __future__ import annotations
 import ctypes
 import linecache
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import BuiltinFunctionType, FunctionType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 import torch
@@ -53,10 +43,6 @@ from torch import Tensor
 
 from grader.worker.wire.frames import MAX_BLOB_BYTES, BrokenFrame
 from grader.worker.wire.program import Program, Register
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
 
 MAX_DIMS = 16
 MAX_SIZE = 1 << 31
@@ -110,14 +96,6 @@ def packed(tensor: Tensor, *, strided: bool) -> tuple[list[Any], bytes]:
         raise BrokenFrame(f"a tensor of {size:,} bytes is over the cap")
     header = [DTYPE_NAMES[tensor.dtype], shape, strides, offset, size, tensor.requires_grad]
     return header, ctypes.string_at(plain.data_ptr(), size) if size else b""
-
-
-def size_in(header: list[Any]) -> int:
-    """Return how many bytes a header claims; raise BrokenFrame if that is not a count."""
-    size = header[4]
-    if type(size) is not int or size < 0:
-        raise BrokenFrame("a tensor whose number of bytes is not a count")
-    return size
 
 
 def unpacked(header: list[Any], raw: memoryview, *, strided: bool) -> tuple[Tensor, bool]:
@@ -214,7 +192,7 @@ class Opaque:
 
 @dataclass(frozen=True, slots=True)
 class ObjectRef:
-    """The number of an object that the worker keeps (``worker/objects.py``)."""
+    """The number of an object that the worker keeps."""
 
     number: int
 
@@ -233,19 +211,36 @@ class TensorRef:
     index: int
 
 
-def fill(structure: Any, tensors: list[Tensor] | tuple[Tensor, ...]) -> Any:
+def walk(value: Any, leaf: Callable[[Any], Any]) -> Any:
+    """Return plain data with everything in it that is neither a container nor ``PLAIN`` replaced by
+    what ``leaf`` returns for it.
+
+    Containers are list, tuple and dict (its values), but not their subclasses.
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is list:
+        return [item if type(item) in PLAIN else walk(item, leaf) for item in value]
+    if kind is tuple:
+        return tuple([item if type(item) in PLAIN else walk(item, leaf) for item in value])
+    if kind is dict:
+        return {key: walk(item, leaf) for key, item in value.items()}
+    return leaf(value)
+
+
+def leaves(value: Any) -> list[Any]:
+    """Return what ``walk`` would replace."""
+    found: list[Any] = []
+    walk(value, found.append)
+    return found
+
+
+def fill(structure: Any, tensors: Sequence[Tensor]) -> Any:
     """Return the structure with each ``TensorRef`` replaced by its tensor."""
-    if not tensors or type(structure) in PLAIN:
-        return structure  # if no tensor crossed, there is no slot
-    if isinstance(structure, TensorRef):
-        return tensors[structure.index]
-    if isinstance(structure, list):
-        return [fill(item, tensors) for item in structure]
-    if isinstance(structure, tuple):
-        return tuple(fill(item, tensors) for item in structure)
-    if isinstance(structure, dict):
-        return {key: fill(item, tensors) for key, item in structure.items()}
-    return structure
+    if not tensors:
+        return structure
+    return walk(structure, lambda one: tensors[one.index] if isinstance(one, TensorRef) else one)
 
 
 MAX_DEPTH = 64
@@ -461,7 +456,7 @@ class Decoder:
             return Register(int(body))
         if self.strided and tag == "program":
             parts = [self._decode(part, 1) for part in _array(body)]
-            return Program.from_parts(fill(parts, self.tensors)).as_function()
+            return Program(*fill(parts, self.tensors)).as_function()
         if self.strided and tag == "student" and self.student is not None:
             return self.student(str(body))
         raise BrokenFrame(f"an unknown tag {tag[:40]!r}")
@@ -479,13 +474,14 @@ class Decoder:
         if type(body) is int and 0 <= body < len(self.tensors):
             return TensorRef(body)
         header = _array(body)
-        size = size_in(header)
-        if self._position + size > len(self.blob):
+        size = header[4]
+        if type(size) is not int or size < 0:
+            raise BrokenFrame("a tensor whose number of bytes is not a count")
+        start, end = self._position, self._position + size
+        if end > len(self.blob):
             raise BrokenFrame("a tensor with fewer bytes than it claims")
-        tensor, requires = unpacked(
-            header, self.blob[self._position : self._position + size], strided=self.strided
-        )
-        self._position += size
+        tensor, requires = unpacked(header, self.blob[start:end], strided=self.strided)
+        self._position = end
         self.tensors.append(tensor)
         self.requires_grad.append(requires)
         return TensorRef(len(self.tensors) - 1)
@@ -533,7 +529,6 @@ def explain(error: BaseException, filename: str) -> dict[str, Any]:
     }
     if isinstance(error, SyntaxError) and error.filename == filename:
         info["line"], info["message"] = error.lineno, str(error.msg)[:MAX_TEXT]
-        info["column"] = error.offset
     statement = linecache.getline(filename, line or 0).strip()
     info["raised_here"] = innermost == filename and "raise NotImplementedError" in statement
     return info

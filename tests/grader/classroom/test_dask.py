@@ -28,7 +28,7 @@ from grader.classroom import cluster as clusters
 from grader.classroom.batch import PageOptions, render
 from grader.classroom.cluster import CourseReference, answer, connected, graded_in, task_for
 from grader.classroom.gradebook.entry import PersonalPart
-from grader.cli import batch, batch_screen, main
+from grader.cli import batch_screen, main
 from grader.cli.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import engine_hash, torch_version
@@ -238,7 +238,7 @@ def grade_here(
 
     def run(client: LocalClient) -> ExitCode:
         monkeypatch.setattr(
-            batch,
+            clusters,
             "connected",
             lambda scheduler, say: contextlib.nullcontext(
                 clusters.Cluster(client)  # type: ignore[arg-type]

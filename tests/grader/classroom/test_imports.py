@@ -147,33 +147,26 @@ def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
     assert read(find(place))["alice"] == {"tiny": "loose\n", "small": "zipped\n"}
 
 
-def test_an_empty_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"has no submissions\. Name the folder or the zip"):
-        find(tmp_path)
-
-
 def test_an_empty_zip_is_an_error_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(SubmissionError, match="has no submissions"):
         find(archive(tmp_path / "class.zip", {}))
 
 
-def test_a_place_that_is_not_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match="nowhere does not exist"):
-        find(tmp_path / "nowhere")
-
-
-def test_a_place_that_is_a_file_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(SubmissionError, match=r"class\.txt is not a readable zip"):
-        find(files(tmp_path, "class.txt") / "class.txt")
-
-
-def test_a_file_without_a_student_is_listed_in_the_error(tmp_path: Path) -> None:
-    """If nothing is left, the error lists what was there."""
-    with pytest.raises(
-        SubmissionError,
-        match=r"has no submissions\. grades\.xlsx is not a folder, a zip or a lesson",
-    ):
-        find(files(tmp_path, "grades.xlsx"))
+@pytest.mark.parametrize(
+    ("there", "place", "message"),
+    [
+        ((), "", r"has no submissions\. Name the folder or the zip"),
+        ((), "nowhere", "nowhere does not exist"),
+        (("class.txt",), "class.txt", r"class\.txt is not a readable zip"),
+        # if nothing is left, the error lists what was there
+        (("grades.xlsx",), "", r"submissions\. grades\.xlsx is not a folder, a zip or a lesson"),
+    ],
+)
+def test_a_place_without_submissions_is_an_error_with_a_remedy(
+    there: tuple[str, ...], place: str, message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(SubmissionError, match=message):
+        find(files(tmp_path, *there) / place)
 
 
 def test_what_systems_add_is_not_a_student(tmp_path: Path) -> None:
@@ -293,15 +286,23 @@ def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) 
     assert len({name.casefold() for name in names(found)}) == 3
 
 
-def test_a_zip_around_one_student_is_that_student(tmp_path: Path) -> None:
-    assert names(find(archive(tmp_path / "class.zip", {"alice/tiny.py": "1"}))) == ["alice"]
-
-
-def test_a_zip_around_a_folder_around_students_is_a_class(tmp_path: Path) -> None:
-    found = find(
-        archive(tmp_path / "x.zip", {"class/alice/tiny.py": "1", "class/bob/tiny.py": "2"})
-    )
-    assert (names(found), found.notes) == (["alice", "bob"], ("the submissions are in class",))
+@pytest.mark.parametrize(
+    ("paths", "students", "notes"),
+    [
+        (("alice/tiny.py",), ["alice"], ()),
+        (("class/alice/tiny.py",), ["alice"], ("the submissions are in class",)),
+        (
+            ("class/alice/tiny.py", "class/bob/tiny.py"),
+            ["alice", "bob"],
+            ("the submissions are in class",),
+        ),
+    ],
+)
+def test_a_zip_may_have_a_folder_around_its_students(
+    paths: tuple[str, ...], students: list[str], notes: tuple[str, ...], tmp_path: Path
+) -> None:
+    found = find(archive(tmp_path / "class.zip", dict.fromkeys(paths, "1")))
+    assert (names(found), found.notes) == (students, notes)
 
 
 def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
@@ -319,10 +320,6 @@ def test_one_entry_of_a_system_s_among_many_of_a_hand_s_makes_no_download(tmp_pa
         files(tmp_path, f"Jane_1_{FILE}/tiny.py", "alice/tiny.py", "bob/tiny.py", "carol/tiny.py")
     )
     assert (found.layout, len(found.handed)) == ("plain", 4)
-
-
-def test_the_class_of_one_that_was_zipped_with_its_folder(tmp_path: Path) -> None:
-    assert names(find(archive(tmp_path / "class.zip", {"class/alice/tiny.py": "1"}))) == ["alice"]
 
 
 # ------------------------------------------------------------------------------------------- canvas
@@ -614,22 +611,24 @@ def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> 
     assert read(found) == {"octo": {}, "bo": {"tiny": "x = 1\n"}}
 
 
-def test_folders_that_are_no_clones_are_plain(tmp_path: Path) -> None:
-    assert find(files(tmp_path / "hw", "hw-ann/tiny.py", "hw-bob/tiny.py")).layout == "plain"
-
-
-def test_users_who_begin_alike_keep_their_whole_names(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path,
-            *(
-                f"hw-{user}/{path}"
-                for user in ("octo", "oscar")
-                for path in (".git/config", "tiny.py")
-            ),
-        )
-    )
-    assert names(found) == ["octo", "oscar"]
+@pytest.mark.parametrize(
+    ("users", "files_in_each", "layout", "students"),
+    [
+        (("octo", "oscar"), (".git/config", "tiny.py"), "github", ["octo", "oscar"]),
+        (("ann", "bob"), ("tiny.py",), "plain", ["hw-ann", "hw-bob"]),
+    ],
+    ids=["users who begin alike keep their whole names", "folders that are no clones are plain"],
+)
+def test_what_the_names_of_folders_side_by_side_have_in_common(
+    users: tuple[str, ...],
+    files_in_each: tuple[str, ...],
+    layout: str,
+    students: list[str],
+    tmp_path: Path,
+) -> None:
+    paths = [f"hw-{user}/{path}" for user in users for path in files_in_each]
+    found = find(files(tmp_path, *paths))
+    assert (found.layout, names(found)) == (layout, students)
 
 
 # --------------------------------------------------------------------------------------- hard cases

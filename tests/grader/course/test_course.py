@@ -4,14 +4,23 @@ decides a verdict.
 
 from __future__ import annotations
 
+import ast
+import json
+import re
 import shutil
 from pathlib import Path
 
+import jsonschema
 import pytest
 
+import grader
+from grader.cli.author import verify_course
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.limits import Limits
-from grader.course.course import Course, find_course, load_course
+from grader.course.course import RELEASE, Course, find_course, load_course
+from grader.course.submission import LessonFile
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import Settings, grade_submission
 
 HEAD = 'id = "c"\ntitle = "A course"\nversion = "1"\n'
 LESSON = '[[lesson]]\nid = "one"\ntitle = "One"\nsummary = "The first."\nnames = ["f"]\n'
@@ -107,34 +116,34 @@ def test_files_that_a_lesson_may_lack_are_not_there(course_copy: Path) -> None:
 
 FAULTS = {
     "no TOML": (HEAD + "title\n", "line 4"),
-    "no lesson": (HEAD, "no [[lesson]] in it"),
+    "no lesson": (HEAD, "Object missing required field `lesson`"),
     "no title of the course": (
         HEAD.replace("title", "# title") + LESSON,
-        "'title' is missing or no text",
+        "Object missing required field `title`",
     ),
-    "an empty version": (HEAD.replace('"1"', '""') + LESSON, "'version' is missing or no text"),
+    "an empty version": (
+        HEAD.replace('"1"', '""') + LESSON,
+        "Expected `str` of length >= 1 - at `$.version`",
+    ),
     "a version that is a number": (
         HEAD.replace('"1"', "1") + LESSON,
-        "'version' is missing or no text",
+        "Expected `str`, got `int` - at `$.version`",
     ),
     "a lesson without an id": (
         HEAD + LESSON.replace('id = "one"\n', ""),
-        "'id' is missing or no text",
+        "Object missing required field `id` - at `lesson 1`",
     ),
     "a lesson without a title": (
         HEAD + LESSON.replace('title = "One"\n', ""),
-        "'title' is missing or no text",
+        "Object missing required field `title` - at `lesson 1`",
     ),
     "a lesson without a summary": (
-        HEAD + LESSON.replace('summary = "The first."\n', ""),
-        "'summary' is missing or no text",
+        HEAD + LESSON + LESSON.replace('summary = "The first."\n', "").replace("one", "two"),
+        "Object missing required field `summary` - at `lesson 2`",
     ),
     "an unknown key": (
         HEAD + LESSON + 'colour = "red"\n',
-        (
-            "lesson 'one': unknown key 'colour'; there are: bonus, builds_on, id, names, summary,"
-            " title"
-        ),
+        "Object contains unknown field `colour` - at `lesson 1`",
     ),
     "an unknown limit": (
         HEAD + "[limits]\nspeed = 1\n" + LESSON,
@@ -147,6 +156,34 @@ FAULTS = {
     "a limit that is text": (
         HEAD + '[limits]\nopen_files = "many"\n' + LESSON,
         "[limits]: open_files = 'many' is not a positive number",
+    ),
+    "lessons that are a number": (HEAD + "lesson = 3\n", "Expected `array`, got `int`"),
+    "one lesson in single brackets": (
+        HEAD + LESSON.replace("[[lesson]]", "[lesson]"),
+        "Expected `array`, got `object` - at `$.lesson`",
+    ),
+    "a name that is not a list": (
+        HEAD + LESSON.replace('["f"]', '"f"'),
+        "Expected `array`, got `str` - at `lesson 1.names`",
+    ),
+    "names that are a number": (HEAD + LESSON.replace('["f"]', "3"), "at `lesson 1.names`"),
+    "a name that is a number": (HEAD + LESSON.replace('["f"]', "[3]"), "at `lesson 1.names[0]`"),
+    "limits that are a number": (
+        HEAD.replace("id", "limits = 3\nid", 1) + LESSON,
+        "Expected `object`, got `int` - at `$.limits`",
+    ),
+    "a limit without end": (
+        HEAD + "[limits]\nmemory_bytes = inf\n" + LESSON,
+        "[limits]: memory_bytes = inf is not a positive number",
+    ),
+    "the same lesson twice": (HEAD + LESSON + LESSON, "two lessons are called 'one'"),
+    "a lesson that builds on none": (
+        HEAD + LESSON + 'builds_on = ["zero"]\n',
+        "lesson 'one' builds on 'zero', which is not a lesson",
+    ),
+    "an unknown key at the top": (
+        HEAD + 'lang = "en"\n' + LESSON,
+        "Object contains unknown field `lang`",
     ),
 }
 
@@ -169,24 +206,19 @@ def test_a_course_that_is_no_text_or_not_there_is_told_with_its_file(tmp_path: P
         load_course(tmp_path)
 
 
-UNCAUGHT = {
-    "lessons that are a number": HEAD + "lesson = 3\n",
-    "one lesson in single brackets": HEAD + LESSON.replace("[[lesson]]", "[lesson]"),
-    "a name that is not a list": HEAD + LESSON.replace('["f"]', '"f"'),
-    "names that are a number": HEAD + LESSON.replace('["f"]', "3"),
-    "a name that is a number": HEAD + LESSON.replace('["f"]', "[3]"),
-    "limits that are a number": HEAD.replace("id", "limits = 3\nid", 1) + LESSON,
-    "a limit without end": HEAD + "[limits]\nmemory_bytes = inf\n" + LESSON,
-    "the same lesson twice": HEAD + LESSON + LESSON,
-    "a lesson that builds on none": HEAD + LESSON + 'builds_on = ["zero"]\n',
-    "an unknown key at the top": HEAD + 'lang = "en"\n' + LESSON,
-}
-
-
-@pytest.mark.parametrize("name", UNCAUGHT)
-def test_an_entry_of_the_wrong_kind_is_a_fault_too(name: str, tmp_path: Path) -> None:
-    with pytest.raises(CourseError):
-        load_course(course_of(tmp_path, UNCAUGHT[name]))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tiny = 3\n",
+        "[tiny]\nchecks = 1\n",
+        "[tiny]\nchecks = 1.5\npoints = 2\n",
+        '[tiny]\nchecks = 1\npoints = "2"\n',
+    ],
+)
+def test_a_damaged_list_of_what_is_held_back_is_a_fault(text: str, course_copy: Path) -> None:
+    (course_copy / "exercises" / RELEASE).write_text(text)
+    with pytest.raises(CourseError, match=r"release\.toml: .*; get the bundle again"):
+        load_course(course_copy)
 
 
 def test_hints_are_lists_of_texts(course_copy: Path) -> None:
@@ -393,3 +425,98 @@ def test_an_unknown_limit_is_answered_with_all() -> None:
 def test_a_number_that_is_no_limit_is_refused(name: str, value: float) -> None:
     with pytest.raises(ValueError, match="is not a positive number"):
         Limits.from_dict({name: value})
+
+
+# ------------------------------------------------------------------------------------ other courses
+
+
+PACKAGE = Path(grader.__file__).parent
+TORCHS_WORDS = {"retain_graph"}
+"""Lesson ids that are also words of torch's own."""
+
+
+@pytest.fixture(scope="module")
+def savings_course() -> Course:
+    """Return a course about household sums: other words, another lesson, no derivatives."""
+    return load_course(Path(__file__).parents[1] / "savings_course")
+
+
+def test_a_course_about_something_else_is_verified(
+    savings_course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.verify.verify.missing_internals", list)  # a process
+    assert (
+        verify_course(savings_course, (), seeds=1, workers=1, table=False, write_stubs=False)
+        is ExitCode.OK
+    )
+    assert capsys.readouterr().out.splitlines() == ["1 lesson, 8 gradings, 1 seed: no problems"]
+
+
+def test_a_submission_to_it_is_graded_and_its_mistake_is_named(
+    savings_course: Course, host: ForkServerClient
+) -> None:
+    lesson = savings_course.lesson("compound_interest")
+    wrong = "def grown(amount, rate, years):\n    return amount + amount * rate * years\n"
+    files = {lesson.id: LessonFile(lesson.id, lesson.filename, wrong)}
+    report = grade_submission(
+        host,
+        savings_course,
+        [lesson],
+        files,
+        Settings(4, limits=savings_course.limits),
+        name="mona",
+    )
+    jsonschema.validate(
+        json.loads(json.dumps(report.as_json())),
+        json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8")),
+    )
+    assert (report.course.id, report.course.version) == ("household-sums", "3.1")
+    named = [check.diagnosis for check in report.lessons[0].checks if check.diagnosis]
+    assert named == ["simple_interest"]
+
+
+def words_of(path: Path) -> set[str]:
+    """Return the texts and names in a module's code, without docstrings, which use lessons as
+    examples.
+    """
+    tree = ast.parse(path.read_text("utf-8"))
+    docstrings = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    texts = {
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in docstrings
+    }
+    return {text for text in texts if isinstance(text, str)} | {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+    }
+
+
+def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
+    """No text or name contains an id of several words; words of torch's own do not count."""
+    ids = [lesson.id for lesson in load_course(find_course()).lessons]
+    assert "custom_sigmoid" in ids
+    telling = re.compile(
+        r"\b(" + "|".join(id for id in ids if "_" in id and id not in TORCHS_WORDS) + r")\b"
+    )
+    found: dict[str, list[str]] = {}
+    for path in PACKAGE.rglob("*.py"):
+        if "_course" not in path.parts:
+            mine = sorted(word for word in words_of(path) if telling.search(word))
+            found |= {path.relative_to(PACKAGE).as_posix(): mine} if mine else {}
+    assert found == {}
+
+
+@pytest.mark.parametrize("folder", ["templates"])
+def test_no_lesson_of_ours_is_in_a_template(folder: str) -> None:
+    ids = [lesson.id for lesson in load_course(find_course()).lessons if "_" in lesson.id]
+    texts = {
+        path.name: path.read_text("utf-8")
+        for path in (PACKAGE.parent / folder).iterdir()
+        if path.suffix == ".html"
+    }
+    assert texts
+    assert [name for name, text in texts.items() for id in ids if id in text] == []

@@ -18,9 +18,9 @@ import pytest
 from factories.long_texts import notebook, repeated
 
 import grader.course
-from grader.course.notebook import cells_of
+from grader.course.notebook import MAX_FILE_BYTES, cells_of
 from grader.course.source import MAX_SYNTAX_NODES, Source
-from grader.course.submission import MAX_FILE_BYTES, decode
+from grader.course.submission import decode
 from grader.course.syntax_errors import MAX_LINE, RULES, explain
 
 TEXTS = {

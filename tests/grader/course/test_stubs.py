@@ -275,19 +275,20 @@ def test_several_definitions_each_find_their_place() -> None:
     assert (names["LIMIT"], names["double"](7), names["Twice"].factor) == (1.0, 7, 4)  # type: ignore[operator, attr-defined]
 
 
-def test_one_assignment_to_several_names_replaces_each_of_them() -> None:
-    names = executed(compose("A = 1\nB = 2\nC = 3\n", "A = B = 9\n", name="fragment.py"))
-    assert (names["A"], names["B"], names["C"]) == (9, 9, 3)
-
-
-def test_names_that_the_solution_assigns_together_are_replaced_one_by_one() -> None:
-    names = executed(compose("A = B = 1\n", "A = 8\nB = 9\n", name="fragment.py"))
-    assert (names["A"], names["B"]) == (8, 9)
-
-
-def test_a_fragment_may_assign_to_a_tuple() -> None:
-    names = executed(compose("A = 1\nB = 2\n", "A, B = 8, 9\n", name="fragment.py"))
-    assert (names["A"], names["B"]) == (8, 9)
+@pytest.mark.parametrize(
+    ("solution", "fragment", "values"),
+    [
+        ("A = 1\nB = 2\n", "A = B = 9\n", (9, 9)),
+        ("A = B = 1\n", "A = 8\nB = 9\n", (8, 9)),
+        ("A = 1\nB = 2\n", "A, B = 8, 9\n", (8, 9)),
+    ],
+    ids=["several names at once", "names that the solution assigns together", "a tuple"],
+)
+def test_assignments_replace_each_of_their_names(
+    solution: str, fragment: str, values: tuple[int, int]
+) -> None:
+    names = executed(compose(f"{solution}C = 3\n", fragment, name="fragment.py"))
+    assert (names["A"], names["B"], names["C"]) == (*values, 3)
 
 
 def test_a_fragment_may_define_a_name_in_two_steps() -> None:

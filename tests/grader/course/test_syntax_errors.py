@@ -8,7 +8,7 @@ import pytest
 
 from grader.core.i18n import engine_catalogue
 from grader.course.source import Source
-from grader.course.syntax_errors import explain, templates
+from grader.course.syntax_errors import RULES, explain
 
 EXAMPLES = [
     ("def f(x)\n    return x\n", "A colon is missing", 1),
@@ -65,8 +65,8 @@ def test_what_no_rule_fits_is_left_to_python() -> None:
 
 def test_every_sentence_has_korean_words_with_the_same_facts() -> None:
     tr = engine_catalogue("ko")
-    for template in templates():
-        assert tr(template) != template
+    for rule in RULES:
+        assert tr(rule.template) != rule.template
     assert tr.missing == set()
 
 

@@ -17,9 +17,9 @@ import pytest
 from grader.core.errors import EngineFault, WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
-from grader.judge.remote.channel import Deadline, PipeChannel, SocketChannel
-from grader.judge.remote.session import RpcClient
-from grader.judge.remote.workers import Connection, WorkerProcess
+from grader.judge.remote.channel import Channel, Deadline, PipeChannel, SocketChannel
+from grader.judge.remote.session import StudentSession
+from grader.judge.remote.workers import WorkerProcess, WorkerSource
 from grader.worker.wire.frames import BrokenFrame, pack
 
 
@@ -126,35 +126,29 @@ class NoWorkers:
 
 
 @pytest.fixture
-def client() -> RpcClient:
-    workers = cast("WorkerProcess", NoWorkers())
-    return RpcClient(workers, source=Source("", "a.py"), scenarios="", limits=Limits())  # type: ignore[arg-type]
+def client() -> StudentSession:
+    workers = cast("WorkerSource", NoWorkers())
+    return StudentSession(workers, source=Source("", "a.py"), scenarios="", limits=Limits())
 
 
 @pytest.mark.parametrize("error", [TypeError("ours"), KeyError("ours")])
-def test_an_error_of_ours_is_not_the_students(client: RpcClient, error: Exception) -> None:
-    def parse() -> NoReturn:
+def test_an_error_of_ours_is_not_the_students(client: StudentSession, error: Exception) -> None:
+    with pytest.raises(EngineFault, match="ours"), client.reading():
         raise error
 
-    with pytest.raises(EngineFault, match="ours"):
-        client.checked(parse)
 
-
-def test_an_answer_that_is_none_loses_the_worker(client: RpcClient) -> None:
-    def parse() -> NoReturn:
+def test_an_answer_that_is_none_loses_the_worker(client: StudentSession) -> None:
+    with pytest.raises(WorkerLost, match="an answer without 'value'"), client.reading():
         raise BrokenFrame("an answer without 'value'")
-
-    with pytest.raises(WorkerLost, match="an answer without 'value'"):
-        client.checked(parse)
 
 
 def test_no_handle_is_lost_while_others_are_freed() -> None:
-    connection = Connection(cast(WorkerProcess, None))
+    worker = WorkerProcess(cast(Channel, None), 0)
     count = 20_000
 
     def free() -> None:
         for number in range(count):
-            connection.freed.append(number)
+            worker.freed.append(number)
 
     thread = threading.Thread(target=free)
     before = sys.getswitchinterval()
@@ -163,9 +157,9 @@ def test_no_handle_is_lost_while_others_are_freed() -> None:
     try:
         thread.start()
         while thread.is_alive():
-            taken += connection.take_freed()
+            taken += worker.take_freed()
     finally:
         sys.setswitchinterval(before)
     thread.join()
-    taken += connection.take_freed()
+    taken += worker.take_freed()
     assert taken == list(range(count))

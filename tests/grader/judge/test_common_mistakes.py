@@ -20,6 +20,7 @@ from grader.core.errors import StudentCodeError
 from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
 from grader.course.source import Source
+from grader.judge import engine_mistakes
 from grader.judge.diagnosis import Failure, diagnose
 from grader.judge.engine_mistakes import COMMON
 from grader.judge.outcomes import WROTE
@@ -460,3 +461,10 @@ def test_each_has_korean_words_and_is_short() -> None:
         assert {one.title, one.explanation} <= known, one.id
         assert len(one.title) <= 60, one.id
         assert len(one.explanation.split()) <= 45, one.id
+
+
+def test_each_function_that_recognizes_a_mistake_is_in_use() -> None:
+    functions = {name for name in vars(engine_mistakes) if name.startswith("common_")}
+    used = {one.rule.__name__ for one in COMMON if one.rule}
+    assert functions <= used
+    assert all(one.rule for one in COMMON)

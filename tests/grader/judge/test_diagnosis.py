@@ -4,13 +4,16 @@ our own texts in the reader's language.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from grader.core.errors import CourseError, StudentCodeError
 from grader.core.i18n import Catalogue, phrase
-from grader.judge.diagnosis import fill_text
+from grader.course.lesson_texts import read_mistakes
+from grader.judge.diagnosis import Failure, fill_text, lesson_mistakes, rule
 
 KOREAN = Catalogue(
     "ko", {"got {what}": "{what} 받음", "a line of {count}": "{count}줄", "nothing": "없음"}
@@ -46,3 +49,39 @@ def test_a_phrase_without_a_translation_is_missed() -> None:
     )
     assert tr.missing == {"a line of {count}"}
     assert str(phrase("a line of {count}", count=3)) == "a line of 3"
+
+
+TEXTS = """
+[by_pattern]
+title = "t"
+explanation = "{key}"
+patterns = ['no such thing', 'KeyError: (?P<key>\\w+)']
+
+[by_rule]
+title = "t"
+explanation = "e"
+patterns = ['KeyError']
+"""
+
+
+def test_a_mistake_without_a_rule_is_recognized_by_its_patterns(tmp_path: Path) -> None:
+    """A rule of the same name counts instead, and rules are tried first."""
+    file = tmp_path / "diagnosis.toml"
+    file.write_text(TEXTS, "utf-8")
+    rules = {"by_rule": rule(lambda failure, student: None)}
+    found = lesson_mistakes(read_mistakes(file), rules, ["f"])
+    assert [one.id for one in found] == ["by_rule", "by_pattern"]
+    nothing: Any = None
+    error = StudentCodeError("KeyError", "apple")
+    failures = [Failure("c", "f", "", nothing, nothing, error=one) for one in (error, None)]
+    assert [[one.rule(failure, nothing) for one in found if one.rule] for failure in failures] == [
+        [None, {"key": "apple"}],
+        [None, None],
+    ]
+
+
+def test_a_malformed_pattern_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "diagnosis.toml"
+    file.write_text(TEXTS.replace("KeyError'", "KeyError('"), "utf-8")
+    with pytest.raises(CourseError, match=r"diagnosis.toml: \[by_rule\]: .*unterminated"):
+        read_mistakes(file)

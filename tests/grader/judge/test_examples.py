@@ -153,7 +153,7 @@ def test_a_bundle_for_students_has_no_examples(host: ForkServerClient, lesson: L
     from grader.runtime.grading import spec_for
 
     assert spec_for(lesson, Settings(1)).mistakes is not None
-    held = replace(lesson, held=HeldBack())
+    held = replace(lesson, held=HeldBack(0, 0.0))
     assert spec_for(held, Settings(1)).mistakes is None
 
 

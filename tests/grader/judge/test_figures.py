@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
+import msgspec
 import pytest
 import torch
 from rich.console import Console
@@ -23,7 +24,14 @@ from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
-from grader.core.pictures import GraphPicture
+from grader.core.pictures import (
+    Figure,
+    GraphFigure,
+    GraphPicture,
+    JacobianFigure,
+    PredictionFigure,
+    read_figure,
+)
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -40,7 +48,6 @@ from grader.course.submission import LessonFile
 from grader.judge.checks import assert_gradcheck, assert_gradgradcheck, assert_gradient, assert_that
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
-    Figure,
     drawing,
     graph_figure,
     graphs_figure,
@@ -53,9 +60,9 @@ from grader.judge.figures import (
 )
 from grader.judge.outcomes import verdict_of
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.results import translate_figure
+from grader.judge.results import figure_json
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels
-from grader.render.graph.heatmap import Jacobians, draw_heatmap
+from grader.render.graph.heatmap import draw_heatmap
 from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
@@ -85,27 +92,36 @@ class Doubled(torch.autograd.Function):
         return grad * 2 * x * torch.tensor([1.0, 2.0, 1.0], dtype=x.dtype)
 
 
-def graph_example() -> dict[str, Any]:
+def graph_example() -> GraphFigure:
     x, y = leaf(1.0), leaf(2.0)
     return graph_figure((x.sin() * y + x.sin()).sum(), {"x": x, "y": y}, ("entry", 4))
 
 
-def comparison() -> dict[str, Any]:
+def comparison() -> GraphFigure:
     x = leaf(1.0)
     return graphs_figure(trace(x * x, {"x": x}), one_call("Square", {"x": x}))
 
 
-def jacobian() -> dict[str, Any]:
+def jacobian() -> JacobianFigure:
     found = jacobian_figure(Doubled.apply, [leaf(0.5, 1.0, 2.0)], ["x"])
     assert found is not None
     return found
 
 
-def predictions() -> dict[str, Any]:
+def of_matrices(analytic: Any, numeric: Any) -> JacobianFigure:
+    return msgspec.structs.replace(jacobian(), analytic=analytic, numeric=numeric)
+
+
+def predictions() -> PredictionFigure:
     return prediction_figure([["x + 1", "survives", "does not survive", "because"]])
 
 
-EXAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
+def plain(figure: Figure) -> dict[str, Any]:
+    """Return a figure as a report has it."""
+    return figure_json(figure, Catalogue())
+
+
+EXAMPLES: dict[str, Callable[[], Figure]] = {
     "graph": graph_example,
     "comparison": comparison,
     "jacobian": jacobian,
@@ -117,15 +133,14 @@ EXAMPLES: dict[str, Callable[[], dict[str, Any]]] = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_every_figure_is_plain_data_as_the_schema_has_it(name: str) -> None:
-    data = json.loads(json.dumps(EXAMPLES[name](), allow_nan=False))
+    data = json.loads(json.dumps(plain(EXAMPLES[name]()), allow_nan=False))
     jsonschema.Draft202012Validator(FIGURE).validate(data)
 
 
 def test_the_place_of_an_entry_is_the_node_of_that_visit() -> None:
     """It is the fourth node of the walk; nodes that are visited again have several numbers."""
     figure = graph_example()
-    picture = GraphPicture.from_json(figure["expected"])
-    assert picture.by_id()[figure["first_difference"]].type == "SinBackward0"
+    assert figure.expected.by_id()[figure.first_difference or ""].type == "SinBackward0"
     x = leaf(1.0)
     y = x.exp()
     shared = GraphPicture.from_json(trace(y * y, {"x": x}))
@@ -138,25 +153,25 @@ def test_the_place_of_an_entry_is_the_node_of_that_visit() -> None:
 )
 def test_the_place_of_an_edge_and_of_a_leaf(at: tuple[str, Any], found: str | None) -> None:
     x, y = leaf(1.0), leaf(2.0)
-    assert graph_figure(x * y, {"x": x, "y": y}, at)["first_difference"] == found
+    assert graph_figure(x * y, {"x": x, "y": y}, at).first_difference == found
 
 
 def test_a_large_graph_is_drawn_in_part() -> None:
     x = y = leaf(1.0)
     for _ in range(200):
         y = y.sin()
-    picture = GraphPicture.from_json(graph_figure(y, {"x": x}, ("entry", 150))["expected"])
+    picture = graph_figure(y, {"x": x}, ("entry", 150)).expected
     assert len(picture.nodes) == MAX_FIGURE_NODES
     assert picture.left_out == 201 - MAX_FIGURE_NODES
 
 
 def test_a_comparison_marks_where_two_graphs_differ_first() -> None:
     figure = comparison()
-    assert (figure["first_difference"], figure["actual_difference"]) == ("n0", "n0")
-    assert figure["expected"]["nodes"][0]["type"] == "SquareBackward"
+    assert (figure.first_difference, figure.actual_difference) == ("n0", "n0")
+    assert figure.expected.nodes[0].type == "SquareBackward"
 
 
-def hooked(at: str, note: str = "") -> dict[str, Any]:
+def hooked(at: str, note: str = "") -> GraphFigure:
     """Return the figure of a graph with a hook at one tensor beside one with a hook at y."""
     graphs = []
     for name in (at, "y"):
@@ -176,7 +191,7 @@ def test_graphs_that_are_alike_differ_in_hooks_and_then_in_notes(
     at: str, note: str, marked: str | None
 ) -> None:
     figure = hooked(at, note)
-    assert (figure["first_difference"], figure["actual_difference"]) == (marked, marked)
+    assert (figure.first_difference, figure.actual_difference) == (marked, marked)
 
 
 def test_what_backward_freed_makes_two_graphs_differ() -> None:
@@ -186,7 +201,7 @@ def test_what_backward_freed_makes_two_graphs_differ() -> None:
         y = x.sin()
         y.backward(retain_graph=retain)
         graphs.append(trace(y, {"x": x}))
-    assert graphs_figure(*graphs)["first_difference"] == "n0"
+    assert graphs_figure(*graphs).first_difference == "n0"
 
 
 def test_a_check_may_say_where_two_graphs_differ() -> None:
@@ -195,19 +210,19 @@ def test_a_check_may_say_where_two_graphs_differ() -> None:
     y = x.sin()
     other = x.exp().cos() * x
     figure = graphs_figure(trace(other, {"x": x}), trace(y, {"x": x}), at="x")
-    ids = [GraphPicture.from_json(figure[key]).by_id()[figure[mark]].name for key, mark in
-           (("actual", "actual_difference"), ("expected", "first_difference"))]  # fmt: skip
-    assert ids == ["x", "x"]
+    assert figure.actual is not None
+    assert figure.actual.by_id()[figure.actual_difference or ""].name == "x"
+    assert figure.expected.by_id()[figure.first_difference or ""].name == "x"
 
 
 def test_a_graph_without_another_beside_it_is_that_of_the_question() -> None:
     x = leaf(1.0)
     figure = graphs_figure(None, trace(x.sin(), {"x": x}), notes=({}, {"x": "‖grad‖ = 2"}), at="x")
-    assert (
-        figure["actual"],
-        figure["first_difference"],
-        figure["expected"]["nodes"][1]["note"],
-    ) == (None, "n1", "‖grad‖ = 2")
+    assert (figure.actual, figure.first_difference, figure.expected.nodes[1].note) == (
+        None,
+        "n1",
+        "‖grad‖ = 2",
+    )
 
 
 @pytest.mark.parametrize(
@@ -235,11 +250,11 @@ def test_a_workers_picture_that_is_none_makes_no_figure() -> None:
 
 def test_a_jacobian_shows_what_backward_and_differences_say() -> None:
     figure = jacobian()
-    assert torch.tensor(figure["analytic"]).diagonal().tolist() == pytest.approx([1.0, 4.0, 4.0])
-    assert torch.tensor(figure["numeric"]).diagonal().tolist() == pytest.approx(
+    assert torch.tensor(figure.analytic).diagonal().tolist() == pytest.approx([1.0, 4.0, 4.0])
+    assert torch.tensor(figure.numeric).diagonal().tolist() == pytest.approx(
         [1.0, 2.0, 4.0], abs=1e-4
     )
-    assert Jacobians.from_json(figure).differing() == [(1, 1)]
+    assert figure.differing() == [(1, 1)]
 
 
 def test_jacobians_that_agree_are_no_figure() -> None:
@@ -258,11 +273,8 @@ def test_a_large_jacobian_is_cut_and_says_so() -> None:
         wrong, [torch.ones(5000, dtype=torch.float64, requires_grad=True)], ["x"]
     )
     assert figure is not None
-    assert (len(figure["analytic"]), len(figure["analytic"][0]), figure["cut"]) == (
-        12,
-        12,
-        [4988, 4988],
-    )
+    sides = len(figure.analytic), len(figure.analytic[0])
+    assert (sides, figure.cut) == ((12, 12), (4988, 4988))
     assert len(calls) == 25
 
 
@@ -294,8 +306,8 @@ def test_gradcheck_that_fails_brings_the_jacobians(
     with pytest.raises(CheckFailure) as caught:
         assertion(Detached.apply, [leaf(0.5, 1.0, 2.0)], names=["x"])
     (figure,) = render_figures(caught.value.figures)
-    assert (figure["kind"], figure["input"]) == ("jacobian", kind)
-    assert len(Jacobians.from_json(figure).differing()) == 3
+    assert isinstance(figure, JacobianFigure)
+    assert (figure.input, len(figure.differing())) == (kind, 3)
 
 
 def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
@@ -312,10 +324,9 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
     with pytest.raises(CheckFailure) as caught:
         assert_gradcheck(student.F.apply, [leaf(0.5, 1.0)], names=["x"])
     (figure,) = render_figures(caught.value.figures)
-    assert (figure["analytic"][0][0], figure["numeric"][0][0]) == (
-        pytest.approx(2.0),
-        pytest.approx(3.0),
-    )
+    assert isinstance(figure, JacobianFigure)
+    mine, theirs = figure.matrices()
+    assert [mine[0][0], theirs[0][0]] == pytest.approx([2.0, 3.0])
 
 
 def test_a_graph_in_a_worker_crosses_as_data(remote: Callable[..., RemoteStudent]) -> None:
@@ -366,29 +377,28 @@ def test_what_ends_a_block_that_draws_brings_its_figures(
 def test_a_block_that_draws_leaves_a_failures_own_figures_first() -> None:
     with pytest.raises(CheckFailure) as caught, drawing(comparison):
         assert_that(False, "no", figures=[predictions])
-    assert [figure["kind"] for figure in render_figures(caught.value.figures)] == [
-        "prediction",
-        "graph",
-    ]
+    prediction, graph = render_figures(caught.value.figures)
+    assert isinstance(prediction, PredictionFigure)
+    assert isinstance(graph, GraphFigure)
 
 
 def test_predictions_are_worded_in_the_language_of_the_report() -> None:
     tr = Catalogue("ko", {"survives": "산다", "{node} keeps {saved}": "{node}: {saved}"})
-    figure = translate_figure(
+    figure = figure_json(
         prediction_figure(
             [["x", "survives", 2.5, phrase("{node} keeps {saved}", node="N", saved="s")]]
         ),
         tr,
     )
-    assert figure["rows"] == [["x", "산다", "2.5", "N: s"]]
+    assert [[*row] for row in figure["rows"]] == [["x", "산다", "2.5", "N: s"]]
     assert tr.missing == set()
 
 
 # ------------------------------------------------------------------------------------ what is shown
 
 
-def shown(figure: dict[str, Any], width: int = 80) -> list[str]:
-    return [line.plain for line in figure_lines(figure, Catalogue(), width)]
+def shown(figure: Figure, width: int = 80) -> list[str]:
+    return [line.plain for line in figure_lines(plain(figure), Catalogue(), width)]
 
 
 def test_a_terminal_shows_the_graph_with_the_place_marked() -> None:
@@ -405,14 +415,14 @@ def test_whole_a_terminal_shows_both_graphs() -> None:
     """``grade replay`` shows both; otherwise a terminal shows the student's, with the expected
     parts where they differ.
     """
-    found = [line.plain for line in figure_lines(comparison(), Catalogue(), 80, whole=True)]
+    found = [line.plain for line in figure_lines(plain(comparison()), Catalogue(), 80, whole=True)]
     assert found[:2] == ["The graph, yours", "  MulBackward0  keeps other, self  ◀"]
     expected = found.index("The graph, expected")
     assert found[expected + 1 :][:3] == ["  SquareBackward  ◀", "  └─ x  float64 (1,)", ""]
     assert found[expected + 4].startswith("  …Backward  the grad_fn of an operation")
 
 
-def lacking() -> dict[str, Any]:
+def lacking() -> GraphFigure:
     x, y = leaf(1.0), leaf(2.0)
     return graphs_figure(trace(x.sin(), {"x": x}), trace(x * y, {"x": x, "y": y}), at="y")
 
@@ -441,7 +451,7 @@ def test_a_short_tree_shows_the_place_that_is_marked() -> None:
 def test_a_terminal_shows_the_worst_entries_and_counts_the_rest() -> None:
     identity = [[float(i == j) for j in range(9)] for i in range(9)]
     wrong = [[value * (i + 2) for value in row] for i, row in enumerate(identity)]
-    lines = shown({**jacobian(), "analytic": wrong, "numeric": identity})
+    lines = shown(of_matrices(wrong, identity))
     assert lines[1].split() == ["∂y[8]/∂x[8]", "10.0", "1.0"]
     assert lines[-1] == "  and 4 more that differ"
 
@@ -459,7 +469,7 @@ def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: st
     """The page's policy allows only its own style sheet; people who can't see the drawing read text
     or a table.
     """
-    found = panels(EXAMPLES[name](), Catalogue())
+    found = panels(plain(EXAMPLES[name]()), Catalogue())
     assert len(found) == (2 if name == "comparison" else 1)
     for panel in found:
         tags = [part.tag.partition("}")[2] for part in ET.fromstring(str(panel.svg)).iter()]
@@ -474,22 +484,19 @@ def test_what_is_no_figure_is_left_out() -> None:
     for broken in (
         dict[str, Any](),
         half_a_graph,
-        {**jacobian(), "analytic": [[1.0]]},
+        plain(of_matrices([[1.0]], [[1.0, 0.0]])),
         {"kind": "another"},
     ):
         assert figure_lines(broken, Catalogue(), 80) == []
         assert panels(broken, Catalogue()) == []
-        assert cards(broken) == []
+        assert cards(broken) == ()
 
 
 @pytest.mark.parametrize("side", [1, 2, 6, 7, 12])
 def test_a_heat_map_marks_what_differs_in_both_and_keeps_its_text_inside(side: int) -> None:
     identity = [[float(i == j) for j in range(side)] for i in range(side)]
     wrong = [[value if i else -123456.789 for value in row] for i, row in enumerate(identity)]
-    svg = draw_heatmap(
-        Jacobians.from_json({**jacobian(), "analytic": wrong, "numeric": identity}),
-        engine_catalogue("ko"),
-    )
+    svg = draw_heatmap(of_matrices(wrong, identity), engine_catalogue("ko"))
     root = ET.fromstring(svg)
     frames = [part for part in root.iter() if part.attrib.get("class") == "differs"]
     assert len(frames) == 2 * side
@@ -501,10 +508,10 @@ def test_a_heat_map_marks_what_differs_in_both_and_keeps_its_text_inside(side: i
 
 
 def test_entries_that_are_no_numbers_differ_from_those_that_are() -> None:
-    data = {**jacobian(), "analytic": [["nan", 1.0, "inf"]], "numeric": [[1.0, 1.0, "inf"]]}
-    pair = Jacobians.from_json(data)
+    pair = read_figure(plain(of_matrices([["nan", 1.0, "inf"]], [[1.0, 1.0, "inf"]])))
+    assert isinstance(pair, JacobianFigure)
     assert pair.differing() == [(0, 0)]
-    assert math.isnan(pair.analytic[0][0])
+    assert math.isnan(pair.matrices()[0][0][0])
     draw_heatmap(pair)
 
 
@@ -523,7 +530,7 @@ def drawn_report() -> Report:
         2.0,
         message="it is wrong",
         hint="look",
-        figures=[make() for make in EXAMPLES.values()],
+        figures=[plain(make()) for make in EXAMPLES.values()],
     )
     lesson = LessonResult(
         "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(wrong,)
@@ -567,9 +574,9 @@ def test_figures_of_hidden_checks_are_withheld(drawn_report: Report) -> None:
 
 def test_hostile_figures_are_text(drawn_report: Report) -> None:
     """Markup in a name is shown as text."""
-    graph = comparison()
+    graph = plain(comparison())
     graph["actual"]["nodes"][0]["type"] = "</svg><script>alert(1)</script>"
-    rows = prediction_figure([["<script>", "\x1b[2J", "<b>", "</ul>"]])
+    rows = plain(prediction_figure([["<script>", "\x1b[2J", "<b>", "</ul>"]]))
     one = replace(drawn_report.lessons[0].checks[0], figures=[graph, rows])
     page = render_page(
         replace(drawn_report, lessons=(replace(drawn_report.lessons[0], checks=(one,)),))
@@ -580,13 +587,10 @@ def test_hostile_figures_are_text(drawn_report: Report) -> None:
 
 def test_every_word_of_a_figure_is_there_in_korean(drawn_report: Report) -> None:
     tr = engine_catalogue("ko")
-    for figure in (
-        *(make() for make in EXAMPLES.values()),
-        graphs_figure(None, comparison()["expected"]),
-        lacking(),
-    ):
-        figure_lines(figure, tr, 80)
-        panels(figure, tr)
+    alone = msgspec.structs.replace(comparison(), actual=None)
+    for figure in (*(make() for make in EXAMPLES.values()), alone, lacking()):
+        figure_lines(plain(figure), tr, 80)
+        panels(plain(figure), tr)
     render_page(drawn_report, tr)
     assert tr.missing == set()
 

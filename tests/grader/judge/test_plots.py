@@ -20,7 +20,7 @@ from rich.cells import cell_len
 from grader.core.errors import WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
-from grader.core.pictures import Plot
+from grader.core.pictures import PlotFigure, read_figure
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import find_course, load_course
 from grader.course.stubs import compose, without_markers
@@ -28,7 +28,7 @@ from grader.course.submission import LessonFile
 from grader.judge import figures
 from grader.judge.figures import ask_all, chart_figure, curve, panel, plot_figure
 from grader.judge.remote.proxies import RemoteStudent
-from grader.judge.results import translate_figure
+from grader.judge.results import figure_json
 from grader.render.figures import figure_lines, panels
 from grader.render.graph.plot import Scale, scales
 from grader.runtime.client import ForkServerClient
@@ -57,7 +57,7 @@ def square(x: torch.Tensor) -> torch.Tensor:
 def plain(figure: Any) -> dict[str, Any]:
     """Return a figure as a report has it."""
     assert figure is not None
-    data = translate_figure(figure, Catalogue())
+    data = figure_json(figure, Catalogue())
     found: dict[str, Any] = json.loads(json.dumps(data, allow_nan=False))
     jsonschema.Draft202012Validator(FIGURE).validate(found)
     return found
@@ -311,7 +311,9 @@ def test_bars_tell_their_numbers() -> None:
 
 
 def test_extreme_student_values_do_not_flatten_the_true_curve() -> None:
-    _, up = scales(Plot.from_json(wild()).panels[0])
+    figure = read_figure(wild())
+    assert isinstance(figure, PlotFigure)
+    _, up = scales(figure.panels[0])
     assert up.high < 20
 
 
@@ -351,10 +353,10 @@ def test_what_is_not_a_plot_is_left_out() -> None:
 
 def test_a_plot_is_worded_in_the_language_of_the_report() -> None:
     tr = Catalogue("ko", {"value": "값", "row {k}": "행 {k}"})
-    one = panel(phrase("value"), curve("truth", None, [1.0], form="bars"), names=[])
-    one["names"] = [phrase("row {k}", k=0)]
-    data = translate_figure(chart_figure("f", one), tr)
-    assert (data["panels"][0]["caption"], data["panels"][0]["names"]) == ("값", ["행 0"])
+    names = [phrase("row {k}", k=0)]
+    one = panel(phrase("value"), curve("truth", None, [1.0], form="bars"), names=names)
+    (shown,) = figure_json(chart_figure("f", one), tr)["panels"]
+    assert (shown["caption"], [*shown["names"]]) == ("값", ["행 0"])
 
 
 # ------------------------------------------------------------------------------- in every lesson
@@ -397,7 +399,8 @@ def test_a_mistake_about_numbers_comes_with_a_plot(
     (result,) = [one for one in graded(name, mistake).checks if one.id == f"{name}.{check}"]
     (figure,) = [one for one in result.figures if one["kind"] == "plot"]
     jsonschema.Draft202012Validator(FIGURE).validate(figure)
-    drawn = Plot.from_json(figure)
+    drawn = read_figure(figure)
+    assert isinstance(drawn, PlotFigure)
     assert len(drawn.panels) == PLOTTED[case]
     roles = {series.role for one in drawn.panels for series in one.series}
     assert {"yours", "truth"} <= roles

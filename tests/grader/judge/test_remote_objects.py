@@ -134,6 +134,29 @@ def test_an_exception_is_raised_where_a_value_is_read(student: RemoteStudent) ->
     assert fetch(student.Value(5.0).data) == 5.0  # and the next value can be read
 
 
+def test_gradients_lead_to_the_right_tensors_after_an_exception(student: RemoteStudent) -> None:
+    """Steps after one that raises are not run, but their tensors have crossed."""
+    x, z = (torch.tensor([value], requires_grad=True) for value in (1.0, 2.0))
+    first = student.put(x) * 3.0
+    broken = student.Value(1.0).broken()
+    student.put(torch.ones(1))
+    with pytest.raises(StudentCodeError, match="no such node"):
+        fetch(broken)
+    (gradient,) = torch.autograd.grad(fetch(student.put(z) ** 2), z)
+    assert gradient.tolist() == [4.0]
+    (gradient,) = torch.autograd.grad(fetch(first), x)
+    assert gradient.tolist() == [3.0]
+
+
+def test_gradients_lead_to_the_right_tensors_in_the_next_worker(student: RemoteStudent) -> None:
+    x = torch.tensor([2.0], requires_grad=True)
+    assert fetch(student.put(torch.ones(1))).tolist() == [1.0]
+    with pytest.raises(WorkerLost):
+        fetch(student.last_words(1))
+    (gradient,) = torch.autograd.grad(fetch(student.put(x) ** 2), x)
+    assert gradient.tolist() == [4.0]
+
+
 def test_what_the_student_lacks_is_told_by_its_name(student: RemoteStudent) -> None:
     with pytest.raises(StudentCodeError, match="no attribute 'nothing'"):
         fetch(student.Value(1.0).nothing)
@@ -161,6 +184,17 @@ def test_an_object_is_described_once_it_was_read(student: RemoteStudent) -> None
     assert known.type_name == "Value"
     assert known == known
     assert bool(known)
+
+
+def test_a_list_in_the_worker_reaches_a_scenario_as_itself(
+    remote: Callable[..., RemoteStudent],
+) -> None:
+    """Also beside a tensor, which is put in its place in what crossed."""
+    student = remote(
+        SOURCE, "def same(student, value, list, x):\n    return list is value.parents\n"
+    )
+    value = student.Value(1.0, [2.0])
+    assert student.observe("same", value, value.parents, torch.ones(1)) is True
 
 
 def test_values_without_objects_are_returned_as_they_are() -> None:

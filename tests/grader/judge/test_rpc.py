@@ -75,8 +75,7 @@ def session(listener: Listener) -> StudentSession:
 def test_a_question_that_can_not_be_sent_loses_no_handle(
     session: StudentSession, listener: Listener
 ) -> None:
-    assert session._line is not None
-    GraphHandle(session._line, 7)
+    GraphHandle(session.worker, 7)
     with pytest.raises(BrokenFrame, match="over the cap"):
         session.ask("describe", path="f" * (9 << 20))
     session.ask("describe", path="f")

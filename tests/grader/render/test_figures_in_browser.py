@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from browser import OPEN_ALL, Browser
+from msgspec import to_builtins
 
 from grader.core.i18n import Catalogue, engine_catalogue
-from grader.core.pictures import GraphPicture
+from grader.core.pictures import GraphFigure, GraphPicture, JacobianFigure
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -83,24 +84,9 @@ MARKED_IN_VIEW = """() => [
 @pytest.fixture
 def report() -> Report:
     """Return a report on a failed check with a figure of each kind."""
-    marks = {"first_difference": "n2", "actual_difference": "n0"}
-    graph = {
-        "kind": "graph",
-        "expected": picture(9).as_json(),
-        "actual": picture(5).as_json(),
-        **marks,
-    }
+    graph = GraphFigure(picture(9), picture(5), first_difference="n2", actual_difference="n0")
     matrix = [[1.0 * (i == j) - 12345.678 * (i > j) for j in range(6)] for i in range(6)]
-    heat = {
-        "kind": "jacobian",
-        "analytic": matrix,
-        "numeric": [[0.0] * 6] * 6,
-        "atol": 1e-5,
-        "rtol": 1e-3,
-        "input": "x",
-        "output": "y",
-        "cut": [0, 0],
-    }
+    heat = JacobianFigure(matrix, [[0.0] * 6] * 6, 1e-5, 1e-3, input="x", output="y", cut=(0, 0))
     xs = [k / 4 for k in range(-8, 9)]
     curves = [
         curve("truth", xs, [x * x for x in xs]),
@@ -121,7 +107,7 @@ def report() -> Report:
         0.0,
         2.0,
         message="wrong",
-        figures=[graph, heat, cards, plot],
+        figures=[to_builtins(one) for one in (graph, heat, cards, plot)],
     )
     lesson = LessonResult(
         "tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, file="tiny.py", checks=(check,)

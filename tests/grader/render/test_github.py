@@ -45,7 +45,8 @@ def lines(found: Report, folder: str = "work") -> list[str]:
 
 
 def test_a_wrong_check_is_annotated_at_its_line() -> None:
-    (line,) = lines(with_check(message="off: by one, 50%", expected=None, evidence=None))
+    unnamed = {"expected": None, "evidence": None, "diagnosis_title": None}
+    (line,) = lines(with_check(message="off: by one, 50%", **unnamed))
     assert (
         line
         == "::error file=work/slopes/slopes.py,line=7,title=slopes%3A the slope is right::off: by"

@@ -21,6 +21,7 @@ import pytest
 import torch
 from rich.cells import cell_len
 
+from grader.core.files import inlined
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import (
     CheckResult,
@@ -40,13 +41,9 @@ from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair
 from grader.render.editors import step_summary
 from grader.render.page import (
-    MARKS,
-    STATUS_WORDS,
-    WORDS,
     LearnerExtras,
     LessonHistory,
     by_function,
-    inlined,
     next_step,
     points_waiting,
     render_page,
@@ -373,10 +370,12 @@ def test_long_text_is_cut_and_says_by_how_much() -> None:
     assert clean("abcdef", limit=2) == "ab… [4 more characters]"
 
 
-def test_every_outcome_has_its_mark_and_its_word() -> None:
-    """Every status has its own, too."""
-    assert set(MARKS) == set(WORDS) == set(Outcome)
-    assert set(STATUS_WORDS) == set(LessonStatus)
+@pytest.mark.parametrize("one", [*Outcome, *LessonStatus])
+def test_every_outcome_and_status_has_its_mark_and_its_word(one: Outcome | LessonStatus) -> None:
+    assert type(one)(one.value) is one
+    assert one.group
+    assert cell_len(one.mark) == 1
+    assert engine_catalogue("ko")(one.word) != one.word
 
 
 # ----------------------------------------------------------------------------------------- terminal

@@ -131,7 +131,7 @@ def test_what_was_prefetched_in_vain_is_freed(
     session: Any = function._session
     with session.prefetching(gradcheck_requests("Cube.apply", [x])):
         pass
-    assert len(session._line.freed) == 1 + 2 * 2
+    assert len(session.worker.freed) == 1 + 2 * 2
     assert session._prefetched == {}
 
 

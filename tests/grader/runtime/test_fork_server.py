@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -26,6 +29,7 @@ from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, g
 from grader.runtime.lesson_server import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.pool import HostPool
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp
+from grader.worker.wire.compat import LATE_IMPORTS
 from grader.worker.wire.frames import pack
 
 pytestmark = pytest.mark.skipif(default_mode() != "fork", reason="workers are forked on Linux only")
@@ -243,3 +247,93 @@ def test_a_submission_is_judged_alike_by_a_worker_that_was_made_ahead(
     ahead = graded(host, course, source, prestart=True)
     assert without_times(ahead) == without_times(plain)
     assert any(check.outcome is not Outcome.PASSED for check in ahead.checks)
+
+
+# ------------------------------------------------------------------------------------- late imports
+
+
+BARE = """
+import os, sys, torch
+import torch.autograd.forward_ad as forward_mode
+import torch.fx.experimental.symbolic_shapes, torch.testing
+import torch.profiler, torch.utils.checkpoint
+from torch.utils._python_dispatch import TorchDispatchMode
+from grader.course.source import TRANSFORMS
+from grader.runtime.fork_server import import_late
+
+class NoOperation(TorchDispatchMode):
+    def __torch_dispatch__(self, operation, *_):
+        sys.exit(f"ran {operation}")
+
+def threads(): return len(os.listdir("/proc/self/task"))
+
+before = threads()
+with NoOperation():
+    import_late()
+assert threads() == before, threads()
+with torch.profiler.record_function("as each step does"):  # which imports one little module
+    known = set(sys.modules)
+f, x = lambda x: (x ** 3).sum(), torch.ones(2)
+# linearize traces, and imports two more small modules.
+for name in set(TRANSFORMS) - {"linearize"}:
+    made = getattr(torch.func, name)
+    made(f, x) if name == "vjp" else made(f, (x,), (x,)) if name == "jvp" else made(f)(x)
+with forward_mode.dual_level():
+    forward_mode.unpack_dual(forward_mode.make_dual(x, x) * 2)
+leaf = torch.ones(2, requires_grad=True)
+for name in ("SGD", "Adam", "AdamW", "RMSprop", "LBFGS"):
+    optimizer = getattr(torch.optim, name)([leaf], lr=0.1)
+    optimizer.zero_grad()
+    loss = torch.utils.checkpoint.checkpoint(f, leaf, use_reentrant=False)
+    loss.backward()
+    optimizer.step(lambda: loss.detach()) if name == "LBFGS" else optimizer.step()
+with torch.autograd.graph.allow_mutation_on_saved_tensors():
+    f(leaf).backward()
+print(*sorted(name for name in set(sys.modules) - known if name.startswith("torch")))
+"""
+ASKS = """
+import sys
+HAS = all(name in sys.modules for name in {modules})
+def double(x):
+    if HAS is not {expected}:
+        raise RuntimeError("it is not as expected")
+    return 2 * x
+def triple(x): return 3 * x
+LIMIT = 20.0
+"""
+USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)\n"
+
+
+@pytest.mark.linux
+def test_it_is_all_that_torch_imports_at_first_use() -> None:
+    """First use then imports nothing of torch; the import itself ran no operation and left no
+    thread.
+    """
+    done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("", 0), done
+
+
+@pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
+def test_late_imports_stay_loaded_after_the_first_use(small_course: Course) -> None:
+    """That submission's own worker already has it."""
+    lesson = small_course.lesson("tiny")
+    settings = Settings(7, limits=small_course.limits)
+    with ForkServerClient() as host:
+        for source in (
+            ASKS.format(modules=LATE_IMPORTS, expected=False),
+            ASKS.format(modules=LATE_IMPORTS, expected=True) + USING,
+            ASKS.format(modules=LATE_IMPORTS, expected=True),
+        ):
+            checks = grade_lesson(
+                host, lesson, LessonFile("tiny", "tiny.py", source), settings
+            ).result.checks
+            asked = [check for check in checks if check.function == "double"]
+            assert asked
+            assert {check.outcome for check in asked} == {Outcome.PASSED}, asked
+
+
+def test_what_another_torch_does_not_have_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fork_server, "LATE_IMPORTS", ("torch.no_such_module",))
+    fork_server.import_late()
+    gc.unfreeze()
+    assert "torch.no_such_module" in fork_server._imported_late

@@ -29,9 +29,9 @@ from grader.cli.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import Report
 from grader.course.course import Course
-from grader.course.notebook import MAX_CELLS, MAX_NOTEBOOK_BYTES, without_magics
+from grader.course.notebook import MAX_CELLS, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, without_magics
 from grader.course.source import Source
-from grader.course.submission import MAX_FILE_BYTES, LessonFile, decode, digest, read_submission
+from grader.course.submission import LessonFile, decode, digest, read_submission
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.render.editors import error_lines
 from grader.render.page import render_page
@@ -544,3 +544,87 @@ def test_notes_and_places_are_told_in_korean(host: ForkServerClient, small_cours
     )
     assert "2번째 셀 1번째 줄: 매직 명령" in page
     assert "tiny.ipynb, 3번째 셀 2번째 줄" in page
+
+
+# ------------------------------------------------------------------------------------ scratch cells
+
+
+STUB = "def double(x):\n    raise NotImplementedError\n"
+DOUBLE = "def double(x):\n    return 2 * x\n"
+MARK = "# scratch: try it here\n"
+
+
+def read_cells(folder: Path, *cells: str | tuple[str, ...]) -> LessonFile:
+    """Return the lesson in a notebook with these cells; a tuple is a text and its tags."""
+    made = []
+    for one in cells:
+        text, *tags = (one,) if isinstance(one, str) else one
+        made.append(v4.new_code_cell(text, metadata={"tags": tags} if tags else {}))
+    (folder / "tiny.ipynb").write_text(writes(v4.new_notebook(cells=made)))
+    return read_submission(folder, ["tiny"])["tiny"]
+
+
+def kept(file: LessonFile) -> list[str]:
+    """Return the statements of a lesson, without those that have no effect."""
+    return [
+        ast.unparse(node) for node in ast.parse(file.text).body if not isinstance(node, ast.Pass)
+    ]
+
+
+@pytest.mark.parametrize(
+    "scratch",
+    [
+        MARK + "double(2)",
+        MARK + "while True:\n    pass",
+        MARK + "raise ValueError",
+        MARK + "this is no Python",
+        MARK + "%timeit double(3)\n!ls",
+        MARK + "import matplotlib.pyplot as plt\nplt.plot([1])",
+        MARK + "def double(x):\n    return 3 * x\ndouble(1)",
+        MARK + "double = None",
+        MARK + "double = 3; x = double",
+        MARK + "@decorate\ndef show(x=unknown): ...",
+        MARK + "class Shown(unknown.Base):\n    y = unknown",
+        ("double(2)", "scratch"),
+        "  #Scratch\ndouble(2)",
+    ],
+)
+def test_what_is_tried_in_a_scratch_cell_is_not_graded(scratch: str, tmp_path: Path) -> None:
+    file = read_cells(tmp_path, DOUBLE, scratch)
+    assert kept(file) == [DOUBLE.rstrip()]
+    assert (file.problem, file.left_out) == (None, ())
+
+
+@pytest.mark.parametrize(
+    ("code", "scratch", "needed"),
+    [
+        ("def double(x):\n    return math.fsum([x, x])", "import math\nimport os", "import math"),
+        ("def double(x):\n    return F * x", "F = 2\nprint(F)", "F = 2"),
+        (
+            "def double(x):\n    return twice(x)",
+            "def twice(x):\n    return 2 * x\ntwice(3)",
+            "def twice(x):\n    return 2 * x",
+        ),
+        (STUB, DOUBLE + "double(2)", DOUBLE.rstrip()),
+        ("import torch", DOUBLE, DOUBLE.rstrip()),
+        ("LIMIT: float = ...", "LIMIT = 20.0", "LIMIT = 20.0"),
+    ],
+)
+def test_what_the_other_cells_need_counts_because_the_kernel_has_it(
+    code: str, scratch: str, needed: str, tmp_path: Path
+) -> None:
+    file = read_cells(tmp_path, code, MARK + scratch)
+    assert kept(file) == [ast.unparse(ast.parse(code)), needed]
+    in_cell = file.text.split("\n")[file.cells[1][1] - 1 :]
+    first = needed.split("\n")[0]
+    assert in_cell.index(first) == (MARK + scratch).split("\n").index(first)
+
+
+def test_what_a_needed_helper_needs_is_kept_too(tmp_path: Path) -> None:
+    helper = "def twice(x):\n    return math.fsum([x, x])"
+    file = read_cells(
+        tmp_path, MARK + "import math", "def double(x):\n    return twice(x)", MARK + helper
+    )
+    assert kept(file)[0] == "import math"
+    assert kept(file)[2] == helper
+    assert [number for number, _ in file.cells] == [1, 2, 3]

@@ -10,8 +10,15 @@ from grader.course.course import Lesson, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import Settings, grade_lesson
-from grader.verify.case_result import Case, CaseResult, finding_of
-from grader.verify.spoilers import DERIVATIVES, VALUES, spoiler_pairs, spoiler_problems
+from grader.verify.case_result import (
+    DERIVATIVES,
+    VALUES,
+    Case,
+    CaseResult,
+    finding_of,
+    spoiler_pairs,
+    spoiler_problems,
+)
 
 LESSONS = load_course(find_course()).lessons
 SETTINGS = Settings(1, naming_off=("rule", "engine", "example"))

@@ -20,13 +20,8 @@ from grader.classroom.imports.discover import find_class
 from grader.core.errors import SubmissionError
 from grader.course import files
 from grader.course.files import MAX_MEMBERS, FileEntry, member_path, open_zip
-from grader.course.submission import (
-    MAX_FILE_BYTES,
-    LessonFile,
-    digest,
-    read_leaves,
-    read_submission,
-)
+from grader.course.notebook import MAX_FILE_BYTES
+from grader.course.submission import LessonFile, read_files, read_submission
 
 LESSONS = ("tiny", "small")
 Members = dict[str, str | bytes]
@@ -287,7 +282,7 @@ def test_a_zip_that_may_not_be_read_is_told_so() -> None:
         SubmissionError,
         match=r"^alice\.zip can't be read: Permission denied\. Check its permissions$",
     ):
-        read_leaves([FileEntry("alice.zip", refused)], LESSONS)
+        read_files([FileEntry("alice.zip", refused)], LESSONS)
 
 
 @given(st.integers(0, 2**32), st.data())
@@ -302,7 +297,7 @@ def test_no_bytes_make_a_student_s_zip_raise_anything_else(seed: int, data: st.D
         )
     leaf = FileEntry("alice.zip", lambda: io.BytesIO(bytes(whole)))
     try:
-        files = read_leaves([leaf], LESSONS)
+        files = read_files([leaf], LESSONS)
     except SubmissionError as error:
         assert "alice.zip" in str(error)
     else:
@@ -350,37 +345,3 @@ def test_any_bytes_are_a_name(raw: bytes) -> None:
     entry = zipfile.ZipInfo("x")
     entry.filename = raw.decode("cp437")
     member_path(entry).encode("utf-8")
-
-
-# ------------------------------------------------------------------------------------------- digest
-
-
-def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
-    def one(
-        path: str, text: str = "x", problem: str | None = None, others: tuple[str, ...] = ()
-    ) -> dict[str, LessonFile]:
-        return {"tiny": LessonFile("tiny", path, text, problem, others=others)}
-
-    assert digest(one("tiny.py")) == digest(one("doe_1_2_tiny-1.py"))
-    assert digest(one("tiny.py")) != digest(one("tiny.py", "y"))
-    assert digest(one("a.py", "", "a.py is empty")) == digest(one("b/a.py", "", "b/a.py is empty"))
-    assert digest(one("a.py", "", "a.py is empty")) != digest(
-        one("a.py", "", "a.py is larger than 256 KB. Keep what the lesson needs")
-    )
-    assert digest(one("a.py", "", "two: a.py and b.py", ("b.py",))) == digest(
-        one("c.py", "", "two: c.py and d.py", ("d.py",))
-    )
-    assert digest({}) != digest(one("tiny.py", ""))
-
-
-def test_a_digest_is_independent_of_the_order_of_lessons() -> None:
-    tiny, small = LessonFile("tiny", "tiny.py", "1"), LessonFile("small", "small.py", "2")
-    assert digest({"tiny": tiny, "small": small}) == digest({"small": small, "tiny": tiny})
-    assert digest({"tiny": tiny}) != digest({"tiny": tiny, "small": small})
-
-
-def test_a_single_file_is_a_submission(tmp_path: Path) -> None:
-    (tmp_path / "tiny.py").write_text("mine\n")
-    assert {
-        lesson: file.text for lesson, file in read_submission(tmp_path / "tiny.py", LESSONS).items()
-    } == {"tiny": "mine\n"}

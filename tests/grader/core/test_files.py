@@ -37,15 +37,16 @@ def test_the_hash_does_not_depend_on_the_folder(copy: Path) -> None:
 
 
 def test_the_hash_is_the_same_with_windows_line_ends(copy: Path) -> None:
-    for path in (*copy.rglob("*.py"), *copy.rglob("*.po")):
+    for path in (path for name in ("*.py", "*.toml", "*.po") for path in copy.rglob(name)):
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert hashed(copy) == engine_hash()
 
 
 @pytest.mark.parametrize(
-    "name", ["core/report.py", "judge/checks.py", "render/page.py", "locale/ko.po", "new/one.py"]
+    "name",
+    ["core/report.py", "judge/checks.py", "judge/mistakes.toml", "locale/ko.po", "new/one.py"],
 )
-def test_the_hash_changes_with_code_and_translations(name: str, copy: Path) -> None:
+def test_the_hash_changes_with_code_rules_and_translations(name: str, copy: Path) -> None:
     append(copy / name)
     assert hashed(copy) != engine_hash()
 
