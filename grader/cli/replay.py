@@ -335,7 +335,7 @@ def wrong_checks(result: LessonResult) -> tuple[CheckResult, ...]:
     """Return the checks that are wrong by themselves; none for a file that could not be judged."""
     if result.status in (LessonStatus.INVALID, LessonStatus.MISSING):
         return ()
-    return tuple(check for check in result.checks if not check.outcome.quiet)
+    return tuple(result.failures)
 
 
 def show_choice(

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Annotated, Literal
@@ -150,26 +150,30 @@ class GraphPicture(msgspec.Struct, frozen=True):
         """Raise NotAPicture unless ids are unique, all nodes are known, and the graph is acyclic
         and connected.
         """
-        waiting = {node.id: 0 for node in self.nodes}
-        if len(waiting) != len(self.nodes):
+        ids = {node.id for node in self.nodes}
+        if len(ids) != len(self.nodes):
             raise NotAPicture("no picture of a graph: two nodes have one id")
-        if not all(edge.source in waiting and edge.target in waiting for edge in self.edges):
+        if not all(edge.source in ids and edge.target in ids for edge in self.edges):
             raise NotAPicture("no picture of a graph: an edge leads to no node")
-        for edge in self.edges:
-            waiting[edge.target] += 1
-        ready = [id for id, count in waiting.items() if not count]
-        if ready != [self.nodes[0].id]:
+        if ids - {edge.target for edge in self.edges} != {self.nodes[0].id}:
             raise NotAPicture("no picture of a graph: the first node must be the one root")
-        following = self.following()
-        reached = 0
+        if len(self.in_order()) != len(self.nodes):
+            raise NotAPicture("no picture of a graph: it has a circle")
+
+    def in_order(self) -> list[str]:
+        """Return the ids in an order in which each edge leads to a later one; without the nodes on
+        and after a circle.
+        """
+        waiting = Counter(edge.target for edge in self.edges)
+        following, found = self.following(), []
+        ready = [node.id for node in self.nodes if not waiting[node.id]]
         while ready:
-            reached += 1
-            for edge in following[ready.pop()]:
+            found.append(ready.pop())
+            for edge in following[found[-1]]:
                 waiting[edge.target] -= 1
                 if not waiting[edge.target]:
                     ready.append(edge.target)
-        if reached != len(self.nodes):
-            raise NotAPicture("no picture of a graph: it has a circle")
+        return found
 
     def following(self) -> dict[str, list[GraphEdge]]:
         found: dict[str, list[GraphEdge]] = {node.id: [] for node in self.nodes}

@@ -212,6 +212,11 @@ class LessonResult(Record):
     """What was left out of a notebook, as sentences."""
 
     @property
+    def failures(self) -> list[CheckResult]:
+        """The checks that need an explanation."""
+        return [check for check in self.checks if not check.outcome.quiet]
+
+    @property
     def unjudged(self) -> str | None:
         """Why the grader could not judge the lesson at all; None if it did."""
         faults = [check for check in self.checks if check.id == f"{self.id}.grader"]

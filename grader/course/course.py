@@ -20,18 +20,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any
 
 import msgspec
 
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
 from grader.core.limits import Limits
-from grader.core.report import describe
+from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
 
-T = TypeVar("T")
 BUNDLED = "course"
 """Where a students' bundle has its part of the course."""
 RELEASE = "release.toml"
@@ -265,7 +264,14 @@ class CourseEntry(msgspec.Struct, forbid_unknown_fields=True):
 def load_course(root: Path) -> Course:
     """Read ``course.toml``; raise CourseError that names the file and the entry."""
     path = root / "exercises" / "course.toml"
-    found = _decoded(path, CourseEntry)
+    describe(CourseEntry)
+    try:
+        found = msgspec.convert(read_toml(path), CourseEntry)
+    except msgspec.ValidationError as error:
+        numbered = re.sub(
+            r"\$\.lesson\[(\d+)\]", lambda found: f"lesson {int(found[1]) + 1}", str(error)
+        )
+        raise CourseError(f"{path}: {numbered}") from None
     ids = [entry.id for entry in found.lesson]
     for entry in found.lesson:
         if ids.count(entry.id) > 1:
@@ -284,29 +290,20 @@ def load_course(root: Path) -> Course:
     return Course(root, found.id, found.title, found.version, lessons, limits)
 
 
-def _decoded(path: Path, kind: type[T]) -> T:
-    """Return a TOML file as ``kind``; raise CourseError that names the place in it."""
-    data = read_toml(path)
-    describe(kind)
-    try:
-        return msgspec.convert(data, kind)
-    except msgspec.ValidationError as error:
-        numbered = re.sub(
-            r"\$\.lesson\[(\d+)\]", lambda found: f"lesson {int(found[1]) + 1}", str(error)
-        )
-        raise CourseError(f"{path}: {numbered}") from None
-
-
 def _released(path: Path, lessons: tuple[Lesson, ...]) -> tuple[Lesson, ...]:
     """In a students' bundle, return the lessons it contains, without dependencies on others; else
     all.
     """
     if not path.exists():
         return lessons
-    try:
-        held_back = _decoded(path, dict[str, HeldBack])
-    except CourseError as error:
-        raise CourseError(f"{error}; get the bundle again") from None
+    held_back = {}
+    for name, held in read_toml(path).items():
+        try:
+            held_back[name] = read(HeldBack, held)
+        except ValueError:
+            raise CourseError(
+                f"{path}: {name}: checks and points must be numbers; get the bundle again"
+            ) from None
     return tuple(
         replace(
             lesson,

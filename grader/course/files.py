@@ -78,9 +78,7 @@ class FileEntry:
         return self.path.count("/")
 
     def within(self, folder: str) -> FileEntry:
-        """Return the same file with ``folder`` before its path;
-        unchanged if ``folder`` is empty.
-        """
+        """Return the same file with ``folder``, which may be empty, before its path."""
         if folder:
             return replace(self, path=(PurePosixPath(folder) / self.path).as_posix())
         return self

@@ -107,7 +107,7 @@ class LessonProgress:
             bonus=max(self.bonus, result.bonus),
             completed_at=self.completed_at or (at if all_right(result) else None),
             stuck_on=stuck_on(result.checks),
-            wrong={check.id: check.seed for check in result.checks if not check.outcome.quiet},
+            wrong={check.id: check.seed for check in result.failures},
             mistakes=with_sightings(self.mistakes, result.checks, at),
             history=history,
             repairs={},

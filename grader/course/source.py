@@ -90,8 +90,8 @@ class Source:
 
     @property
     def unreadable(self) -> bool:
-        """Whether the text can't be parsed: not Python, too
-        deeply nested, or over ``MAX_SYNTAX_NODES``.
+        """Whether the text can't be parsed: not Python, too deeply nested, or over
+        ``MAX_SYNTAX_NODES``.
         """
         return bool(self.text.strip()) and not self.tree.body
 

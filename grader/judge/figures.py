@@ -53,9 +53,25 @@ MAX_FIGURE_NODES = 60
 """How many nodes of a graph a report draws; ``grade graph`` draws more."""
 MAX_NOTED = 40
 MAX_SHORT = 4
-
+DIGITS = 6
+MAX_BARS = 12
+POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
+"""How many points of the student's function and of the true one are computed, and the fewest for a
+plot.
+"""
+SECONDS, TRIALS = 2.0, 3
+"""The time for all points together, and how often a call is timed. A slow function gets fewer
+points.
+"""
+RAISED = "it raised {error}"
+NOT_FINITE = "NaN or infinity"
+NO_TENSOR = "no tensor of the input's shape came back"
+NO_GRADIENT = "no gradient came back"
+CONSTANT = "the result is a constant: it has no grad_fn"
+MAX_SIDE = 12
+"""The most rows and columns to show. A row costs a backward pass, a column two forward passes."""
+Text = str | Phrase
 FigureMaker = Callable[[], Figure | None]
-
 STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCodeError, WorkerLost)
 """Exceptions that the student's code may cause while a figure is made."""
 
@@ -100,11 +116,6 @@ def drawing(*makers: FigureMaker) -> Iterator[None]:
         raise
 
 
-def trace_graph(root: Tensor, names: Mapping[str, Any] | None = None) -> GraphPicture:
-    """Return the picture of a graph that was built in this process."""
-    return GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
-
-
 def graph_figure(
     root: Tensor, names: Mapping[str, Any], at: tuple[str, Any] | None = None
 ) -> GraphFigure:
@@ -115,11 +126,43 @@ def graph_figure(
     numbers of its visits. ``("edge", 2)`` is the node at the end of the root's second edge,
     ``("leaf", "x")`` the leaf x, ``("tensor", "y")`` the tensor with the name y.
     """
-    picture = trace_graph(root, names)
+    picture = GraphPicture.from_json(trace(root, names, limit=MAX_FIGURE_NODES))
     kind, place = at or ("", None)
     if kind == "entry":
         picture = picture.annotated(visits(picture))
     return GraphFigure(picture, first_difference=place_of(picture, kind, place))
+
+
+def graphs_figure(
+    actual: Any,
+    expected: Any,
+    *,
+    notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+    at: str | None = None,
+) -> GraphFigure:
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
+
+    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
+    tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
+    instead.
+    """
+    wanted = _noted(expected, notes[1])
+    mine = None if actual is None else _noted(actual, notes[0])
+    if at is not None or mine is None:
+        here, there = (
+            place_of(picture, "tensor", at) if picture and at else None
+            for picture in (mine, wanted)
+        )
+    else:
+        here, there = first_difference(mine, wanted, closely=True)
+    return GraphFigure(wanted, mine, first_difference=there, actual_difference=here)
+
+
+def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
+    """Return a graph, cut to what is drawn, with notes at the named tensors."""
+    picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
+    found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
+    return picture.annotated(found)
 
 
 def place_of(picture: GraphPicture, kind: str, place: Any) -> str | None:
@@ -163,47 +206,6 @@ def visits(picture: GraphPicture) -> dict[str, str]:
     return {id: "#" + ", ".join(numbers) for id, numbers in found.items()}
 
 
-def graphs_figure(
-    actual: Any,
-    expected: Any,
-    *,
-    notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
-    at: str | None = None,
-) -> GraphFigure:
-    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
-
-    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
-    tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
-    instead.
-    """
-    wanted = _noted(expected, notes[1])
-    mine = None if actual is None else _noted(actual, notes[0])
-    if at is not None or mine is None:
-        here, there = (
-            place_of(picture, "tensor", at) if picture and at else None
-            for picture in (mine, wanted)
-        )
-    else:
-        here, there = first_difference(mine, wanted, closely=True)
-    return GraphFigure(wanted, mine, first_difference=there, actual_difference=here)
-
-
-def _noted(graph: Any, notes: Mapping[str, str]) -> GraphPicture:
-    """Return a graph, cut to what is drawn, with notes at the named tensors."""
-    picture = GraphPicture.from_json(graph).nearest(MAX_FIGURE_NODES)
-    found = {node.id: notes[name] for node in picture.nodes for name in node.names if name in notes}
-    return picture.annotated(found)
-
-
-def short_repr(value: Any) -> str:
-    """Return a value for a note: four digits, four elements."""
-    if isinstance(value, Tensor):
-        numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
-        more = ", …" if value.numel() > MAX_SHORT else ""
-        return numbers if not value.dim() else f"[{numbers}{more}]"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
 def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
     """Return the graph of one call of a custom Function of that name."""
 
@@ -220,10 +222,13 @@ def prediction_figure(rows: Sequence[Sequence[Any]]) -> PredictionFigure:
     return PredictionFigure(tuple(Prediction(*row) for row in rows))
 
 
-DIGITS = 6
-MAX_BARS = 12
-
-Text = str | Phrase
+def short_repr(value: Any) -> str:
+    """Return a value for a note: four digits, four elements."""
+    if isinstance(value, Tensor):
+        numbers = ", ".join(f"{float(one):.4g}" for one in value.detach().flatten()[:MAX_SHORT])
+        more = ", …" if value.numel() > MAX_SHORT else ""
+        return numbers if not value.dim() else f"[{numbers}{more}]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def curve(role: Role, xs: Any, ys: Any, label: Text = "", *, form: Form = "line") -> Series:
@@ -274,6 +279,12 @@ def _text(text: Text) -> str:
     return cast("str", text)
 
 
+def _with_logarithm(one: Series) -> Series:
+    pairs = [(x, y) for x, y in zip(one.x, one.y, strict=True) if x > 0]
+    ys = (y if y is not None and y > 0 else None for _, y in pairs)
+    return replace(one, x=tuple(x for x, _ in pairs), y=tuple(ys))
+
+
 def bar_names(name: str, tensor: Tensor) -> list[str]:
     """Return ``x[0]``, ``x[1]``, … for the elements that bars show: the first twelve."""
     return [element_name(name, tensor, k) for k in range(min(tensor.numel(), MAX_BARS))]
@@ -297,12 +308,6 @@ def _floats(values: Any) -> list[float]:
     return [math.nan if value is None else float(value) for value in values]
 
 
-def _with_logarithm(one: Series) -> Series:
-    pairs = [(x, y) for x, y in zip(one.x, one.y, strict=True) if x > 0]
-    ys = (y if y is not None and y > 0 else None for _, y in pairs)
-    return replace(one, x=tuple(x for x, _ in pairs), y=tuple(ys))
-
-
 def element_name(name: str, tensor: Tensor, at: int) -> str:
     """Return ``x[1]``, or ``x`` for a single number."""
     if not tensor.dim():
@@ -315,19 +320,57 @@ def index_of(tensor: Tensor, at: int) -> tuple[int, ...]:
     return tuple(int(k) for k in torch.unravel_index(torch.tensor(at), tensor.shape))
 
 
-POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
-"""How many points of the student's function and of the true one are computed, and the fewest for a
-plot.
-"""
-SECONDS, TRIALS = 2.0, 3
-"""The time for all points together, and how often a call is timed. A slow function gets fewer
-points.
-"""
-RAISED = "it raised {error}"
-NOT_FINITE = "NaN or infinity"
-NO_TENSOR = "no tensor of the input's shape came back"
-NO_GRADIENT = "no gradient came back"
-CONSTANT = "the result is a constant: it has no grad_fn"
+def plot_figure(
+    function: Callable[..., Any],
+    truth: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    *,
+    over: tuple[float, float],
+    vary: int = 0,
+    name: str = "x",
+    incoming: Tensor | None = None,
+    gradient: bool = True,
+) -> PlotFigure | None:
+    """Plot the value and the gradient of a student's elementwise function over the true ones, with
+    the failing point marked.
+
+    ``inputs`` are those of the failed call. In the tensor at place ``vary``, the element with the
+    greatest error moves across ``over``; all others keep their values. The gradient is for the
+    incoming gradient ``incoming``, by default ones. Return None if the function gives too few
+    points.
+    """
+    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    x: Tensor = args[vary]
+    if not x.numel():
+        return None
+    v = None
+    if gradient:
+        v = torch.ones_like(x).detach() if incoming is None else incoming.detach()
+    sweep = Sweep(args, vary, v)
+    count = min(POINTS, affordable(function, sweep.unmoved(), 1 if v is None else 2))
+    if count < FEWEST:
+        return None
+    at = sweep.worst(*(read(one, sweep.unmoved(), vary, v) for one in (function, truth)))
+    here = float(x.detach().flatten()[at])
+    low, high = min(over[0], here), max(over[1], here)
+    places, true_places = (spread(low, high, n, here) for n in (count, TRUE_POINTS))
+    calls = [sweep.moved(at, place) for place in places]
+    with answered(function, calls, v):
+        found = [read(function, one, vary, v) for one in calls]
+    true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
+    drawn = Curves(places, found, true_places, true, at, here)
+    label = element_name(name, x, at)
+    panels = [drawn.panel(phrase("value"), "value", label)]
+    caption = "{function} over {input}"
+    if v is not None:
+        caption = "{function} and its gradient, over {input}"
+        heading = phrase("gradient, for grad_output = {v}", v=short_repr(v.flatten()[at]))
+        panels.append(drawn.panel(heading, "gradient", label))
+    shown = [one for one in panels if one is not None]
+    facts = {"function": getattr(function, "__name__", "f"), "input": label}
+    return (
+        chart_figure(phrase(caption, **facts), *shown, notes=drawn.left_out(v)) if shown else None
+    )
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -419,59 +462,6 @@ def read(
     if found is None:
         return Reading(value.detach(), no_gradient=phrase(NO_GRADIENT))
     return Reading(value.detach(), found.detach())
-
-
-def plot_figure(
-    function: Callable[..., Any],
-    truth: Callable[..., Any],
-    inputs: Tensor | Sequence[Any],
-    *,
-    over: tuple[float, float],
-    vary: int = 0,
-    name: str = "x",
-    incoming: Tensor | None = None,
-    gradient: bool = True,
-) -> PlotFigure | None:
-    """Plot the value and the gradient of a student's elementwise function over the true ones, with
-    the failing point marked.
-
-    ``inputs`` are those of the failed call. In the tensor at place ``vary``, the element with the
-    greatest error moves across ``over``; all others keep their values. The gradient is for the
-    incoming gradient ``incoming``, by default ones. Return None if the function gives too few
-    points.
-    """
-    args = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
-    x: Tensor = args[vary]
-    if not x.numel():
-        return None
-    v = None
-    if gradient:
-        v = torch.ones_like(x).detach() if incoming is None else incoming.detach()
-    sweep = Sweep(args, vary, v)
-    count = min(POINTS, affordable(function, sweep.unmoved(), 1 if v is None else 2))
-    if count < FEWEST:
-        return None
-    at = sweep.worst(*(read(one, sweep.unmoved(), vary, v) for one in (function, truth)))
-    here = float(x.detach().flatten()[at])
-    low, high = min(over[0], here), max(over[1], here)
-    places, true_places = (spread(low, high, n, here) for n in (count, TRUE_POINTS))
-    calls = [sweep.moved(at, place) for place in places]
-    with answered(function, calls, v):
-        found = [read(function, one, vary, v) for one in calls]
-    true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
-    drawn = Curves(places, found, true_places, true, at, here)
-    label = element_name(name, x, at)
-    panels = [drawn.panel(phrase("value"), "value", label)]
-    caption = "{function} over {input}"
-    if v is not None:
-        caption = "{function} and its gradient, over {input}"
-        heading = phrase("gradient, for grad_output = {v}", v=short_repr(v.flatten()[at]))
-        panels.append(drawn.panel(heading, "gradient", label))
-    shown = [one for one in panels if one is not None]
-    facts = {"function": getattr(function, "__name__", "f"), "input": label}
-    return (
-        chart_figure(phrase(caption, **facts), *shown, notes=drawn.left_out(v)) if shown else None
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,10 +558,6 @@ class Curves:
 def spread(low: float, high: float, count: int, here: float) -> list[float]:
     """Return ``count`` evenly spaced places from low to high, and ``here``."""
     return sorted({*torch.linspace(low, high, count, dtype=torch.float64).tolist(), here})
-
-
-MAX_SIDE = 12
-"""The most rows and columns to show. A row costs a backward pass, a column two forward passes."""
 
 
 def jacobian_figure(

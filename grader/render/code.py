@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import difflib
 import functools
+import itertools
 import re
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from dataclasses import dataclass
@@ -102,11 +103,7 @@ def _rows(
         for tag, i, after_i, j, after_j in group:
             ours = [CodeLine(k + 1, mine[k]) for k in range(i, after_i)]
             theirs = [CodeLine(k + 1, reference[k]) for k in range(j, after_j)]
-            for place in range(max(len(ours), len(theirs))):
-                pair = (
-                    ours[place] if place < len(ours) else None,
-                    theirs[place] if place < len(theirs) else None,
-                )
+            for pair in itertools.zip_longest(ours, theirs):
                 yield DiffRow("same" if tag == "equal" else "changed", *pair)
 
 

@@ -63,12 +63,6 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
 
     ``folder`` is the submission's path in the repository.
     """
-    wanted = [
-        (lesson, check)
-        for lesson in report.lessons
-        for check in lesson.checks
-        if not check.outcome.quiet
-    ]
     for lesson in report.lessons:
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             first = next((check for check in lesson.checks if check.source_line), None)
@@ -77,7 +71,10 @@ def error_lines(report: Report, folder: PurePosixPath, tr: Catalogue) -> Iterato
                 lesson, folder, line_of(first), lesson.id, text + in_cell(lesson, first, tr)
             )
     shown = [
-        (lesson, check) for lesson, check in wanted if lesson.status is not LessonStatus.INVALID
+        (lesson, check)
+        for lesson in report.lessons
+        if lesson.status is not LessonStatus.INVALID
+        for check in lesson.failures
     ]
     for lesson, check in shown[:MAX_ANNOTATIONS]:
         text = message(check, lesson, tr) + in_cell(lesson, check, tr)
@@ -136,9 +133,8 @@ def step_summary(report: Report, tr: Catalogue) -> str:
         for lesson in report.lessons
     ]
     for lesson in report.lessons:
-        # The table has the only reason, to which no check could add anything.
-        unread = lesson.status is LessonStatus.INVALID
-        wrong = [] if unread else [check for check in lesson.checks if not check.outcome.quiet]
+        # The table has the only reason why a file is not loaded; no check could add anything.
+        wrong = lesson.failures if lesson.status is not LessonStatus.INVALID else []
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
@@ -186,12 +182,11 @@ def problem_lines(report: Report, folder: Path, tr: Catalogue) -> Iterator[str]:
     for lesson in report.lessons:
         if lesson.status is LessonStatus.NOT_STARTED:
             continue
-        wrong = [check for check in lesson.checks if not check.outcome.quiet]
         if lesson.status is LessonStatus.INVALID:
-            first = next((check for check in wrong if check.source_line), None)
+            first = next((check for check in lesson.failures if check.source_line), None)
             yield _line(lesson, first, folder, lesson.message or lesson.id, tr)
         else:
-            for check in wrong:
+            for check in lesson.failures:
                 yield _line(lesson, check, folder, f"{check.title}: {reason(check, tr)}", tr)
 
 

@@ -313,7 +313,7 @@ def to_do(lesson: LessonResult) -> int:
     """Return the number of places that need attention: failed checks, or the file itself."""
     if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
         return 1
-    return sum(not check.outcome.quiet for check in lesson.checks)
+    return len(lesson.failures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,12 +383,11 @@ def by_function(lesson: LessonResult) -> list[FunctionGroup]:
     groups: dict[str, FunctionGroup] = {}
     failures: dict[str, ShownFailure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
-    for check in lesson.checks:
-        if not check.outcome.quiet:
-            known = failure_cause(check)
-            failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
-            if known:
-                causes.setdefault(known, check)
+    for check in lesson.failures:
+        known = failure_cause(check)
+        failures[check.id] = ShownFailure(check, causes.get(known) if known else None)
+        if known:
+            causes.setdefault(known, check)
     for check in lesson.checks:
         group = groups.setdefault(check.function, FunctionGroup(check.function))
         group.checks.append(check)
@@ -428,7 +427,7 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
         if needed is None:
             return None
         check = needed
-    return check if not check.outcome.quiet else None
+    return None if check.outcome.quiet else check
 
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:

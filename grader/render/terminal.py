@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -82,7 +83,7 @@ def show_report(
 
     ``places`` has the folder that a command needs as ``--in`` to find a lesson.
     """
-    page = Page(console, report, tr or Catalogue(), places, commands=commands)
+    page = Page(console, tr or Catalogue(), report=report, places=places, commands=commands)
     blank = [lesson for lesson in report.lessons if lesson.status is LessonStatus.NOT_STARTED]
     folded = blank if len(blank) > WAITING_SHOWN else []
     unjudged = [lesson for lesson in report.lessons if lesson.unjudged]
@@ -152,13 +153,13 @@ def show_figures(console: Console, lessons: Iterable[LessonResult], tr: Catalogu
         console.print(Text(tr("There is nothing to draw"), "dim"))
 
 
+@dataclass(frozen=True)
 class Lines:
     """Checks on one console in one language; with ``whole``, their output is not folded."""
 
-    def __init__(self, console: Console, tr: Catalogue, *, whole: bool = False) -> None:
-        self.console = console
-        self.tr = tr
-        self.whole = whole
+    console: Console
+    tr: Catalogue
+    whole: bool = False
 
     @property
     def width(self) -> int:
@@ -185,8 +186,7 @@ class Lines:
         why = self.why_not(lesson)
         *_, command = why.plain.split("\n")
         if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
-            shown = Text(why.plain.removesuffix(f"\n{command}"), style="red")
-            self.indented(shown)
+            self.indented(Text(why.plain.removesuffix(f"\n{command}"), style="red"))
             self.console.print(Text(command + "\n" * below, "red"), soft_wrap=True)
             return
         self.indented(why, below=below)
@@ -265,22 +265,15 @@ class Lines:
             )
 
 
+@dataclass(frozen=True, kw_only=True)
 class Page(Lines):
-    """One report on one console in one language."""
+    """One report on one console in one language. ``places`` and ``commands``: as in
+    ``show_report``.
+    """
 
-    def __init__(
-        self,
-        console: Console,
-        report: Report,
-        tr: Catalogue,
-        places: Mapping[str, Path],
-        *,
-        commands: bool = True,
-    ) -> None:
-        super().__init__(console, tr)
-        self.report = report
-        self.places = places
-        self.commands = commands
+    report: Report
+    places: Mapping[str, Path]
+    commands: bool
 
     def show_total(self, html: str | None) -> None:
         report, tr = self.report, self.tr
@@ -301,7 +294,7 @@ class Page(Lines):
         )
         self.console.print(total)
         others = sum(
-            max(0, sum(not check.outcome.quiet for check in lesson.checks) - 1)
+            max(0, len(lesson.failures) - 1)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
@@ -341,7 +334,7 @@ class Page(Lines):
             self.console.print()
         waiting = [check for check in wrong if check.outcome is Outcome.SKIPPED]
         folded = waiting if len(waiting) > WAITING_SHOWN else []
-        first = next((check for check in wrong if not check.outcome.quiet), None)
+        first = next(iter(lesson.failures), None)
         shown = {self.brief(first, lesson)} if first else set()
         for check in wrong:
             if check in folded:

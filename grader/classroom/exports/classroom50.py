@@ -195,8 +195,7 @@ def first_wrong(lessons: Sequence[LessonResult]) -> tuple[LessonResult, CheckRes
             (lesson, check)
             for lesson in lessons
             if lesson.status is not LessonStatus.INVALID
-            for check in lesson.checks
-            if not check.outcome.quiet
+            for check in lesson.failures
         ),
         None,
     )

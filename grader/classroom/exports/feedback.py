@@ -30,7 +30,7 @@ from grader.classroom.exports.moodle import KINDS, columns_in, people_in
 from grader.classroom.exports.sheets import Roll, Sheet
 from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
 from grader.classroom.imports.entries import StudentIdentity
-from grader.core.report import CheckResult, LessonResult
+from grader.core.report import LessonResult
 from grader.core.text import clean
 
 PAGE = "report.html"
@@ -127,17 +127,13 @@ def feedback_lines(entry: PublicEntry) -> Iterator[str]:
     yield f"{entry.score:g} of {entry.report.max_score:g} points."
     yield from (f"{remark}." for remark in remarks(entry))
     for lesson in entry.report.lessons:
-        wrong = wrong_checks(lesson)
+        wrong = lesson.failures
         if wrong:
             more = f" ({len(wrong) - 1} more)" if len(wrong) > 1 else ""
             first = wrong[0]
             named = f": {first.diagnosis_title}" if first.diagnosis_title else ""
             points = f"{lesson.id} {lesson.score:g}/{lesson.max_score:g}"
             yield clean(f"{points}: {first.title}{named}{more}.")
-
-
-def wrong_checks(lesson: LessonResult) -> list[CheckResult]:
-    return [check for check in lesson.checks if not check.outcome.quiet]
 
 
 def annotated(entry: PublicEntry, text_of: TextOf) -> str:
@@ -155,7 +151,7 @@ def annotated(entry: PublicEntry, text_of: TextOf) -> str:
 def with_remarks(text: str, entry: PublicEntry, lesson: LessonResult) -> Iterator[str]:
     """Yield a file's lines, each followed by the remarks on it."""
     remarks_by_line: dict[int, list[str]] = {}
-    for check in wrong_checks(lesson):
+    for check in lesson.failures:
         lines = [f"\N{BALLOT X} {check.title}", *explanation(check, lesson).splitlines()]
         remarks_by_line.setdefault(check.source_line or 0, []).extend(lines)
     for comment in entry.comments:

@@ -7,6 +7,7 @@ so that a leaf used a hundred times does not get a hundred long lines.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -113,18 +114,10 @@ def lay_out(picture: GraphPicture, sizes: Mapping[str, Size]) -> GraphLayout:
 def _ranks(picture: GraphPicture) -> dict[str, int]:
     """Return each node's layer: the length of the longest path from the root."""
     following = picture.following()
-    waiting = {node.id: 0 for node in picture.nodes}
-    for edge in picture.edges:
-        waiting[edge.target] += 1
     ranks = {node.id: 0 for node in picture.nodes}
-    ready = [id for id, count in waiting.items() if not count]
-    while ready:
-        id = ready.pop()
+    for id in picture.in_order():
         for edge in following[id]:
             ranks[edge.target] = max(ranks[edge.target], ranks[id] + 1)
-            waiting[edge.target] -= 1
-            if not waiting[edge.target]:
-                ready.append(edge.target)
     return ranks
 
 
@@ -151,12 +144,8 @@ def _shortened(picture: GraphPicture) -> tuple[list[str], dict[str, str]]:
 
 
 def _port_counts(picture: GraphPicture, ends: list[str]) -> dict[str, int]:
-    leaving: dict[str, int] = {}
-    arriving: dict[str, int] = {}
-    for edge, end in zip(picture.edges, ends, strict=True):
-        leaving[edge.source] = leaving.get(edge.source, 0) + 1
-        arriving[end] = arriving.get(end, 0) + 1
-    return {key: max(leaving.get(key, 0), arriving.get(key, 0)) for key in {**leaving, **arriving}}
+    leaving, arriving = Counter(edge.source for edge in picture.edges), Counter(ends)
+    return {key: max(leaving[key], arriving[key]) for key in leaving.keys() | arriving.keys()}
 
 
 def _routes(

@@ -1,4 +1,4 @@
-"""Read the graph behind a tensor as plain data, for ``core.graph_data.GraphPicture.from_json``.
+"""Read the graph behind a tensor as plain data, for ``core.pictures.GraphPicture.from_json``.
 
 Both sides of the border and ``grader.draw`` use this one walk. It reads nodes, edges, saved tensors
 and hooks, runs nothing, changes nothing, and never raises for a freed graph. Names of types and
@@ -33,14 +33,7 @@ def trace(
     if tensor.grad_fn is None:
         labels = [name for name, value in named.items() if value is tensor]
         kind = "leaf" if tensor.requires_grad else "constant"
-        node = {
-            "id": "n0",
-            "kind": kind,
-            "type": "",
-            "name": ", ".join(labels),
-            "shape": shape_of(tensor),
-            "hooks": hooks_on(tensor),
-        }
+        node = bare_node("n0", kind, ", ".join(labels), shape_of(tensor), hooks_on(tensor))
         return {"nodes": [node], "edges": [], "left_out": 0, "root_output": 0}
     return _Walk(tensor, named, limit).data()
 
@@ -114,16 +107,7 @@ class _Walk:
         """Return a new node for an input that needs no gradient; None if there is no room."""
         if len(self.nodes) >= self.limit:
             return None
-        self.nodes.append(
-            {
-                "id": f"n{len(self.nodes)}",
-                "kind": "constant",
-                "type": "",
-                "name": "",
-                "shape": "",
-                "hooks": 0,
-            }
-        )
+        self.nodes.append(bare_node(f"n{len(self.nodes)}", "constant"))
         return len(self.nodes) - 1
 
     def described(self, node: Any, key: str) -> dict[str, Any]:
@@ -168,15 +152,21 @@ class _Walk:
         }
 
 
-def shape_of(tensor: Tensor) -> str:
-    """Return ``float32 (2, 3)``."""
+def bare_node(
+    id: str, kind: str, name: str = "", shape: str = "", hooks: int = 0
+) -> dict[str, Any]:
+    """Return a node that torch has none of: a leaf or a constant by itself."""
+    return {"id": id, "kind": kind, "type": "", "name": name, "shape": shape, "hooks": hooks}
+
+
+def shape_of(tensor: Any) -> str:
+    """Return ``float32 (2, 3)`` of a tensor, or of what a node knows about one."""
     return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
 
 
 def shapes_of(node: Any) -> list[str]:
     try:
-        metadata = compat.output_metadata(node)
-        return [f"{str(one.dtype).removeprefix('torch.')} {tuple(one.shape)}" for one in metadata]
+        return [shape_of(one) for one in compat.output_metadata(node)]
     except (AttributeError, RuntimeError, TypeError):
         return []
 

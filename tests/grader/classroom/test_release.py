@@ -408,17 +408,6 @@ def test_a_lesson_in_a_bundle_waits_for_none_that_is_not_in_it(tmp_path: Path) -
     ]
 
 
-def test_a_release_toml_that_was_changed_is_refused_with_its_name(
-    tmp_path: Path, small_course: Course
-) -> None:
-    root = Path(shutil.copytree(small_course.root, tmp_path / "course"))
-    (root / "exercises" / "release.toml").write_text("[tiny]\nchecks = 'many'\n", "utf-8")
-    with pytest.raises(
-        CourseError, match=r"release\.toml: tiny: checks and points must be numbers"
-    ):
-        load_course(root)
-
-
 # ----------------------------------------------------------------------------------------- refusals
 
 

@@ -137,6 +137,14 @@ def test_every_figure_is_plain_data_as_the_schema_has_it(name: str) -> None:
     jsonschema.Draft202012Validator(FIGURE).validate(data)
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_figure_in_a_report_is_read_as_it_was_made(name: str) -> None:
+    data = json.loads(json.dumps(plain(EXAMPLES[name]())))
+    figure = read_figure(data)
+    assert type(figure) is type(EXAMPLES[name]())
+    assert json.loads(json.dumps(plain(figure))) == data
+
+
 def test_the_place_of_an_entry_is_the_node_of_that_visit() -> None:
     """It is the fourth node of the walk; nodes that are visited again have several numbers."""
     figure = graph_example()
