@@ -15,13 +15,13 @@ import pdb
 import sys
 from pathlib import Path
 
-from grader.core.messages import JudgeResult
+from grader.core.messages import JudgeResult, Settings
 from grader.course.course import find_course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.remote.channel import Deadline, PipeChannel
 from grader.judge.remote.workers import SpawnedWorkers
 from grader.judge.runner import judge_once
-from grader.runtime.grading import Settings, options_for, spec_for, task_for
+from grader.runtime.grading import task_for
 from grader.worker.wire.frames import HEADER, Frame, sizes
 
 WIDTH = 200
@@ -40,8 +40,8 @@ def main() -> None:
     settings = Settings(given.seed, sandbox="off")
     file = LessonFile(lesson.id, str(given.file), given.file.read_text("utf-8"))
     sys.breakpointhook = stop
-    workers = SpawnedWorkers(options_for(settings))
-    answer = judge_once(spec_for(lesson, settings), task_for(file, settings), workers)
+    workers = SpawnedWorkers(settings.of_workers)
+    answer = judge_once(lesson.spec(settings.lang), task_for(file, settings), workers)
     if not isinstance(answer, JudgeResult):
         raise SystemExit(str(answer))
     for check in answer.checks:

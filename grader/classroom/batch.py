@@ -50,6 +50,7 @@ from grader.classroom.statistics.collect import RowsOnDisk
 from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageError
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.messages import Settings
 from grader.core.report import (
     CheckResult,
     LessonResult,
@@ -67,7 +68,6 @@ from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile, digest
 from grader.render.page import render_page
-from grader.runtime.grading import Settings
 from grader.runtime.pool import Closeable, HostPool, map_unordered
 from grader.runtime.text_reader import TextReader
 

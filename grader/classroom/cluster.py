@@ -33,11 +33,12 @@ from typing import TYPE_CHECKING, Any
 from grader.classroom.batch import Graded, PageOptions, render
 from grader.core.errors import EngineFault, UsageError
 from grader.core.files import engine_hash, torch_version
+from grader.core.messages import Settings
 from grader.core.report import Record, Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_and_repair
+from grader.runtime.grading import grade_and_repair
 from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from grader.cli.options import chosen_lessons, course, course_option
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.files import PACKAGED_COURSE
 from grader.core.i18n import wanted_language
+from grader.core.messages import Settings
 from grader.core.text import counted
 from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import stub_of
@@ -89,7 +90,6 @@ def verify_course(
 
     from grader.cli.batch_screen import graceful_interrupt
     from grader.render.terminal import make_console
-    from grader.runtime.grading import Settings
     from grader.verify import verify as verification
 
     lessons = chosen_lessons(course, names)

@@ -35,6 +35,7 @@ from grader.cli.options import (
 )
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import load_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.submission import writable
@@ -322,7 +323,6 @@ def grade_here(*task: Any, name: str, page: object) -> Graded:
 def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
     """Return what to grade and how; raise UsageError for an unknown lesson or check."""
     from grader.classroom.batch import BatchPlan
-    from grader.runtime.grading import Settings
 
     lessons = chosen_lessons(course, wanted.lessons)
     if wanted.check:

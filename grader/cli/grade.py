@@ -30,11 +30,12 @@ from grader.cli.options import (
 from grader.cli.selection import Selection, are_in_workspace, select
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.progress import Progress, find_workspace
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_side_by_side, grade_submission, repaired
+from grader.runtime.grading import grade_side_by_side, grade_submission, repaired
 from grader.runtime.pool import HostPool
 
 if TYPE_CHECKING:

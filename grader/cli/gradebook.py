@@ -26,6 +26,7 @@ from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
 from grader.cli.options import PATH, course, course_option
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import PACKAGED_COURSE
+from grader.core.messages import Settings
 from grader.core.text import clean, counted, now
 from grader.course.course import Course, Lesson
 from grader.course.lesson_texts import read_catalogue, read_mistakes
@@ -34,7 +35,7 @@ from grader.course.submission import LessonFile, writable
 from grader.render.terminal import make_console, plain_table
 from grader.render.terminal import points as points_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.runtime.text_reader import TextReader
 
 

@@ -34,6 +34,7 @@ from grader.cli.selection import select
 from grader.cli.workspace import IN_NOTEBOOK, keep
 from grader.core.errors import CourseError, GraderError, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.notebook import CELL_MAGIC, is_scratch, without_magics
@@ -42,7 +43,7 @@ from grader.course.submission import LessonFile, read_cell, read_submission
 from grader.render.page import LearnerExtras, render_page, sections, to_do
 from grader.render.terminal import make_console, plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 NAME = "grade"
 IN_NOTEBOOK_TOO = {name for name, one in COMMANDS.items() if one.in_notebook}

@@ -36,7 +36,7 @@ from grader.cli.selection import is_there, nothing_in
 from grader.cli.workspace import Learner
 from grader.core.errors import ExitCode, UsageError
 from grader.core.i18n import Catalogue, engine_catalogue, wanted_language
-from grader.core.messages import DebugRequest
+from grader.core.messages import DebugRequest, Settings
 from grader.core.processes import users_environment
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.text import clean
@@ -48,7 +48,7 @@ from grader.course.submission import SUFFIXES, LessonFile, lesson_names, read_su
 from grader.judge import DEBUGGER
 from grader.render.terminal import Lines, make_console, show_whole
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson, spec_for, task_for
+from grader.runtime.grading import LessonOutcome, grade_lesson, task_for
 
 
 @click.command(cls=TranslatedCommand)
@@ -454,7 +454,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
 
 
 def debug_request(what: Replay, path: Path, check: str, *, stop: bool) -> DebugRequest:
-    spec, task = spec_for(what.lesson, what.settings), task_for(what.file, what.settings)
+    spec, task = what.lesson.spec(what.settings.lang), task_for(what.file, what.settings)
     return DebugRequest(str(path), check, stop, spec, task)
 
 

@@ -19,13 +19,14 @@ from grader.cli.learner import show_hint, show_lessons, show_next
 from grader.cli.workspace import Learner, keep, record
 from grader.core.errors import GraderError, UsageError
 from grader.core.i18n import Catalogue
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Report
 from grader.course.submission import LessonFile, read_submission
 from grader.render.editors import run_lines
 from grader.render.page import render_page
 from grader.render.terminal import make_console, show_figures, show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 if TYPE_CHECKING:
     from grader.cli.watch import WatchResult

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from grader.core.i18n import ENGLISH
 from grader.core.limits import Limits
 from grader.core.report import CheckResult, Record, WrongExpression, read
 
@@ -38,6 +39,35 @@ class WorkerOptions(Record):
 
 
 @dataclass(frozen=True, slots=True)
+class Settings(Record):
+    """How to grade: seed, sandbox mode, limits, language.
+
+    ``seeds`` are the seeds of single checks, by id; the others are derived from ``seed``.
+    ``without`` and ``prestart``: as in ``WorkerOptions``. ``recorded`` is the id of the check to
+    write as a script. ``naming_off`` switches off ways to name a mistake; benchmarks use it. With
+    ``repair``, a batch searches for the wrong expression behind unexplained failures. With
+    ``signed``, failures without a name get a signature, by which they are grouped.
+    """
+
+    seed: int
+    sandbox: str = "auto"
+    limits: Limits = field(default_factory=Limits)
+    without: tuple[str, ...] = ()
+    lang: str = ENGLISH
+    seeds: dict[str, int] = field(default_factory=dict)
+    recorded: str | None = None
+    prestart: bool = False
+    repair: bool = False
+    signed: bool = False
+    naming_off: tuple[str, ...] = ()
+
+    @property
+    def of_workers(self) -> WorkerOptions:
+        """What the fork server may know of them: no seed and no check."""
+        return WorkerOptions(self.limits, self.sandbox, self.without, self.prestart)
+
+
+@dataclass(frozen=True, slots=True)
 class WorkerHello(Record):
     """A worker's first message: the sandbox's mode, the guarantees that hold, those that don't, and
     the limits in force.
@@ -51,34 +81,14 @@ class WorkerHello(Record):
 
 @dataclass(frozen=True, slots=True)
 class LessonSpec(Record):
-    """Everything about a lesson that judging needs, for any submission.
+    """The lesson to judge by: the course's folder, the lesson's id, the language of its texts.
 
-    Check files and catalogues (``texts``) are paths, everything else is text. ``solution`` is None
-    in a students' bundle. ``names`` are the definitions that the student writes, bonus included.
-    ``mistakes``, ``near_misses`` and ``accepted`` are the paths of the catalogues of answers, which
-    such a bundle does not have. ``diagnosis`` is the path of the texts; the rules are beside it.
+    Who judges reads the lesson's files from there.
     """
 
+    course: str
     lesson: str
-    filename: str
-    stub: str
-    solution: str | None
-    scenarios: str
-    visible_checks: tuple[str, ...]
-    hidden_checks: tuple[str, ...]
-    diagnosis: str | None
-    hints: dict[str, list[str]]
     lang: str
-    texts: tuple[str, ...]
-    mistakes: str | None = None
-    near_misses: str | None = None
-    names: tuple[str, ...] = ()
-    accepted: str | None = None
-
-    @property
-    def check_files(self) -> tuple[str, ...]:
-        """Return all check files, the visible ones first."""
-        return (*self.visible_checks, *self.hidden_checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +101,22 @@ class FileProblem(Record):
 
 @dataclass(frozen=True, slots=True)
 class Task(Record):
-    """Everything about one submission that judging needs, beside the lesson's spec.
+    """Everything about one submission that judging needs, beside the lesson.
 
-    ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging. A
-    check's seed is in ``seeds``, or else derived from ``seed``. ``recorded`` is the id of the check
-    whose script was requested. ``unlocated`` has, by function, the ids of failed checks for which
-    no wrong expression is known. If it is set, the checks have been judged already, and the judge
-    only searches for repairs. A repair may not break any check in ``passed``. ``naming_off`` leaves
-    out ways to name a mistake (``NAMING``). With ``signed``, failures without a name get a
-    signature. The result repeats the ``nonce``, which no worker can know.
+    ``cells`` are a notebook's cells: number and first line. ``problem`` was found before judging.
+    ``unlocated`` has, by function, the ids of failed checks for which no wrong expression is known.
+    If it is set, the checks have been judged already, and the judge only searches for repairs. A
+    repair may not break any check in ``passed``. The result repeats the ``nonce``, which no worker
+    can know.
     """
 
     source: str
     filename: str
-    seed: int
-    limits: Limits = field(default_factory=Limits)
+    settings: Settings
     cells: tuple[tuple[int, int], ...] = ()
     problem: FileProblem | None = None
-    seeds: dict[str, int] = field(default_factory=dict)
-    recorded: str | None = None
     unlocated: dict[str, tuple[str, ...]] = field(default_factory=dict)
     passed: tuple[str, ...] = ()
-    naming_off: tuple[str, ...] = ()
-    signed: bool = False
     nonce: str = ""
 
 

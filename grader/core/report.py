@@ -1,11 +1,7 @@
-"""Convert records to JSON data and back, and check them when they are read.
+"""The result of a grading: outcomes, results of checks and lessons, the report, points.
 
-The result of a grading: outcomes, results of checks and lessons, the report.
-
-Frozen records inside, dictionaries only where JSON begins (``as_json``, ``from_json``). The keys
-are those of ``report.schema.json``, which lies beside this module.
-
-Compute points from outcomes: pure arithmetic, in one place.
+Frozen records inside, JSON only at the borders (``Record.as_json``, ``from_json``), where it is
+checked. The keys are those of ``report.schema.json``, which lies beside this module.
 """
 
 from __future__ import annotations

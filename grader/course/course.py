@@ -27,6 +27,7 @@ import msgspec
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import CHECKOUT, LOCALE, PACKAGED_COURSE, hash_files, read_toml
 from grader.core.limits import Limits
+from grader.core.messages import LessonSpec
 from grader.core.report import describe, read
 from grader.course.lesson_texts import CatalogueCell, read_catalogue
 from grader.course.source import Source
@@ -96,10 +97,17 @@ class Lesson:
         return _existing(self.checks / "test_hidden.py")
 
     @property
+    def check_files(self) -> tuple[Path, ...]:
+        return (*self.visible_checks, *self.hidden_checks)
+
+    @property
     def check_names(self) -> list[str]:
         """The checks' names, visible ones first, without ``test_``."""
-        files = (*self.visible_checks, *self.hidden_checks)
-        names = (name for file in files for name in Source(file.read_text("utf-8"), "").definitions)
+        names = (
+            name
+            for file in self.check_files
+            for name in Source(file.read_text("utf-8"), "").definitions
+        )
         return [name.removeprefix("test_") for name in names if name.startswith("test_")]
 
     @property
@@ -140,6 +148,9 @@ class Lesson:
     def accepted_file(self) -> Path:
         return self.root / "tests" / "accepted" / self.filename
 
+    def spec(self, lang: str) -> LessonSpec:
+        return LessonSpec(str(self.root), self.id, lang)
+
     def texts(self, lang: str) -> tuple[Path, ...]:
         return (LOCALE / f"{lang}.po", self.folder / f"{lang}.po")
 
@@ -153,6 +164,10 @@ class Lesson:
             if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
                 raise CourseError(f"{path}: {key} must be a list of texts")
         return data
+
+
+def lesson_of(spec: LessonSpec) -> Lesson:
+    return load_course(Path(spec.course)).lesson(spec.lesson)
 
 
 NO_FILE = "{path} does not exist. Name a file that is there, or a lesson; all lessons: {command}"

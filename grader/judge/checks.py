@@ -1,4 +1,4 @@
-"""Declare checks, and define what they use besides assertions. (Check files import it from
+"""Declare checks, and define the assertions that they use. (Check files import both from
 ``grader.authoring``.)
 
 A check is a pytest test with the fixtures ``student``, ``reference`` and ``draw``; its docstring is
@@ -16,21 +16,14 @@ the title that people see::
 file as attributes and ``observe(scenario, …)``. A message is a template: ``{name}`` is filled from
 the failure's facts and inputs.
 
-Assertions of a check: values, gradients, exceptions, names that must not be used.
-
-Restore the tensors in a lesson's modules. If a rule wrote into one, that is undone before the
-next submission, so that no verdict depends on earlier submissions.
-
-Assert with torch's gradcheck and gradgradcheck, and show the Jacobians that disagree.
-
-All requests to a function in the worker cross in one frame.
-
-Order a lesson's checks.
+Also here: the order of a lesson's checks, and ``Constants``, which restores the tensors in a
+lesson's modules after each submission, so that no verdict depends on earlier submissions.
 """
 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import types
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -51,331 +44,15 @@ from grader.core.errors import (
     WorkerLost,
 )
 from grader.core.pictures import GraphFigure, JacobianFigure
+from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
+from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import RemoteCallable, fetch
 from grader.judge.remote.session import NotStarted, Student
 from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_requests
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
-
-TOLERANCES = {
-    torch.float64: (1e-7, 1e-9),
-    torch.complex128: (1e-7, 1e-9),
-    torch.float32: (1e-4, 1e-6),
-    torch.complex64: (1e-4, 1e-6),
-    torch.bfloat16: (2e-2, 1e-2),
-    torch.float16: (1e-2, 1e-3),
-}
-"""Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
-GRADIENT_IS_WRONG = "the gradient is wrong"
-
-
-def type_name(value: Any) -> str:
-    """Return the name of a value's type, as a student would say it."""
-    if isinstance(value, Tensor):
-        return "Tensor"
-    if isinstance(value, Opaque):
-        return value.type_name
-    return "function" if isinstance(value, StudentRef) else type(value).__name__
-
-
-def fail(message: str, **details: Any) -> NoReturn:
-    """Fail with a message; details as for ``CheckFailure``."""
-    raise CheckFailure(message, **details)
-
-
-def assert_that(condition: bool, message: str, **details: Any) -> None:
-    """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
-    if not condition:
-        raise CheckFailure(message, **details)
-
-
-def assert_equal(
-    actual: Any, expected: Any, message: str = "not what was expected", **details: Any
-) -> None:
-    """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
-    nothing, so it can't be expected.
-    """
-    actual = fetch(actual)
-    assert_defined(expected, actual=actual, **details)
-    if not _same(actual, expected):
-        raise CheckFailure(message, expected=expected, actual=actual, **details)
-
-
-def assert_defined(expected: Any, **details: Any) -> None:
-    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
-    if has_nan(expected):
-        message = "the value to compare with comes from your code, and it is NaN"
-        raise UndefinedTruth(message, expected=expected, **details)
-
-
-def has_nan(value: Any) -> bool:
-    """Return whether plain data contains NaN."""
-    if isinstance(value, Tensor):
-        return bool(value.isnan().any())
-    if isinstance(value, list | tuple):
-        return any(map(has_nan, value))
-    if isinstance(value, dict):
-        return any(map(has_nan, value.values()))
-    return isinstance(value, float | complex) and value != value
-
-
-def _same(left: Any, right: Any) -> bool:
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, Tensor):
-        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
-    if isinstance(left, list | tuple):
-        return len(left) == len(right) and all(
-            _same(a, b) for a, b in zip(left, right, strict=True)
-        )
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
-    return bool(left == right)
-
-
-def assert_tensor(
-    actual: Any,
-    expected: Tensor,
-    message: str = "the value is wrong",
-    *,
-    rtol: float | None = None,
-    atol: float | None = None,
-    expects_nan: bool = False,
-    **details: Any,
-) -> None:
-    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one.
-
-    NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
-    """
-    actual = fetch(actual)
-    if not expects_nan:
-        assert_defined(expected, actual=actual, **details)
-    details = {"expected": expected, "actual": actual, **details}
-    facts = {**details.pop("facts", {}), "type": type_name(actual)}
-    details["facts"] = facts
-    if actual is None:
-        fail("None came back where a Tensor is promised: is there a return?", **details)
-    if not isinstance(actual, Tensor):
-        fail("{type} came back where a Tensor is promised", **details)
-    if actual.shape != expected.shape:
-        facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
-        fail("the shape is {shape}, expected {expected_shape}", **details)
-    if actual.dtype != expected.dtype:
-        facts |= {"dtype": _dtype(actual), "expected_dtype": _dtype(expected)}
-        fail("the dtype is {dtype}, expected {expected_dtype}", **details)
-    default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
-    if not torch.allclose(
-        actual.detach(),
-        expected.detach(),
-        rtol=default_rtol if rtol is None else rtol,
-        atol=default_atol if atol is None else atol,
-        equal_nan=True,
-    ):
-        fail(message, **details)
-
-
-def assert_gradient(
-    actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
-) -> None:
-    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
-    without one, with the message that none came back.
-    """
-    actual = fetch(actual)
-    if actual is None:
-        for option in ("rtol", "atol", "expects_nan"):
-            details.pop(option, None)
-        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
-        fail(said, expected=expected, actual=None, **details)
-    assert_tensor(actual, expected, message, **details)
-
-
-def _dtype(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
-
-
-def assert_raises(
-    name: str,
-    function: Callable[..., Any],
-    *args: Any,
-    message: str = "{wanted} should have been raised",
-    **details: Any,
-) -> str:
-    """Require an exception of the class ``name`` or one derived from it; return its text."""
-    details["facts"] = {**details.get("facts", {}), "wanted": name}
-    try:
-        result = function(*args)
-    except StudentCodeError as error:
-        if error.is_a(name) and not (
-            error.type_name == "NotImplementedError" and error.raised_here
-        ):
-            return error.message
-        error.wanted = name
-        raise
-    except Exception as error:
-        if name in [base.__name__ for base in type(error).__mro__]:
-            return str(error)
-        raise
-    raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
-
-
-def assert_hands_on(
-    student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
-) -> bool:
-    """Require that ``name(x)`` equals ``of(x)``, such as ``"Sigmoid.apply"``; with ``v``, that the
-    gradients for the incoming gradient ``v`` are equal, too.
-
-    A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
-    there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the
-    caller does not wait for it a second time.
-    """
-    try:
-        with student.writing_allowed():
-            _assert_hands_on(student, name, of, x, v)
-    except _NoAnswer:
-        return False
-    return True
-
-
-class _NoAnswer(Exception):
-    """The function to compare with timed out or crashed."""
-
-
-def _assert_hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> None:
-    head, _, member = of.partition(".")
-    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
-    one, two = (x.detach().clone().requires_grad_() for _ in range(2))
-    try:
-        want = getattr(getattr(student, head), member)(one)
-    except StudentCodeError:
-        return
-    except WorkerLost:
-        raise _NoAnswer from None
-    if not isinstance(want, Tensor):
-        return
-    got = getattr(student, name)(two)
-    message = "{name}(x) is not what {function}(x) gives"
-    assert_tensor(got, want.detach(), message, expects_nan=True, **details)
-    if v is None or not want.requires_grad or want.shape != v.shape:
-        return
-    details["inputs"]["v"] = v
-    try:
-        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
-    except StudentCodeError:
-        return
-    except WorkerLost:
-        raise _NoAnswer from None
-    if gradient is not None:
-        grads = (
-            torch.autograd.grad(got, two, v.clone(), allow_unused=True)
-            if got.requires_grad
-            else (None,)
-        )
-        assert_gradient(
-            grads[0],
-            gradient,
-            "the gradient through {name}(x) is not what {function}(x) gives",
-            expects_nan=True,
-            **details,
-        )
-
-
-def assert_not_used(
-    student: Student, about: Sequence[str], banned: Sequence[str], message: str
-) -> None:
-    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
-    (dotted, or ``.method``).
-    """
-    if student.source.unreadable:
-        raise CheckFailure("the file is nested too deeply to be read")
-    used = student.source.names_used(*about)
-    for name in banned:
-        if name in used:
-            raise CheckFailure(
-                message,
-                facts={"used": name.lstrip("."), "line": used[name]},
-                line=used[name],
-                actual=Opaque(student.source.line(used[name])),
-            )
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a finite int or float, and not a bool."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-HELPERS = "_helpers"
-"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A tensor of a module and its value when the module was loaded."""
-
-    tensor: Tensor
-    value: Tensor
-    grad: Tensor | None
-    requires_grad: bool
-
-    def put_back(self) -> None:
-        """Restore the value, ``requires_grad`` and ``.grad``."""
-        with torch.no_grad():
-            self.tensor.copy_(self.value)
-        self.tensor.requires_grad_(self.requires_grad)
-        self.tensor.grad = None if self.grad is None else self.grad.clone()
-
-
-class Constants:
-    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
-    there.
-    """
-
-    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
-        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
-        self._kept = [
-            Kept(
-                tensor,
-                tensor.detach().clone(),
-                None if tensor.grad is None else tensor.grad.clone(),
-                tensor.requires_grad,
-            )
-            for tensor in found.values()
-        ]
-
-    def __len__(self) -> int:
-        return len(self._kept)
-
-    def put_back(self) -> None:
-        """Restore the value and the gradient that each tensor had at first."""
-        for kept in self._kept:
-            kept.put_back()
-
-
-def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the global namespace of each function, and those of the lesson's helper modules that
-    it contains.
-    """
-    for function in functions:
-        space = getattr(function, "__globals__", {})
-        yield space
-        for value in space.values():
-            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
-                yield vars(value)
-
-
-def tensors_in(value: object) -> Iterable[Tensor]:
-    """Yield the tensors in a container, at any depth."""
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            if name != "__builtins__":
-                yield from tensors_in(inner)
-    elif isinstance(value, list | tuple | set | frozenset):
-        for inner in value:
-            yield from tensors_in(inner)
-
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -419,6 +96,54 @@ def check(
     return declare
 
 
+def call_check(
+    function: Callable[..., object], *, student: object, reference: object, seed: int
+) -> None:
+    """Call a check with those of its fixtures that it asks for, without pytest."""
+    given = {"student": student, "reference": reference, "draw": RandomInputs(seed)}
+    function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+def spec_of(item: pytest.Item) -> CheckSpec:
+    """Return the arguments of a check's decorator; raise CourseError if it has none."""
+    spec = getattr(getattr(item, "function", None), "check", None)
+    if not isinstance(spec, CheckSpec):
+        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
+    return spec
+
+
+def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
+    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
+
+    Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
+    some checks are held back, and needing one of those is fine.
+    """
+    by_name = {item.name: item for item in items}
+    ordered: dict[str, pytest.Item] = {}
+
+    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
+        if item.name in path:
+            raise CourseError(
+                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+            )
+        for need in spec_of(item).needs:
+            if need in by_name:
+                place(by_name[need], (*path, item.name))
+            elif not withheld:
+                raise CourseError(
+                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
+                )
+        ordered.setdefault(item.name, item)
+
+    for item in sorted(items, key=lambda item: spec_of(item).bonus):
+        place(item)
+    return list(ordered.values())
+
+
+HELPERS = "_helpers"
+"""The suffix of the module names that ``checks.import_helpers`` gives to lessons' helpers."""
+
+
 def import_helpers(file: str) -> types.ModuleType:
     """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
     lesson's visible and hidden checks share.
@@ -427,39 +152,225 @@ def import_helpers(file: str) -> types.ModuleType:
     return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
 
 
-def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
-    if one is missing or not a bool.
+TOLERANCES = {
+    torch.float64: (1e-7, 1e-9),
+    torch.complex128: (1e-7, 1e-9),
+    torch.float32: (1e-4, 1e-6),
+    torch.complex64: (1e-4, 1e-6),
+    torch.bfloat16: (2e-2, 1e-2),
+    torch.float16: (1e-2, 1e-3),
+}
+"""Relative and absolute tolerance by dtype; any sensible order of operations stays within it."""
+GRADIENT_IS_WRONG = "the gradient is wrong"
+
+
+def fail(message: str, **details: Any) -> NoReturn:
+    """Fail with a message; details as for ``CheckFailure``."""
+    raise CheckFailure(message, **details)
+
+
+def assert_that(condition: bool, message: str, **details: Any) -> None:
+    """Fail with a message unless the condition holds; details as for ``CheckFailure``."""
+    if not condition:
+        raise CheckFailure(message, **details)
+
+
+def assert_equal(
+    actual: Any, expected: Any, message: str = "not what was expected", **details: Any
+) -> None:
+    """Require the same plain data: same types, same values. 1, 1.0 and True differ. NaN equals
+    nothing, so it can't be expected.
     """
-    found = getattr(student, name)
-    if not isinstance(found, dict):
-        raise CheckFailure(
-            "{name} is of type {type}, not a dictionary",
-            actual=found,
-            facts={"name": name, "type": type_name(found)},
+    actual = fetch(actual)
+    assert_defined(expected, actual=actual, **details)
+    if not _same(actual, expected):
+        raise CheckFailure(message, expected=expected, actual=actual, **details)
+
+
+def assert_tensor(
+    actual: Any,
+    expected: Tensor,
+    message: str = "the value is wrong",
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    expects_nan: bool = False,
+    **details: Any,
+) -> None:
+    """Require the expected shape, dtype and values, within the dtype's tolerance or a given one.
+
+    NaN equals NaN, but only with ``expects_nan`` may an expected value be NaN.
+    """
+    actual = fetch(actual)
+    if not expects_nan:
+        assert_defined(expected, actual=actual, **details)
+    details = {"expected": expected, "actual": actual, **details}
+    facts = {**details.pop("facts", {}), "type": type_name(actual)}
+    details["facts"] = facts
+    if actual is None:
+        fail("None came back where a Tensor is promised: is there a return?", **details)
+    if not isinstance(actual, Tensor):
+        fail("{type} came back where a Tensor is promised", **details)
+    if actual.shape != expected.shape:
+        facts |= {"shape": str(tuple(actual.shape)), "expected_shape": str(tuple(expected.shape))}
+        fail("the shape is {shape}, expected {expected_shape}", **details)
+    if actual.dtype != expected.dtype:
+        facts |= {"dtype": dtype_name(actual), "expected_dtype": dtype_name(expected)}
+        fail("the dtype is {dtype}, expected {expected_dtype}", **details)
+    default_rtol, default_atol = TOLERANCES.get(expected.dtype, (0.0, 0.0))
+    if not torch.allclose(
+        actual.detach(),
+        expected.detach(),
+        rtol=default_rtol if rtol is None else rtol,
+        atol=default_atol if atol is None else atol,
+        equal_nan=True,
+    ):
+        fail(message, **details)
+
+
+def assert_gradient(
+    actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
+) -> None:
+    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
+    without one, with the message that none came back.
+    """
+    actual = fetch(actual)
+    if actual is None:
+        for option in ("rtol", "atol", "expects_nan"):
+            details.pop(option, None)
+        said = "no gradient came back (None)" if message == GRADIENT_IS_WRONG else message
+        fail(said, expected=expected, actual=None, **details)
+    assert_tensor(actual, expected, message, **details)
+
+
+def assert_defined(expected: Any, **details: Any) -> None:
+    """Require that an expected value contains no NaN; details as for ``CheckFailure``."""
+    if has_nan(expected):
+        message = "the value to compare with comes from your code, and it is NaN"
+        raise UndefinedTruth(message, expected=expected, **details)
+
+
+def has_nan(value: Any) -> bool:
+    """Return whether plain data contains NaN."""
+    if isinstance(value, Tensor):
+        return bool(value.isnan().any())
+    if isinstance(value, list | tuple):
+        return any(map(has_nan, value))
+    if isinstance(value, dict):
+        return any(map(has_nan, value.values()))
+    return isinstance(value, float | complex) and value != value
+
+
+def _same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, Tensor):
+        return left.shape == right.shape and left.dtype == right.dtype and torch.equal(left, right)
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(
+            _same(a, b) for a, b in zip(left, right, strict=True)
         )
-    if found and all(value is Ellipsis for value in found.values()):
-        raise NotStarted(name)
-    for key in keys:
-        if key not in found or found[key] is Ellipsis:
-            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
-        if type(found[key]) is not bool:
-            raise CheckFailure(
-                "the prediction for {key} must be True or False",
-                actual=found[key],
-                facts={"key": repr(key)},
-            )
-    return found
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(_same(left[key], right[key]) for key in left)
+    return bool(left == right)
 
 
-def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> GraphFigure:
-    """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
-    call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
+def assert_raises(
+    name: str,
+    function: Callable[..., Any],
+    *args: Any,
+    message: str = "{wanted} should have been raised",
+    **details: Any,
+) -> str:
+    """Require an exception of the class ``name`` or one derived from it; return its text."""
+    details["facts"] = {**details.get("facts", {}), "wanted": name}
+    try:
+        result = function(*args)
+    except StudentCodeError as error:
+        if error.is_a(name) and not (
+            error.type_name == "NotImplementedError" and error.raised_here
+        ):
+            return error.message
+        error.wanted = name
+        raise
+    except Exception as error:
+        if name in [base.__name__ for base in type(error).__mro__]:
+            return str(error)
+        raise
+    raise CheckFailure(message, expected=Opaque(name), actual=result, **details)
+
+
+def assert_hands_on(
+    student: Student, name: str, of: str, x: Tensor, v: Tensor | None = None
+) -> bool:
+    """Require that ``name(x)`` equals ``of(x)``, such as ``"Sigmoid.apply"``; with ``v``, that the
+    gradients for the incoming gradient ``v`` are equal, too.
+
+    A mistake in ``of`` itself does not fail this check. If ``of`` raises or returns no tensor,
+    there is nothing to compare with. Return False if ``of`` timed out or crashed, so that the
+    caller does not wait for it a second time.
     """
-    full = f"{name}.apply" if path == "apply" else path
-    return graphs_figure(
-        student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
-    )
+    with student.writing_allowed():
+        return _hands_on(student, name, of, x, v)
+
+
+def _hands_on(student: Student, name: str, of: str, x: Tensor, v: Tensor | None) -> bool:
+    head, _, member = of.partition(".")
+    details: dict[str, Any] = {"inputs": {"x": x}, "facts": {"name": name, "function": of}}
+    one, two = (x.detach().clone().requires_grad_() for _ in range(2))
+    try:
+        want = getattr(getattr(student, head), member)(one)
+    except StudentCodeError:
+        return True
+    except WorkerLost:
+        return False
+    if not isinstance(want, Tensor):
+        return True
+    got = getattr(student, name)(two)
+    message = "{name}(x) is not what {function}(x) gives"
+    assert_tensor(got, want.detach(), message, expects_nan=True, **details)
+    if v is None or not want.requires_grad or want.shape != v.shape:
+        return True
+    details["inputs"]["v"] = v
+    try:
+        (gradient,) = torch.autograd.grad(want, one, v.clone(), allow_unused=True)
+    except StudentCodeError:
+        return True
+    except WorkerLost:
+        return False
+    if gradient is not None:
+        grads = (
+            torch.autograd.grad(got, two, v.clone(), allow_unused=True)
+            if got.requires_grad
+            else (None,)
+        )
+        assert_gradient(
+            grads[0],
+            gradient,
+            "the gradient through {name}(x) is not what {function}(x) gives",
+            expects_nan=True,
+            **details,
+        )
+    return True
+
+
+def assert_not_used(
+    student: Student, about: Sequence[str], banned: Sequence[str], message: str
+) -> None:
+    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
+    (dotted, or ``.method``).
+    """
+    if student.source.unreadable:
+        raise CheckFailure("the file is nested too deeply to be read")
+    used = student.source.names_used(*about)
+    for name in banned:
+        if name in used:
+            raise CheckFailure(
+                message,
+                facts={"used": name.lstrip("."), "line": used[name]},
+                line=used[name],
+                actual=Opaque(student.source.line(used[name])),
+            )
 
 
 MAX_JACOBIAN = 1 << 23
@@ -559,37 +470,118 @@ def _disagreement(
     return jacobian_figure(gradient, [*inputs, v], [*names, "v"], **tolerances)
 
 
-def spec_of(item: pytest.Item) -> CheckSpec:
-    """Return the arguments of a check's decorator; raise CourseError if it has none."""
-    spec = getattr(getattr(item, "function", None), "check", None)
-    if not isinstance(spec, CheckSpec):
-        raise CourseError(f"{item.nodeid} has no @check decorator: add one")
-    return spec
-
-
-def order_checks(items: Sequence[pytest.Item], *, withheld: bool) -> list[pytest.Item]:
-    """Put each check after those that it needs, whichever file they are in, and bonus checks last.
-
-    Raise CourseError if a check needs itself or a check that does not exist. With ``withheld``,
-    some checks are held back, and needing one of those is fine.
+def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
+    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
+    if one is missing or not a bool.
     """
-    by_name = {item.name: item for item in items}
-    ordered: dict[str, pytest.Item] = {}
-
-    def place(item: pytest.Item, path: tuple[str, ...] = ()) -> None:
-        if item.name in path:
-            raise CourseError(
-                f"checks need each other in a circle: {' → '.join((*path, item.name))}"
+    found = getattr(student, name)
+    if not isinstance(found, dict):
+        raise CheckFailure(
+            "{name} is of type {type}, not a dictionary",
+            actual=found,
+            facts={"name": name, "type": type_name(found)},
+        )
+    if found and all(value is Ellipsis for value in found.values()):
+        raise NotStarted(name)
+    for key in keys:
+        if key not in found or found[key] is Ellipsis:
+            raise CheckFailure("no prediction for {key}", actual=found, facts={"key": repr(key)})
+        if type(found[key]) is not bool:
+            raise CheckFailure(
+                "the prediction for {key} must be True or False",
+                actual=found[key],
+                facts={"key": repr(key)},
             )
-        for need in spec_of(item).needs:
-            if need in by_name:
-                place(by_name[need], (*path, item.name))
-            elif not withheld:
-                raise CourseError(
-                    f"{item.nodeid} needs {need}, which is not a check of this lesson"
-                )
-        ordered.setdefault(item.name, item)
+    return found
 
-    for item in sorted(items, key=lambda item: spec_of(item).bonus):
-        place(item)
-    return list(ordered.values())
+
+def own_graph(student: Student, name: str, path: str, inputs: dict[str, Tensor]) -> GraphFigure:
+    """Return a figure: the graph that the student's ``path`` builds, beside the graph of a single
+    call of a Function ``name``. The path ``"apply"`` stands for ``name.apply``.
+    """
+    full = f"{name}.apply" if path == "apply" else path
+    return graphs_figure(
+        student.observe("graph", full, list(inputs), list(inputs.values())), one_call(name, inputs)
+    )
+
+
+def type_name(value: Any) -> str:
+    """Return the name of a value's type, as a student would say it."""
+    if isinstance(value, Tensor):
+        return "Tensor"
+    if isinstance(value, Opaque):
+        return value.type_name
+    return "function" if isinstance(value, StudentRef) else type(value).__name__
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite int or float, and not a bool."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A tensor of a module and its value when the module was loaded."""
+
+    tensor: Tensor
+    value: Tensor
+    grad: Tensor | None
+    requires_grad: bool
+
+    def put_back(self) -> None:
+        """Restore the value, ``requires_grad`` and ``.grad``."""
+        with torch.no_grad():
+            self.tensor.copy_(self.value)
+        self.tensor.requires_grad_(self.requires_grad)
+        self.tensor.grad = None if self.grad is None else self.grad.clone()
+
+
+class Constants:
+    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
+    there.
+    """
+
+    def __init__(self, namespaces: Iterable[dict[str, Any]]) -> None:
+        found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
+        self._kept = [
+            Kept(
+                tensor,
+                tensor.detach().clone(),
+                None if tensor.grad is None else tensor.grad.clone(),
+                tensor.requires_grad,
+            )
+            for tensor in found.values()
+        ]
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def put_back(self) -> None:
+        """Restore the value and the gradient that each tensor had at first."""
+        for kept in self._kept:
+            kept.put_back()
+
+
+def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the global namespace of each function, and those of the lesson's helper modules that
+    it contains.
+    """
+    for function in functions:
+        space = getattr(function, "__globals__", {})
+        yield space
+        for value in space.values():
+            if isinstance(value, types.ModuleType) and value.__name__.endswith(HELPERS):
+                yield vars(value)
+
+
+def tensors_in(value: object) -> Iterable[Tensor]:
+    """Yield the tensors in a container, at any depth."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if name != "__builtins__":
+                yield from tensors_in(inner)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for inner in value:
+            yield from tensors_in(inner)

@@ -11,47 +11,48 @@ import ast
 import bdb
 import contextlib
 import importlib.util
-import inspect
 import json
 import pdb
 import sys
 import types
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, cast
 
 from grader.core.errors import CheckFailure
 from grader.core.i18n import Catalogue, load_catalogue
 from grader.core.messages import DebugRequest
+from grader.course.course import Lesson, lesson_of
 from grader.course.notebook import cell_name, cells_of, execute_cells
 from grader.course.source import Source, is_docstring
-from grader.judge.checks import CheckSpec
+from grader.judge.checks import CheckSpec, call_check
 from grader.judge.diagnosis import fill_text, in_cells
 from grader.judge.local_student import LocalStudent, execute, reference_of
-from grader.judge.random_inputs import RandomInputs, Seeds
+from grader.judge.random_inputs import Seeds
 
 
 def main() -> None:
     """Run the ``DebugRequest`` in the JSON file ``argv[1]``, which ``grade replay`` wrote."""
     request = DebugRequest.from_json(json.loads(Path(sys.argv[1]).read_text("utf-8")))
-    tr = load_catalogue(request.spec.lang, [Path(path) for path in request.spec.texts])
+    lesson = lesson_of(request.spec)
+    tr = load_catalogue(request.spec.lang, lesson.texts(request.spec.lang))
     with contextlib.suppress(bdb.BdbQuit):
-        debug(request, tr)
+        debug(request, lesson, tr)
 
 
-def debug(request: DebugRequest, tr: Catalogue) -> None:
+def debug(request: DebugRequest, lesson: Lesson, tr: Catalogue) -> None:
     """Run the check and stop where the student's code raises. If the code is wrong without raising,
     or with ``stop``, stop at the first line of the function.
     """
-    path, spec, task = request.file, request.spec, request.task
-    check = find_check([Path(file) for file in spec.check_files], request.check)
+    path, task = request.file, request.task
+    check = find_check(lesson.check_files, request.check)
     source = Source(task.source, Path(path).name, task.cells)
-    seed = Seeds(task.seed, task.seeds).of(f"{spec.lesson}.{request.check}")
+    seed = Seeds(task.settings.seed, task.settings.seeds).of(f"{lesson.id}.{request.check}")
 
     def run() -> None:
-        student = LocalStudent(source, spec.scenarios, module=executed(source, path))
-        given = {"student": student, "reference": reference_of(spec), "draw": RandomInputs(seed)}
-        check(**{name: given[name] for name in inspect.signature(check).parameters})
+        scenarios = lesson.scenarios.read_text("utf-8")
+        student = LocalStudent(source, scenarios, module=executed(source, path))
+        call_check(check, student=student, reference=reference_of(lesson), seed=seed)
 
     if not request.stop:
         try:
@@ -102,7 +103,7 @@ def debugger() -> pdb.Pdb:
     return pdb.Pdb()
 
 
-def find_check(files: list[Path], name: str) -> Callable[..., Any]:
+def find_check(files: Iterable[Path], name: str) -> Callable[..., Any]:
     """Return the check of that name, from the lesson's check files."""
     for file in files:
         module = execute(file.read_text("utf-8"), file.stem, str(file))

@@ -149,14 +149,15 @@ def json_number(value: float) -> float | str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
+def dtype_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
+
+
 def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
         return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
-    data: dict[str, Any] = {
-        "dtype": str(tensor.dtype).removeprefix("torch."),
-        "shape": list(tensor.shape),
-    }
+    data: dict[str, Any] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
     if plain.numel() > MAX_ELEMENTS:

@@ -31,7 +31,7 @@ import re
 import string
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -43,13 +43,13 @@ from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
 from grader.judge.describe import describe
+from grader.judge.outcomes import CheckVerdict
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
 
 if TYPE_CHECKING:
     from grader.judge.examples import CheckRun
-    from grader.judge.outcomes import CheckVerdict
 
 
 MAX_FACT = 5000
@@ -62,40 +62,27 @@ Facts = dict[str, Any]
 Rule = Callable[["Failure", Student], Facts | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A check that did not pass, as a rule sees it. ``error`` is what the student's code raised,
-    ``call`` its last call, None if no call can be repeated.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure(CheckVerdict):
+    """A check that did not pass, as a rule sees it: the verdict, and what the rule may use.
+    ``call`` is the student's last call, None if no call can be repeated.
     """
 
     check: str
     about: str
-    message: str
     reference: Student
     draw: RandomInputs
-    expected: Any = None
-    actual: Any = None
-    inputs: dict[str, Any] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
-    error: StudentCodeError | None = None
     call: LastCall | None = None
 
     @classmethod
-    def of(
-        cls, check: CheckRun, verdict: CheckVerdict, reference: Any, draw: RandomInputs
-    ) -> Failure:
+    def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
         """Return what a rule sees of a verdict."""
         return cls(
+            **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
             about=check.spec.about,
-            message=verdict.message or "",
             reference=reference,
-            draw=draw,
-            expected=verdict.expected,
-            actual=verdict.actual,
-            inputs=verdict.inputs,
-            facts=verdict.facts,
-            error=verdict.error,
+            draw=RandomInputs(check.seed),
             call=check.traffic.last_call,
         )
 

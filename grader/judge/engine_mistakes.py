@@ -23,6 +23,7 @@ from torch import Tensor
 from grader.core.i18n import phrase
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import arguments_of
+from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Facts, Failure, groups_in_error, mistake_of, same
 from grader.judge.outcomes import WROTE
 from grader.judge.remote.session import Student
@@ -134,10 +135,6 @@ def compared_tensors(failure: Failure) -> tuple[Tensor, Tensor] | None:
     if failure.error is None and isinstance(actual, Tensor) and isinstance(expected, Tensor):
         return actual.detach(), expected.detach()
     return None
-
-
-def dtype_name(tensor: Tensor) -> str:
-    return str(tensor.dtype).removeprefix("torch.")
 
 
 def common_wrong_type(failure: Failure, student: Student) -> Facts | None:

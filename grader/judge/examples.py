@@ -1,30 +1,23 @@
-"""Name a mistake by example: find the known wrong answer that behaves as the student's does.
+"""Hold the state of judging one submission, and run its failed checks again to find out more.
 
-This happens after all checks have run, for each function whose failures no rule named. Known wrong
+All of this happens after all checks have run. A check that passed is never run again, so a right
+answer pays nothing.
+
+**A name by example** (``Examples``), for each function whose failures no rule named. Known wrong
 answers about that function run the failed checks from the same seed. Those that agree in all
-failures run them once more, from a second seed, as the student's file does. If all remaining
-answers make the same mistake, and that has no rule, it is the name. A mistake with a rule is named
-only by its rule, which is more exact: two answers may fail alike for different reasons. For the
-same reason, a near miss that behaves the same vetoes the name. The answers belong to the course,
-but they may hang or damage their process. So they run in a worker of their own, not in the judge
-and not in a student's worker.
+failures run them once more, from a second seed, as the student's file does. Two answers agree
+(``Behavior``) if outcome, message and values do. If all remaining answers make the same mistake,
+and that has no rule, it is the name. A mistake with a rule is named only by its rule, which is more
+exact: two answers may fail alike for different reasons. For the same reason, a near miss that
+behaves the same vetoes the name. The answers belong to the course, but they may hang or damage
+their process. So they run in a worker of their own, not in the judge and not in a student's worker.
 
-Describe an answer's behavior in a failed check as plain data, to compare it with other answers.
+**A signature** (``sign``): a short text for an unnamed wrong answer, equal for answers that fail
+alike. The checks run from a seed that all submissions share, so the same mistake gives the same
+messages and numbers.
 
-Two answers behave the same in a check if, for the same seed, outcome, message and values agree.
-
-The state of judging one submission: made for it, dropped after it.
-
-Describe the behavior of an unnamed wrong answer by a short text, equal for answers that fail
-alike.
-
-A function's failed checks run once more, from a seed that all submissions share. So the same
-mistake gives the same messages and numbers in every submission.
-
-Find the line that ran in a failed check, where the function's text does not tell.
-
-The check runs once more, after all checks, while the worker notes the return by which the function
-ended. A check that passed is never run again, so a right answer pays nothing.
+**The line that ran** (``find_returned_lines``), where the function's text does not tell. The worker
+notes the return by which the function ended.
 """
 
 from __future__ import annotations
@@ -37,7 +30,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
@@ -46,173 +38,22 @@ import torch
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, placeholders
 from grader.core.limits import Limits
-from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
-from grader.course.lesson_texts import CatalogueCell, read_catalogue
+from grader.course.course import Lesson
+from grader.course.lesson_texts import CatalogueCell
 from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
-from grader.judge.checks import CheckSpec
+from grader.judge.checks import CheckSpec, call_check
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.local_student import LocalStudent, MissingReference
 from grader.judge.open_texts import open_evidence
 from grader.judge.outcomes import CheckVerdict, passed, verdict_of
-from grader.judge.random_inputs import RandomInputs, Seeds, check_seed
+from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.replay import Recorder
-
-NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
-CLOSE, TINY = 1e-5, 1e-8
-SHARE = 0.02
-"""Two values that are both wrong agree if they differ by less than this share of the error."""
-
-
-@dataclass(frozen=True, slots=True)
-class Behavior:
-    """A failure: message and facts without line numbers, values as in a report."""
-
-    outcome: str
-    message: str
-    facts: Any
-    expected: Any
-    actual: Any
-
-    @classmethod
-    def of(cls, verdict: CheckVerdict) -> Behavior:
-        facts = {name: value for name, value in verdict.facts.items() if name != "line"}
-        pair = describe_pair(verdict.expected, verdict.actual)
-        return cls(verdict.outcome, verdict.message or "", describe(facts), *pair)
-
-    def agrees(self, other: Behavior) -> bool:
-        """Return whether two failures of one check, from one seed, are the same."""
-        return (
-            (self.outcome, self.message) == (other.outcome, other.message)
-            and alike(self.facts, other.facts)
-            and alike(self.expected, other.expected)
-            and alike(self.actual, other.actual)
-            and self._errors_agree(other)
-        )
-
-    def _errors_agree(self, other: Behavior) -> bool:
-        """Return whether the differences from the expected values agree, too.
-
-        A wrong step size, for example, changes only the last digits.
-        """
-        mine, theirs, right = (
-            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
-        )
-        if not mine or len({len(mine), len(theirs), len(right)}) > 1:
-            return True
-        error = max(abs(a - b) for a, b in zip(mine, right, strict=True))
-        return all(abs(a - b) <= SHARE * error for a, b in zip(mine, theirs, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFailure:
-    """A failure of a submission, kept until all checks have run: texts in place of values, which
-    may be large.
-    """
-
-    check: CheckRun
-    behavior: Behavior
-    shown: dict[str, str]
-
-
-def alike(left: Any, right: Any) -> bool:
-    """Return whether described values are equal, numbers within a tolerance, in texts too."""
-    if isinstance(left, bool) or isinstance(right, bool):
-        return left is right
-    if isinstance(left, int | float) and isinstance(right, int | float):
-        return type(left) is type(right) and math.isclose(left, right, rel_tol=CLOSE, abs_tol=TINY)
-    if isinstance(left, str) and isinstance(right, str):
-        return left == right or _alike_texts(left, right)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(alike, left, right))
-    if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
-    return bool(left == right)
-
-
-def _alike_texts(left: str, right: str) -> bool:
-    if NUMBER.sub("0", left) != NUMBER.sub("0", right):
-        return False
-    pairs = zip(NUMBER.findall(left), NUMBER.findall(right), strict=True)
-    return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
-
-
-def finite_numbers(described: Any) -> Iterator[float]:
-    """Yield the finite numbers of a described value, but not those of its shape."""
-    if isinstance(described, int | float) and not isinstance(described, bool):
-        yield float(described)
-    elif isinstance(described, list):
-        for item in described:
-            yield from finite_numbers(item)
-    elif isinstance(described, dict):
-        for key, value in described.items():
-            if key not in ("shape", "dtype", "cut", "before"):
-                yield from finite_numbers(value)
-
-
-def run_check(
-    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
-) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed.
-
-    Return None if it ended without a verdict. This is not a grading: points, results and what the
-    student sees do not change.
-    """
-    traffic = session.begin_check()
-    torch.default_generator.manual_seed(seed)
-    given = {"student": session.student(), "reference": reference, "draw": RandomInputs(seed)}
-    asked = {name: given[name] for name in getattr(item, "fixturenames", ()) if name in given}
-    try:
-        session.load()
-        item.obj(**asked)  # type: ignore[attr-defined]
-    except EngineFault:
-        raise
-    except Exception as error:
-        return verdict_of(error, session.source, session.limits)
-    finally:
-        session.take_output()
-    return passed(wrote=traffic.wrote)
-
-
-class JudgedSession(Protocol):
-    """What judging needs of a session with a student's module.
-
-    ``StudentSession`` documents each member; benchmarks have one without a process border.
-    """
-
-    source: Source
-    limits: Limits
-
-    @property
-    def loadable(self) -> bool: ...
-
-    def load(self) -> None: ...
-
-    def student(self) -> Student: ...
-
-    def begin_check(self) -> Traffic: ...
-
-    def flush(self) -> None: ...
-
-    def take_output(self) -> str: ...
-
-    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class CheckRun:
-    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
-
-    id: str
-    item: pytest.Item
-    spec: CheckSpec
-    seed: int
-    traffic: Traffic
 
 
 @dataclass(slots=True)
@@ -231,6 +72,8 @@ class SubmissionRun:
     script: tuple[str, ...] | str | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     """The outcomes, by the name of a check's function."""
+    results: dict[str, CheckResult] = field(default_factory=dict)
+    """The results so far, by the id of a check, in the order of the run."""
     naming_off: tuple[str, ...] = ()
     failures: dict[str, KnownFailure] = field(default_factory=dict)
     """The failures, by the id of a check."""
@@ -245,6 +88,12 @@ class SubmissionRun:
 
     def __post_init__(self) -> None:
         self.student = self.session.student()
+
+    def failed(self) -> Iterator[tuple[str, list[CheckResult]]]:
+        """Yield each function that has a failed check, with those checks."""
+        failed = [self.results[id] for id in self.failures]
+        for function in dict.fromkeys(one.function for one in failed):
+            yield function, [one for one in failed if one.function == function]
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
         """Begin a check, and forget what the last one did at the border."""
@@ -281,6 +130,80 @@ class SubmissionRun:
         return self._untouched[name]
 
 
+@dataclass(frozen=True, slots=True)
+class CheckRun:
+    """One check, run on one submission; ``traffic`` is what crosses the border during the check."""
+
+    id: str
+    item: pytest.Item
+    spec: CheckSpec
+    seed: int
+    traffic: Traffic
+
+
+@dataclass(frozen=True, slots=True)
+class KnownFailure:
+    """A failure of a submission, kept until all checks have run: texts in place of values, which
+    may be large.
+    """
+
+    check: CheckRun
+    behavior: Behavior
+    shown: dict[str, str]
+
+
+class JudgedSession(Protocol):
+    """What judging needs of a session with a student's module.
+
+    ``StudentSession`` documents each member; benchmarks have one without a process border.
+    """
+
+    source: Source
+    limits: Limits
+
+    @property
+    def loadable(self) -> bool: ...
+
+    def load(self) -> None: ...
+
+    def student(self) -> Student: ...
+
+    def begin_check(self) -> Traffic: ...
+
+    def flush(self) -> None: ...
+
+    def take_output(self) -> str: ...
+
+    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
+
+
+def run_check(
+    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
+) -> CheckVerdict | None:
+    """Run a collected check once more, from a seed.
+
+    Return None if it ended without a verdict. This is not a grading: points, results and what the
+    student sees do not change.
+    """
+    traffic = session.begin_check()
+    torch.default_generator.manual_seed(seed)
+    try:
+        session.load()
+        call_check(
+            item.obj,  # type: ignore[attr-defined]
+            student=session.student(),
+            reference=reference,
+            seed=seed,
+        )
+    except EngineFault:
+        raise
+    except Exception as error:
+        return verdict_of(error, session.source, session.limits)
+    finally:
+        session.take_output()
+    return passed(wrote=traffic.wrote)
+
+
 CALL_SECONDS = 2.0
 """How long one call of a known wrong answer may take."""
 SLOW = 2.0
@@ -290,15 +213,15 @@ KEPT = 20_000
 
 
 class Examples:
-    """A lesson's known wrong answers, read when they are first needed."""
+    """A lesson's known wrong answers, read when first needed; a students' bundle has none."""
 
     def __init__(
         self,
-        spec: LessonSpec,
+        lesson: Lesson,
         mistakes: Sequence[Mistake],
         reference: LocalStudent | MissingReference,
     ) -> None:
-        self.spec = spec
+        self.lesson = lesson
         self.mistakes = {one.id: one for one in mistakes}
         self.reference = reference
         self.ruleless = frozenset(one.id for one in mistakes if one.rule is None)
@@ -313,57 +236,45 @@ class Examples:
 
     @functools.cached_property
     def solution(self) -> str:
-        return without_markers(self.spec.solution or "")
+        return without_markers(self.lesson.solution.read_text("utf-8"))
 
     @functools.cached_property
     def wrong(self) -> tuple[CatalogueCell, ...]:
-        return self._cells(self.spec.mistakes)
+        return tuple(cell for cell in self.lesson.mistakes if cell.applies())
 
     @functools.cached_property
     def near(self) -> tuple[CatalogueCell, ...]:
-        return self._cells(self.spec.near_misses)
-
-    def _cells(self, path: str | None) -> tuple[CatalogueCell, ...]:
-        if path is None or self.spec.solution is None:
-            return ()
-        return tuple(cell for cell in read_catalogue(Path(path)) if cell.applies())
+        return tuple(cell for cell in self.lesson.near_misses if cell.applies())
 
     @functools.cache  # noqa: B019  one for each lesson, as long as its judge
     def source(self, cell: CatalogueCell) -> Source:
-        return Source(compose(self.solution, cell.source, name=cell.label), self.spec.filename)
+        return Source(compose(self.solution, cell.source, name=cell.label), self.lesson.filename)
 
-    def name(
-        self, run: SubmissionRun, checks: tuple[CheckResult, ...], workers: WorkerSource
-    ) -> tuple[CheckResult, ...]:
-        """Return the results with names by example for functions that no rule named."""
-        named: dict[str, CheckResult] = {}
+    def name(self, run: SubmissionRun, workers: WorkerSource) -> None:
+        """Name by example the failures of functions that no rule named."""
         if not self.nameable(run):
-            return checks
-        for function in dict.fromkeys(check.function for check in checks):
-            mine = [check for check in checks if check.function == function]
-            failed = [one for one in mine if one.id in run.failures]
-            if not failed or any(one.diagnosed_by == "rule" for one in mine):
-                continue
+            return
+        for function, failed in run.failed():
+            mine = [one for one in run.results.values() if one.function == function]
             if any(
-                one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
+                one.diagnosed_by == "rule"
+                or one.outcome in (Outcome.TIMEOUT, Outcome.CRASHED, Outcome.GRADER_ERROR)
                 or one.seconds > SLOW
                 for one in mine
             ):
                 continue
             failures = [run.failures[one.id] for one in failed]
+            diagnosis = None
             with contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName):
-                named |= self._named(run, function, failed, failures, workers)
-        return tuple(named.get(check.id, check) for check in checks)
+                diagnosis = self._diagnosis(run, function, failures, workers)
+            if diagnosis is None:
+                continue
+            run.results |= {check.id: named(check, diagnosis) for check in failed}
 
-    def _named(
-        self,
-        run: SubmissionRun,
-        function: str,
-        failed: list[CheckResult],
-        failures: list[KnownFailure],
-        workers: WorkerSource,
-    ) -> dict[str, CheckResult]:
-        """Return the failed checks that get a name, by id."""
+    def _diagnosis(
+        self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
+    ) -> Diagnosis | None:
+        """Return the mistake that all matching answers make, if there is exactly one."""
         about = [
             cell
             for cell in self.wrong
@@ -372,12 +283,12 @@ class Examples:
         if "self" in run.naming_off:
             about = [cell for cell in about if self.source(cell).text != run.session.source.text]
         if not any(cell.name in self.nameable(run) for cell in about):
-            return {}
+            return None
         with contextlib.closing(
             StudentSession(
                 workers,
                 source=self.source(about[0]),
-                scenarios=self.spec.scenarios,
+                scenarios=self.lesson.scenarios.read_text("utf-8"),
                 limits=run.session.limits,
             )
         ) as session:
@@ -387,21 +298,8 @@ class Examples:
             name = names.pop() if len(names) == 1 else ""
             near = (cell for cell in self.near if cell.name == name)
             if name not in self.nameable(run) or any(True for _ in matching.cells(near)):
-                return {}
-        diagnosis = self._explained(name, run, failures)
-        if diagnosis is None:
-            return {}
-        return {
-            check.id: replace(
-                check,
-                diagnosis=diagnosis.id,
-                diagnosis_title=diagnosis.title,
-                evidence=diagnosis.evidence,
-                open_evidence=open_evidence(diagnosis) if check.hidden else None,
-                diagnosed_by=diagnosis.by,
-            )
-            for check in failed
-        }
+                return None
+        return self._explained(name, run, failures)
 
     def behavior(
         self, cell: CatalogueCell, check: CheckRun, seed: int, session: StudentSession
@@ -442,17 +340,26 @@ class Examples:
         return Diagnosis(name, title, evidence, mistake.explanation, "example")
 
 
+def named(check: CheckResult, diagnosis: Diagnosis) -> CheckResult:
+    """Return a result with the name of the mistake."""
+    return replace(
+        check,
+        diagnosis=diagnosis.id,
+        diagnosis_title=diagnosis.title,
+        evidence=diagnosis.evidence,
+        open_evidence=open_evidence(diagnosis) if check.hidden else None,
+        diagnosed_by=diagnosis.by,
+    )
+
+
+@dataclass
 class _Matching:
     """Finds the cells that behave like one submission in its failures."""
 
-    def __init__(
-        self,
-        examples: Examples,
-        run: SubmissionRun,
-        session: StudentSession,
-        failures: list[KnownFailure],
-    ) -> None:
-        self.examples, self.run, self.session, self.failures = examples, run, session, failures
+    examples: Examples
+    run: SubmissionRun
+    session: StudentSession
+    failures: list[KnownFailure]
 
     @functools.cached_property
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
@@ -483,6 +390,87 @@ class _Matching:
         return True
 
 
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?")
+CLOSE, TINY = 1e-5, 1e-8
+SHARE = 0.02
+"""Two values that are both wrong agree if they differ by less than this share of the error."""
+
+
+@dataclass(frozen=True, slots=True)
+class Behavior:
+    """A failure: message and facts without line numbers, values as in a report."""
+
+    outcome: str
+    message: str
+    facts: Any
+    expected: Any
+    actual: Any
+
+    @classmethod
+    def of(cls, verdict: CheckVerdict) -> Behavior:
+        facts = {name: value for name, value in verdict.facts.items() if name != "line"}
+        pair = describe_pair(verdict.expected, verdict.actual)
+        return cls(verdict.outcome, verdict.message, describe(facts), *pair)
+
+    def agrees(self, other: Behavior) -> bool:
+        """Return whether two failures of one check, from one seed, are the same."""
+        return (
+            (self.outcome, self.message) == (other.outcome, other.message)
+            and alike(self.facts, other.facts)
+            and alike(self.expected, other.expected)
+            and alike(self.actual, other.actual)
+            and self._errors_agree(other)
+        )
+
+    def _errors_agree(self, other: Behavior) -> bool:
+        """Return whether the differences from the expected values agree, too.
+
+        A wrong step size, for example, changes only the last digits.
+        """
+        mine, theirs, right = (
+            list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
+        )
+        if not mine or len({len(mine), len(theirs), len(right)}) > 1:
+            return True
+        error = max(abs(a - b) for a, b in zip(mine, right, strict=True))
+        return all(abs(a - b) <= SHARE * error for a, b in zip(mine, theirs, strict=True))
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Return whether described values are equal, numbers within a tolerance, in texts too."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, int | float) and isinstance(right, int | float):
+        return type(left) is type(right) and math.isclose(left, right, rel_tol=CLOSE, abs_tol=TINY)
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right or _alike_texts(left, right)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(alike, left, right))
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(alike(left[key], right[key]) for key in left)
+    return bool(left == right)
+
+
+def _alike_texts(left: str, right: str) -> bool:
+    if NUMBER.sub("0", left) != NUMBER.sub("0", right):
+        return False
+    pairs = zip(NUMBER.findall(left), NUMBER.findall(right), strict=True)
+    return all(math.isclose(float(a), float(b), rel_tol=1e-3) for a, b in pairs)
+
+
+def finite_numbers(described: Any) -> Iterator[float]:
+    """Yield the finite numbers of a described value, but not those of its shape."""
+    if isinstance(described, int | float) and not isinstance(described, bool):
+        yield float(described)
+    elif isinstance(described, list):
+        for item in described:
+            yield from finite_numbers(item)
+    elif isinstance(described, dict):
+        for key, value in described.items():
+            if key not in ("shape", "dtype", "cut", "before"):
+                yield from finite_numbers(value)
+
+
 SEED = 1
 DIGITS = 4
 """How many significant digits of a number count. Two ways to write one formula differ in the last
@@ -492,21 +480,17 @@ LENGTH = 8
 """How many hexadecimal digits a signature has."""
 
 
-def with_signatures(
-    run: SubmissionRun, checks: tuple[CheckResult, ...], reference: LocalStudent | MissingReference
-) -> tuple[CheckResult, ...]:
-    """Return the results, with signatures for failed checks of functions without any diagnosis."""
-    signed: dict[str, str] = {}
-    for function in dict.fromkeys(check.function for check in checks):
-        failed = [one for one in checks if one.function == function and one.id in run.failures]
-        if not failed or function not in run.session.source.definitions:
+def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None:
+    """Give signatures to the failed checks of functions without any diagnosis."""
+    for function, failed in run.failed():
+        if function not in run.session.source.definitions:
             continue
         if any(one.diagnosis or one.seconds > SLOW for one in failed):
             continue
         text = json.dumps([function, *_behaviors(run, failed, reference)], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:LENGTH]
-        signed |= dict.fromkeys([one.id for one in failed], digest)
-    return tuple(replace(one, signature=signed.get(one.id)) for one in checks)
+        for one in failed:
+            run.results[one.id] = replace(one, signature=digest)
 
 
 def _behaviors(
@@ -531,25 +515,19 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def with_returned_lines(
-    run: SubmissionRun,
-    session: StudentSession,
-    checks: tuple[CheckResult, ...],
-    reference: LocalStudent | MissingReference,
-) -> tuple[CheckResult, ...]:
-    """Return the results with the line of the return that ran. Checks that fail in another way now
+def find_returned_lines(
+    run: SubmissionRun, session: StudentSession, reference: LocalStudent | MissingReference
+) -> None:
+    """Point the results at the line of the return that ran. Checks that fail in another way now
     keep their line.
     """
-    found: list[CheckResult] = []
-    for check in checks:
-        if check.id in run.unsure_of_line and check.seconds <= SLOW:
+    for id, check in run.results.items():
+        if id in run.unsure_of_line and check.seconds <= SLOW:
             with (
                 session.off_the_clock(),
                 contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName),
             ):
-                check = _with_line(run.failures[check.id], session, check, reference)
-        found.append(check)
-    return tuple(found)
+                run.results[id] = _with_line(run.failures[id], session, check, reference)
 
 
 def _with_line(

@@ -13,7 +13,7 @@ from typing import Any
 from torch import Tensor
 
 from grader.core.errors import MissingName
-from grader.core.messages import LessonSpec
+from grader.course.course import Lesson
 from grader.course.source import Source
 from grader.judge.remote.proxies import Copies
 from grader.worker.wire.values import round_trip
@@ -63,10 +63,11 @@ class LocalStudent:
         return getattr(self._module, name)
 
 
-def reference_of(spec: LessonSpec) -> LocalStudent | MissingReference:
-    if spec.solution is None:
+def reference_of(lesson: Lesson) -> LocalStudent | MissingReference:
+    if lesson.held:
         return MissingReference()
-    return LocalStudent(Source(spec.solution, spec.filename), spec.scenarios)
+    solution = Source(lesson.solution.read_text("utf-8"), lesson.filename)
+    return LocalStudent(solution, lesson.scenarios.read_text("utf-8"))
 
 
 def execute(text: str, name: str, filename: str) -> types.ModuleType:

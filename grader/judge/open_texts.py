@@ -19,8 +19,9 @@ from grader.core.i18n import Phrase, phrase, placeholders
 from grader.core.report import Outcome
 from grader.course.source import DEFINING, Source
 from grader.judge.checks import TOLERANCES, type_name
+from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Diagnosis
-from grader.judge.engine_mistakes import FACTORS, dtype_name
+from grader.judge.engine_mistakes import FACTORS
 from grader.judge.outcomes import CheckVerdict
 from grader.worker.wire.values import Opaque
 
@@ -47,7 +48,7 @@ def open_message(verdict: CheckVerdict, source: Source, about: str) -> Phrase | 
     names = {one.arg for one in source.nodes if isinstance(one, ast.arg)} | set(source.definitions)
     texts = ((key, fact) for key, fact in verdict.facts.items() if isinstance(fact, str))
     known = {key: fact for key, fact in texts if fact in names}
-    message = verdict.message or ""
+    message = verdict.message
     fixed = phrase(message, **known) if placeholders(message) <= known.keys() and message else None
     callable = isinstance(source.definitions.get(about), DEFINING)
     found: Phrase | None = None

@@ -1,10 +1,8 @@
-"""Turn an exception that ended a check into an outcome and a message.
+"""Turn an exception that ended a check into a verdict: an outcome, a message, and what is known.
 
-Limit the judge's own memory, so that a student's values can't exhaust the host's.
-
-A worker's messages are capped, but what a check computes from them may be far larger, such as an
-outer product. Beyond the limit an allocation fails in the judge. That ends the check, and a new
-judge takes over after the submission.
+Also limit the judge's own memory. A worker's messages are capped, but what a check computes from
+them may be far larger, such as an outer product. Beyond the limit an allocation fails in the judge.
+That ends the check, and a new judge takes over after the submission.
 """
 
 from __future__ import annotations
@@ -43,12 +41,15 @@ class DependencyFailed(Exception):
     """A check is skipped because one that it needs did not pass."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """The outcome of a check, and everything that is known about it."""
+    """The outcome of a check, and everything that is known about it.
+
+    ``message`` is a template; ``error`` is what the student's code raised.
+    """
 
     outcome: Outcome
-    message: str | None = None
+    message: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     expected: Any = None
     actual: Any = None

@@ -1,8 +1,8 @@
 """Judge a lesson's checks, as a pytest plugin.
 
 pytest collects and runs them. This plugin provides their fixtures, decides before each check
-whether it can run at all, and afterwards what its outcome is. The result (``results``) travels in
-pytest-json-report's metadata.
+whether it can run at all, and afterwards what its outcome is. The result (``results``) is stored in
+the ``SubmissionRun``; pytest-json-report's metadata name it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import contextlib
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,10 +19,17 @@ import torch
 from grader.core.errors import EngineFault, MissingName, UndefinedTruth
 from grader.core.i18n import load_catalogue
 from grader.core.limits import MIB
-from grader.core.messages import LessonSpec
 from grader.core.report import CheckResult, Outcome
+from grader.course.course import Lesson
 from grader.course.source import Source
-from grader.judge.checks import CheckSpec, Constants, namespaces_of, order_checks, spec_of
+from grader.judge.checks import (
+    CheckSpec,
+    Constants,
+    call_check,
+    namespaces_of,
+    order_checks,
+    spec_of,
+)
 from grader.judge.examples import CheckRun, Examples, SubmissionRun
 from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.outcomes import (
@@ -56,15 +62,15 @@ class LessonPlugin:
     It holds what all submissions share, and refers to the ``run`` of the current one.
     """
 
-    def __init__(self, spec: LessonSpec) -> None:
-        self.lesson = spec.lesson
-        self.stub = Source(spec.stub, spec.filename)
-        self.scenarios = spec.scenarios
-        self.tr = load_catalogue(spec.lang, [Path(path) for path in spec.texts])
-        self.withheld = spec.solution is None
-        self.solved = reference_of(spec)
-        self.results = Results(spec, self.solved)
-        self.examples = Examples(spec, self.results.mistakes, self.solved)
+    def __init__(self, lesson: Lesson, lang: str) -> None:
+        self.lesson = lesson
+        self.stub = Source(lesson.stub.read_text("utf-8"), lesson.filename)
+        self.scenarios = lesson.scenarios.read_text("utf-8")
+        self.tr = load_catalogue(lang, lesson.texts(lang))
+        self.withheld = lesson.held is not None
+        self.solved = reference_of(lesson)
+        self.results = Results(lesson, self.solved)
+        self.examples = Examples(lesson, self.results.mistakes, self.solved)
         self.collected: frozenset[str] = frozenset()
         self.constants = Constants(())
         self._run: SubmissionRun | None = None
@@ -112,7 +118,7 @@ class LessonPlugin:
         self.constants = Constants(namespaces_of([*filter(None, checks), *rules]))
 
     def id_of(self, item: pytest.Item) -> str:
-        return f"{self.lesson}.{item.name.removeprefix('test_')}"
+        return f"{self.lesson.id}.{item.name.removeprefix('test_')}"
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         """Begin a check, unless the module does not load, the function has not been started, or a
@@ -165,7 +171,7 @@ class LessonPlugin:
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
     def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
-        """Return the check's result, once it is known."""
+        """Store the check's result, once it is known, and return the check's id."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None
         run = self.run
@@ -173,7 +179,8 @@ class LessonPlugin:
         run.outcomes[run.check.item.name] = verdict.outcome
         if run.recorder is not None:
             run.script = self.script_for(run, run.recorder, verdict)
-        return {"check": self.result(run, verdict, call.duration).as_json()}
+        run.results[run.check.id] = self.result(run, verdict, call.duration)
+        return {"check": run.check.id}
 
     def result(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
         """Return the check's result; without values if there is too little memory to show them."""
@@ -247,13 +254,16 @@ class LessonPlugin:
         A check that uses no fixture also counts, because the submission can't be the cause. A
         students' bundle has no reference; its checks were tried when it was made.
         """
-        given = {"student": self.solved, "reference": self.solved, "draw": RandomInputs(check.seed)}
-        asked = [name for name in getattr(check.item, "funcargs", {}) if name in given]
-        if not asked:
+        if not getattr(check.item, "funcargs", {}):
             return True
         try:
             if not self.withheld:
-                check.item.obj(**{name: given[name] for name in asked})  # type: ignore[attr-defined]
+                call_check(
+                    check.item.obj,  # type: ignore[attr-defined]
+                    student=self.solved,
+                    reference=self.solved,
+                    seed=check.seed,
+                )
         except Exception as error:
             return isinstance(error, kind)
         return False

@@ -1,9 +1,7 @@
 """Draw a check's random inputs: everything from one seed, nothing from torch's global generator.
 
 Numbers have two decimals and stay away from zero, so that messages are short and no kink is hit by
-accident; ``digits=None`` gives all decimals.
-
-The seeds of a submission's checks.
+accident; ``digits=None`` gives all decimals. ``Seeds`` has the seeds of a submission's checks.
 """
 
 from __future__ import annotations

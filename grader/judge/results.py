@@ -1,17 +1,15 @@
 """Make a check's result from the verdict, the lesson's texts and the student's file.
 
-Limit the size of results, so that no answer fills reports and gradebooks.
-
 ``describe`` bounds each value. A check's result takes at most ``CHECK_BYTES`` of JSON, and a
 lesson's results together ``LESSON_BYTES``, not counting the fields that every result has. Real
-wrong answers take about a quarter of that. Over the budget, parts are left out: figures first, the
-message last.
+wrong answers take about a quarter of that. Over the budget, parts are left out (``SHORTER``), so
+that no answer fills reports and gradebooks.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,12 +19,11 @@ import msgspec
 import pytest
 from torch import Tensor
 
-from grader.core.errors import EngineFault
 from grader.core.i18n import Catalogue
-from grader.core.messages import LessonSpec
 from grader.core.pictures import Figure, Prediction, PredictionFigure
 from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
+from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
@@ -42,62 +39,13 @@ from grader.judge.diagnosis import (
     show_fact,
 )
 from grader.judge.engine_mistakes import COMMON
-from grader.judge.examples import Behavior, KnownFailure, SubmissionRun
+from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.figures import render_figures
 from grader.judge.local_student import LocalStudent, MissingReference, execute
-from grader.judge.open_texts import open_evidence, open_message
+from grader.judge.open_texts import open_message
 from grader.judge.outcomes import WROTE, CheckVerdict
-from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
-
-CHECK_BYTES = 64 << 10
-LESSON_BYTES = 256 << 10
-SHORT = 1000
-"""How many characters of a text remain in a result that is over its budget."""
-LEFT_OUT = {"other": "…"}
-
-
-def size_of(result: CheckResult) -> int:
-    """Return how many bytes of JSON a result takes."""
-    try:
-        return len(msgspec.json.encode(result))
-    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
-        return len(json.dumps(result.as_json()))
-
-
-def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
-    """Return the result and its size, after leaving out as little as makes it fit into ``room``
-    bytes.
-
-    Outcome, points, titles and the beginning of each text always stay.
-    """
-    size = size_of(result)
-    for shorten in SHORTER:
-        if size <= room:
-            break
-        result = shorten(result)
-        size = size_of(result)
-    return result, size
-
-
-def _cut(text: str | None) -> str | None:
-    return text if text is None or len(text) <= SHORT else text[:SHORT] + "…"
-
-
-SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
-    lambda result: replace(result, figures=[]),
-    lambda result: replace(result, output=_cut(result.output) or "", note=_cut(result.note)),
-    lambda result: replace(result, inputs={}, call=None),
-    lambda result: replace(
-        result,
-        expected=None if result.expected is None else LEFT_OUT,
-        actual=None if result.actual is None else LEFT_OUT,
-    ),
-    lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
-)
-"""The parts to leave out, in this order."""
-
 
 DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 
@@ -105,34 +53,35 @@ DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 class Results:
     """Makes the results of one lesson's checks."""
 
-    def __init__(self, spec: LessonSpec, reference: LocalStudent | MissingReference) -> None:
+    def __init__(self, lesson: Lesson, reference: LocalStudent | MissingReference) -> None:
         self.reference = reference
-        self.hints = spec.hints
-        self.hidden_files = {Path(path).name for path in spec.hidden_checks}
-        self.mistakes = load_mistakes(spec.diagnosis, spec.names)
+        self.hints = lesson.hints()
+        self.hidden_files = {path.name for path in lesson.hidden_checks}
+        self.mistakes = load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
     def of(self, run: SubmissionRun, verdict: CheckVerdict, seconds: float) -> CheckResult:
         """Return the result of the check that just ran, given its time in seconds."""
         check, session, tr = run.check, run.session, run.tr
         spec, source = check.spec, session.source
+        failed = verdict.outcome in DIAGNOSED
         to_paste = snippet_for(run, verdict)
         described = describe_inputs(verdict.inputs, check.traffic.last_call, tr)
         diagnosis, trouble = self.diagnose(run, verdict) if session.loadable else (None, None)
         line = (diagnosis and diagnosis.line) or line_of(verdict, spec, source)
-        if verdict.outcome in DIAGNOSED and is_unsure(line, spec, source, check.traffic):
+        if failed and is_unsure(line, spec, source, check.traffic):
             run.unsure_of_line.add(check.id)
         cell, shown = source.in_cell(line) if line else (None, line)
         expected, actual = describe_pair(verdict.expected, verdict.actual)
         steps = self.hints.get(spec.hint, [])
+        hidden = check.item.path.name in self.hidden_files
+        said = open_message(verdict, source, spec.about) if failed and hidden else None
         output = session.take_output()
         problems = [problem for problem in (verdict.note or trouble,) if problem]
         with session.off_the_clock():
             made = render_figures(verdict.figures, problems)
         figures = [figure_json(figure, tr) for figure in made]
         session.take_output()  # output that a figure caused is not the check's
-        message = verdict.message and fill_text(
-            verdict.message, {**verdict.inputs, **in_cells(verdict.facts, source)}, tr
-        )
+        facts = {**verdict.inputs, **in_cells(verdict.facts, source)}
         result = CheckResult(
             id=check.id,
             title=tr(title(check.item)),
@@ -141,11 +90,8 @@ class Results:
             points=points_for(verdict.outcome, spec.points),
             max_points=spec.points,
             bonus=spec.bonus,
-            hidden=check.item.path.name in self.hidden_files,
-            message=message,
-            diagnosis=diagnosis.id if diagnosis else None,
-            diagnosis_title=diagnosis.title if diagnosis else None,
-            evidence=diagnosis.evidence if diagnosis else None,
+            hidden=hidden,
+            message=fill_text(verdict.message, facts, tr) if verdict.message else None,
             hint=tr(steps[0]) if steps and verdict.outcome is not Outcome.PASSED else None,
             expected=expected,
             actual=actual,
@@ -160,11 +106,12 @@ class Results:
             note="\n".join(problems) or None,
             figures=figures,
             call=to_paste,
-            diagnosed_by=diagnosis.by if diagnosis else None,
             needs=verdict.needs,
+            open_message=show_fact(said, tr) if said else None,
         )
-        if verdict.outcome in DIAGNOSED:
-            result = with_open_texts(run, result, verdict, diagnosis)
+        if diagnosis:
+            result = named(result, diagnosis)
+        if failed:
             run.failures[check.id] = known_failure(run, verdict, expected, actual)
         result, size = fit(result, min(CHECK_BYTES, LESSON_BYTES - run.reported_bytes))
         run.reported_bytes += size
@@ -176,7 +123,7 @@ class Results:
         """Return the mistake behind a failure, and the traceback of a rule that raised."""
         if verdict.outcome not in DIAGNOSED:
             return None, None
-        failure = Failure.of(run.check, verdict, self.reference, RandomInputs(run.check.seed))
+        failure = Failure.of(run.check, verdict, self.reference)
         trouble = None
         for way, mistakes in (("rule", self.mistakes), ("engine", COMMON)):
             if way not in run.naming_off:
@@ -185,6 +132,24 @@ class Results:
                 if found:
                     return replace(found, by=way), trouble
         return None, trouble
+
+
+def title(item: pytest.Item) -> str:
+    """Return the first line of a check's docstring."""
+    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
+    return str(docstring).strip().splitlines()[0]
+
+
+def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
+    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
+    it.
+    """
+    if path is None:
+        return []
+    rules = path.with_name("diagnosis.py")
+    code = rules.read_text("utf-8") if rules.exists() else ""
+    namespace = vars(execute(code, "diagnosis", str(rules)))
+    return lesson_mistakes(read_mistakes(path), namespace, names)
 
 
 def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
@@ -241,44 +206,6 @@ def column_of(line: int | None, source: Source) -> int | None:
     return found[1] if found and found[0] == line and found[1] <= MAX_LINE else None
 
 
-def figure_json(figure: Figure, tr: Catalogue) -> dict[str, Any]:
-    """Return a figure as JSON data, its phrases and predictions in the report's language."""
-    if isinstance(figure, PredictionFigure):
-        rows = (msgspec.structs.astuple(row) for row in figure.rows)
-        figure = PredictionFigure(
-            tuple(Prediction(*(show_fact(cell, tr) for cell in row)) for row in rows)
-        )
-    data: dict[str, Any] = msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
-    return data
-
-
-def load_mistakes(path: str | None, names: Sequence[str]) -> list[Mistake]:
-    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
-    it.
-    """
-    if path is None:
-        return []
-    rules = Path(path).with_name("diagnosis.py")
-    code = rules.read_text("utf-8") if rules.exists() else ""
-    namespace = vars(execute(code, "diagnosis", str(rules)))
-    return lesson_mistakes(read_mistakes(Path(path)), namespace, names)
-
-
-def title(item: pytest.Item) -> str:
-    """Return the first line of a check's docstring."""
-    docstring = getattr(getattr(item, "function", None), "__doc__", None) or item.name
-    return str(docstring).strip().splitlines()[0]
-
-
-def results_in(report: dict[str, Any]) -> Iterator[CheckResult]:
-    """Yield the results in a pytest-json-report, in the order of the run."""
-    for test in report.get("tests", ()):
-        if "check" in test.get("metadata", {}):
-            yield CheckResult.from_json(test["metadata"]["check"])
-        else:
-            raise EngineFault(f"pytest reported {test.get('nodeid')} without a result: {test}")
-
-
 def known_failure(
     run: SubmissionRun, verdict: CheckVerdict, expected: Any, actual: Any
 ) -> KnownFailure:
@@ -293,15 +220,60 @@ def known_failure(
     return KnownFailure(run.check, Behavior.of(verdict), texts)
 
 
-def with_open_texts(
-    run: SubmissionRun, result: CheckResult, verdict: CheckVerdict, diagnosis: Diagnosis | None
-) -> CheckResult:
-    """Return a hidden check's failure with the texts that betray no input."""
-    if not result.hidden:
-        return result
-    said = open_message(verdict, run.session.source, result.function)
-    return replace(
+def figure_json(figure: Figure, tr: Catalogue) -> dict[str, Any]:
+    """Return a figure as JSON data, its phrases and predictions in the report's language."""
+    if isinstance(figure, PredictionFigure):
+        rows = (msgspec.structs.astuple(row) for row in figure.rows)
+        figure = PredictionFigure(
+            tuple(Prediction(*(show_fact(cell, tr) for cell in row)) for row in rows)
+        )
+    data: dict[str, Any] = msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
+    return data
+
+
+CHECK_BYTES = 64 << 10
+LESSON_BYTES = 256 << 10
+SHORT = 1000
+"""How many characters of a text remain in a result that is over its budget."""
+LEFT_OUT = {"other": "…"}
+
+
+def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
+    """Return the result and its size, after leaving out as little as makes it fit into ``room``
+    bytes.
+
+    Outcome, points, titles and the beginning of each text always stay.
+    """
+    size = size_of(result)
+    for shorten in SHORTER:
+        if size <= room:
+            break
+        result = shorten(result)
+        size = size_of(result)
+    return result, size
+
+
+SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
+    lambda result: replace(result, figures=[]),
+    lambda result: replace(result, output=_cut(result.output) or "", note=_cut(result.note)),
+    lambda result: replace(result, inputs={}, call=None),
+    lambda result: replace(
         result,
-        open_message=show_fact(said, run.tr) if said else None,
-        open_evidence=open_evidence(diagnosis),
-    )
+        expected=None if result.expected is None else LEFT_OUT,
+        actual=None if result.actual is None else LEFT_OUT,
+    ),
+    lambda result: replace(result, message=_cut(result.message), evidence=_cut(result.evidence)),
+)
+"""The parts to leave out, in this order."""
+
+
+def _cut(text: str | None) -> str | None:
+    return text if text is None or len(text) <= SHORT else text[:SHORT] + "…"
+
+
+def size_of(result: CheckResult) -> int:
+    """Return how many bytes of JSON a result takes."""
+    try:
+        return len(msgspec.json.encode(result))
+    except UnicodeEncodeError:  # a text may have a lone surrogate, which is not valid UTF-8
+        return len(json.dumps(result.as_json()))

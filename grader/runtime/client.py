@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 import signal
@@ -13,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
 from grader.core.errors import CourseError, EngineFault, HostOutOfMemory, SandboxRefused
@@ -23,10 +21,8 @@ from grader.core.messages import (
     Envelope,
     Fault,
     JudgeResult,
-    LessonSpec,
     Refused,
     Task,
-    WorkerOptions,
     answer_from_json,
 )
 from grader.core.processes import (
@@ -38,6 +34,7 @@ from grader.core.processes import (
     scrubbed_environment,
 )
 from grader.core.report import Outcome, Record
+from grader.course.course import Lesson
 from grader.runtime import FORK_SERVER
 from grader.worker.sandbox import hide
 from grader.worker.sandbox.scratch import remove_scratch_of
@@ -79,7 +76,7 @@ class ForkServerClient:
                 self._mode, self._log, own_session=self._own_session
             )
 
-    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
+    def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
         """Send a task and return its result.
 
         Raise EngineFault if there is none (HostOutOfMemory if the kernel killed the fork server for
@@ -90,11 +87,13 @@ class ForkServerClient:
         self.settle()
         self.start()
         task = replace(task, nonce=secrets.token_hex(16))
-        key = lesson_key(spec)
+        key = lesson_key(lesson, task.settings.lang)
         new = key not in self._lessons
         self._lessons.add(key)
-        envelope = Envelope(options, key, new)
-        messages: list[Record] = [envelope, spec, task] if new else [envelope, task]
+        messages: list[Record] = [Envelope(task.settings.of_workers, key, new)]
+        if new:
+            messages.append(lesson.spec(task.settings.lang))
+        messages.append(task)
         try:
             self._jobs.write(b"".join(pack(message.as_json()) for message in messages))
             self._jobs.flush()
@@ -216,15 +215,13 @@ def default_mode() -> str:
     return "fork" if sys.platform.startswith("linux") and hasattr(os, "fork") else "spawn"
 
 
-def lesson_key(spec: LessonSpec) -> str:
-    """Return a hash of a lesson's spec and of when its files were last changed."""
-    folders = {Path(file).parent for file in spec.check_files}
-    named = (*spec.texts, spec.diagnosis, spec.mistakes, spec.near_misses, spec.accepted)
-    files = [Path(path) for path in named if path is not None]
-    files += [file for folder in sorted(folders) for file in sorted(folder.glob("*.py"))]
-    changed = [file.stat().st_mtime_ns if file.exists() else 0 for file in files]
-    text = json.dumps([spec.as_json(), changed], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def lesson_key(lesson: Lesson, lang: str) -> str:
+    """Return a hash of a lesson, its language, and of when its files were last changed."""
+    files = [lesson.stub, lesson.solution, lesson.folder / "hints.toml", *lesson.texts(lang)]
+    files += [lesson.mistakes_file, lesson.near_misses_file, lesson.accepted_file]
+    files += [lesson.checks / "diagnosis.toml", *sorted(lesson.checks.glob("*.py"))]
+    changed = [(str(file), file.stat().st_mtime_ns) for file in files if file.exists()]
+    return hashlib.sha256(repr((lesson, lang, changed)).encode()).hexdigest()
 
 
 def started(

@@ -1,6 +1,7 @@
 """Grade one submission: send each lesson to a fork server as a task, and make a report.
 
-After the verdict is known, search for the wrong expressions behind unexplained failures.
+Once the verdict is known, ``repaired`` searches for the wrong expression behind unexplained
+failures.
 """
 
 from __future__ import annotations
@@ -13,9 +14,8 @@ from functools import partial
 from grader import __version__
 from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
 from grader.core.files import engine_hash, torch_version
-from grader.core.i18n import ENGLISH, Catalogue, engine_catalogue, load_catalogue
-from grader.core.limits import Limits
-from grader.core.messages import FileProblem, JudgeResult, LessonSpec, Repair, Task, WorkerOptions
+from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue
+from grader.core.messages import FileProblem, JudgeResult, Repair, Settings, Task
 from grader.core.report import (
     FULL_LESSON,
     CheckResult,
@@ -23,7 +23,6 @@ from grader.core.report import (
     LessonResult,
     LessonStatus,
     Outcome,
-    Record,
     Report,
     SandboxReport,
     add_up,
@@ -40,71 +39,12 @@ MAX_NOTES = 10
 """How many notes about omitted parts of a notebook a report lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings(Record):
-    """How to grade: seed, sandbox mode, limits, language.
-
-    ``seeds`` are the seeds of single checks, by id; the others are derived from ``seed``.
-    ``recorded`` is the check to write as a script. ``without`` leaves out layers of the sandbox, to
-    simulate a weaker host. ``naming_off`` switches off ways to name a mistake; benchmarks use it.
-    With ``prestart``, the next submission's worker is started while nobody waits. With ``repair``,
-    a batch searches for the wrong expression behind unexplained failures. With ``signed``, failures
-    without a name get a signature, by which they are grouped.
-    """
-
-    seed: int
-    sandbox: str = "auto"
-    limits: Limits = field(default_factory=Limits)
-    without: tuple[str, ...] = ()
-    lang: str = ENGLISH
-    seeds: dict[str, int] = field(default_factory=dict)
-    recorded: str | None = None
-    prestart: bool = False
-    repair: bool = False
-    signed: bool = False
-    naming_off: tuple[str, ...] = ()
-
-
-def options_for(settings: Settings) -> WorkerOptions:
-    return WorkerOptions(settings.limits, settings.sandbox, settings.without, settings.prestart)
-
-
-def spec_for(lesson: Lesson, settings: Settings) -> LessonSpec:
-    return LessonSpec(
-        lesson=lesson.id,
-        filename=lesson.filename,
-        stub=lesson.stub.read_text("utf-8"),
-        solution=None if lesson.held else lesson.solution.read_text("utf-8"),
-        scenarios=lesson.scenarios.read_text("utf-8"),
-        visible_checks=tuple(str(path) for path in lesson.visible_checks),
-        hidden_checks=tuple(str(path) for path in lesson.hidden_checks),
-        diagnosis=str(lesson.diagnosis) if lesson.diagnosis else None,
-        hints=lesson.hints(),
-        lang=settings.lang,
-        texts=tuple(str(path) for path in lesson.texts(settings.lang)),
-        mistakes=None if lesson.held else str(lesson.mistakes_file),
-        near_misses=None if lesson.held else str(lesson.near_misses_file),
-        names=(*lesson.names, *lesson.bonus),
-        accepted=None if lesson.held else str(lesson.accepted_file),
-    )
-
-
 def task_for(file: LessonFile, settings: Settings) -> Task:
     problem = file.problem
     if file.template:
         problem = engine_catalogue(settings.lang)(file.template, **file.facts)
-    return Task(
-        source=file.text,
-        filename=file.filename,
-        seed=settings.seed,
-        limits=settings.limits,
-        cells=file.cells,
-        problem=FileProblem(problem, file.line) if problem else None,
-        seeds=settings.seeds,
-        recorded=settings.recorded,
-        naming_off=settings.naming_off,
-        signed=settings.signed,
-    )
+    found = FileProblem(problem, file.line) if problem else None
+    return Task(file.text, file.filename, settings, file.cells, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +102,11 @@ def judge(
     """Have a lesson judged. If the host runs out of memory, try once more: the new fork server
     holds no other lesson.
     """
-    job = options_for(settings), spec_for(lesson, settings), task_for(file, settings)
+    task = task_for(file, settings)
     try:
-        return client.judge(*job)
+        return client.judge(lesson, task)
     except HostOutOfMemory:
-        return client.judge(*job)
+        return client.judge(lesson, task)
 
 
 def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
@@ -333,7 +273,7 @@ def find_repairs(
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unlocated=unlocated(result), passed=passed)
     try:
-        return client.judge(options_for(settings), spec_for(lesson, settings), task).repairs
+        return client.judge(lesson, task).repairs
     except EngineFault:
         return ()
 

@@ -1,12 +1,12 @@
 """Run the lesson server: it collects one lesson's checks once, for a judge that serves many
 submissions.
 
-It is forked from the fork server and reads a lesson's spec. It holds the checks, the solution, the
-mistakes and pytest's session, stopped between collecting and running. It forks a judge, which reads
-a task for each control socket, runs the checks, and writes the result. After ``TASKS_PER_JUDGE``
-tasks a new judge takes over, so that nothing accumulates. A new judge for each submission would
-take a fifth longer, because it copies the memory pages that it writes to. No student's code ever
-runs here or in a judge.
+It is forked from the fork server and reads a lesson's spec and its files. It holds the checks, the
+solution, the mistakes and pytest's session, stopped between collecting and running. It forks a
+judge, which reads a task for each control socket, runs the checks, and writes the result. After
+``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A new judge for each
+submission would take a fifth longer, because it copies the memory pages that it writes to. No
+student's code ever runs here or in a judge.
 
 The second half is for the fork server: start workers, and end them with everything that they
 started. A worker is a copy of the fork server, so it has no check, no solution and no submission.
@@ -137,7 +137,7 @@ class LessonServer:
                 task = Task.from_json(body)
                 workers = ForkedWorkers(
                     line,
-                    output_bytes=task.limits.output_bytes,
+                    output_bytes=task.settings.limits.output_bytes,
                     lazy_imports=Source(task.source, task.filename).late_imports,
                 )
                 return judge(task, workers)

@@ -36,6 +36,7 @@ from pathlib import Path
 from grader.core import sqlite
 from grader.core.errors import CourseError, UsageError
 from grader.core.files import engine_hash_now, torch_version
+from grader.core.messages import Settings
 from grader.core.processes import isolated_command, scrubbed_environment
 from grader.core.report import Outcome
 from grader.course.course import Course, Lesson
@@ -44,7 +45,7 @@ from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.judge import COMPAT_CHECK
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 from grader.verify.case_result import (
     ENGINE,

@@ -15,13 +15,14 @@ from rich.console import Console
 
 from grader.core.errors import SubmissionError
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.core.report import Report, SandboxReport
 from grader.course.course import Course, load_course
 from grader.course.submission import LessonFile, read_submission
 from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 from grader.worker.sandbox import LAYERS, landlock, seccomp
 
 HERE = Path(__file__).parent

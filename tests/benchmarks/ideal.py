@@ -23,7 +23,6 @@ import pytest
 import torch
 
 from grader.core.limits import Limits
-from grader.core.messages import LessonSpec
 from grader.core.report import Outcome
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.source import Source
@@ -32,9 +31,7 @@ from grader.judge.examples import SubmissionRun
 from grader.judge.local_student import LocalStudent
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.proxies import Traffic
-from grader.judge.results import results_in
 from grader.judge.runner import Judge, run_checks
-from grader.runtime.grading import Settings, spec_for
 
 
 class NoBorder:
@@ -70,29 +67,29 @@ class NoBorder:
         return contextlib.nullcontext()
 
 
-def rounds_of(judge: Judge, checks: pytest.Session, spec: LessonSpec, rounds: int) -> list[float]:
+def rounds_of(judge: Judge, checks: pytest.Session, rounds: int) -> list[float]:
     """Return the seconds of each round; an additional first round warms up and is left out."""
     times = []
+    solution = judge.lesson.solution.read_text("utf-8")
+    source = Source(without_markers(solution), judge.lesson.filename)
     gc.collect()
     gc.freeze()  # as a lesson server does: the garbage collector leaves torch alone
     for number in range(rounds + 1):
         began = time.perf_counter()
-        source = Source(without_markers(spec.solution or ""), spec.filename)
-        session = NoBorder(source, spec.scenarios)
+        session = NoBorder(source, judge.plugin.scenarios)
         run = SubmissionRun(session, Seeds(number), judge.plugin.tr.fresh())
         with judge.plugin.judging(run):
-            results = list(results_in(run_checks(checks)))
+            run_checks(checks, run)
         times.append(time.perf_counter() - began)
-        failed = [result.id for result in results if result.outcome is not Outcome.PASSED]
+        failed = [id for id, one in run.results.items() if one.outcome is not Outcome.PASSED]
         assert not failed, failed
     return times[1:]
 
 
 def median_seconds(lesson: Lesson, rounds: int) -> float:
     """Return the median seconds of running all checks of a lesson."""
-    spec = spec_for(lesson, Settings(1))
-    judge, times = Judge(spec), []
-    judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], spec, rounds)))  # type: ignore[attr-defined]
+    judge, times = Judge(lesson.spec("en")), []
+    judge.run(lambda one: times.extend(rounds_of(judge, one.args[0], rounds)))  # type: ignore[attr-defined]
     return statistics.median(times)
 
 

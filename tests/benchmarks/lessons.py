@@ -11,15 +11,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import statistics
+import tempfile
 import time
 from dataclasses import replace
+from pathlib import Path
 
+from grader.core.messages import Settings
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson, options_for, spec_for, task_for
+from grader.runtime.grading import grade_lesson, task_for
 
 COURSE = load_course(find_course())
 SETTINGS = Settings(1, "require", COURSE.limits, prestart=True)
@@ -41,17 +45,28 @@ def named_and_nameless(
 ) -> tuple[float, float]:
     """Return the median seconds of a right submission, with and without rules and catalogues."""
     source = without_markers(lesson.solution.read_text("utf-8"))
-    spec = spec_for(lesson, SETTINGS)
-    bare = replace(spec, diagnosis=None, mistakes=None, near_misses=None, accepted=None)
     times: tuple[list[float], list[float]] = ([], [])
-    for number in range(rounds + 2):
-        file = LessonFile(lesson.id, lesson.filename, f"{source}\n# submission {number}\n")
-        for kept, one in zip(times, (spec, bare), strict=True):
-            began = time.perf_counter()
-            client.judge(options_for(SETTINGS), one, task_for(file, SETTINGS))
-            kept.append(time.perf_counter() - began)
+    with tempfile.TemporaryDirectory() as folder:
+        bare = without_names(lesson, Path(folder))
+        for number in range(rounds + 2):
+            file = LessonFile(lesson.id, lesson.filename, f"{source}\n# submission {number}\n")
+            for kept, one in zip(times, (lesson, bare), strict=True):
+                began = time.perf_counter()
+                client.judge(one, task_for(file, SETTINGS))
+                kept.append(time.perf_counter() - began)
     named, nameless = (statistics.median(kept[2:]) for kept in times)
     return named, nameless
+
+
+def without_names(lesson: Lesson, root: Path) -> Lesson:
+    """Copy a lesson, without its rules and catalogues, into another course."""
+    bare = replace(lesson, root=root)
+    shutil.copytree(lesson.folder, bare.folder)
+    shutil.copytree(lesson.checks, bare.checks, ignore=shutil.ignore_patterns("diagnosis.*"))
+    bare.solution.parent.mkdir()
+    shutil.copy(lesson.solution, bare.solution)
+    shutil.copy(lesson.root / "exercises" / "course.toml", root / "exercises")
+    return bare
 
 
 def main() -> None:

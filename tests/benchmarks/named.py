@@ -21,11 +21,12 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+from grader.core.messages import Settings
 from grader.core.report import LessonResult
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.verify.case_result import Case, mistake_id
 from grader.verify.verify import cases_of
 

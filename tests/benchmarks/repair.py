@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
-from grader.core.messages import Repair
+from grader.core.messages import Repair, Settings
 from grader.core.report import LessonResult
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.lesson_texts import CatalogueCell
@@ -24,7 +24,7 @@ from grader.course.source import is_docstring
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, find_repairs, grade_lesson, unlocated
+from grader.runtime.grading import find_repairs, grade_lesson, unlocated
 
 KNOWN_LINES = 2
 

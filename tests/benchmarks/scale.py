@@ -74,7 +74,8 @@ def recorded(
 
     It reads a result from text, as from a cluster, and returns its page too if ``rendered``.
     """
-    from grader.runtime.grading import Settings, grade_submission
+    from grader.core.messages import Settings
+    from grader.runtime.grading import grade_submission
 
     texts, pages = [], []
     for answer in answers:

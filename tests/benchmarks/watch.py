@@ -18,11 +18,12 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from grader.cli.watch import Watcher, WatchResult, folder_saves
+from grader.core.messages import Settings
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers
 from grader.course.submission import read_submission
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 BETWEEN_SAVES = 0.6
 """Longer than the time in which the loop ignores an event as an echo of the same save."""

@@ -24,7 +24,7 @@ import grader.cli.grade
 from grader.core.errors import EngineFault, HostBusy, HostOutOfMemory, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.limits import MAX_STARVED, Limits
-from grader.core.messages import JudgeResult, WorkerOptions
+from grader.core.messages import JudgeResult, Settings, WorkerOptions
 from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.source import Source
@@ -38,7 +38,7 @@ from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.render.terminal import plain_text
 from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 from grader.runtime.lesson_server import end_worker, fork_worker
 from grader.worker.sandbox import Prepared, hide, landlock
 from grader.worker.sandbox.scratch import prefix_of

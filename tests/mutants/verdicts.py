@@ -15,11 +15,12 @@ from pathlib import Path
 
 from grader.core.files import engine_hash, hash_files, torch_version
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.core.report import Outcome
 from grader.course.course import Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.runtime.pool import HostPool, map_unordered
 
 LIMITS = Limits(lesson_seconds=30, cpu_seconds=20)

@@ -24,12 +24,13 @@ from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, SETTINGS
 from grader.core.errors import ExitCode, SubmissionError
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
+from grader.core.messages import Settings
 from grader.core.report import LessonResult
 from grader.course.course import Course, load_course
 from grader.course.files import folder_files
 from grader.course.submission import read_files
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 from grader.runtime.text_reader import TextReader
 
 LESSONS_PER_HOST = 5

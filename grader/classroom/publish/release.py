@@ -34,6 +34,7 @@ from pathlib import Path
 
 from grader.classroom.publish.engine_files import engine_files, install_torch
 from grader.core.errors import CourseError, UsageError
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
@@ -42,7 +43,7 @@ from grader.course.source import first_line
 from grader.course.stubs import BEGIN, END, STUB, runnable
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 HELD_BACK = "held_back"
 """The text that replaces a hidden check's name."""

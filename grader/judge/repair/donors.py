@@ -1,26 +1,15 @@
-"""Make edits that bring a student's code nearer to a right answer (a donor).
+"""Make all edits of a student's code that may repair it, most plausible first (``edits_in``).
 
-The donors are the solution and the accepted answers. Each gets the student's variable names and is
-aligned with the student's definition. Where they differ, the donor's code is tried: at one place,
-then at two or three together. Edits from a more similar donor are more plausible.
+Some are small edits of the student's own syntax tree (``edits``). The others bring the code nearer
+to a right answer, a donor: the solution or an accepted answer. No code runs here.
 
-Find where two definitions differ, by aligning their trees for the fewest and smallest parts.
-
-Statements are aligned like the lines of a diff, expressions node by node. Adjacent statements
-without a partner form one difference.
-
-Rename the variables of one definition to those that hold the same values in another.
-
-Replace a variable that is read once by its value.
-
-Some people name intermediate results and others do not; without the names, two answers are easier
-to align. Nodes keep their positions in the text, so a difference is still reported where it was
-written.
-
-Make the small edits of a student's own code that may repair it, most plausible first.
-
-An edit replaces a range of the text and leaves every other character as it is. ``edits_in`` makes
-them from the syntax tree and never runs the code. Only ``donors`` bring in parts of right answers.
+A donor gets the student's variable names (``renamed``) and is aligned with the student's definition
+(``compare``): statements like the lines of a diff, expressions node by node, for the fewest and
+smallest differences. Adjacent statements without a partner form one difference. Some people name
+intermediate results and others do not, so both are also aligned without variables that are read
+once (``inlined``); nodes keep their positions in the text. Where the two differ, the donor's code
+is tried: at one place, then at two or three together. Edits from a more similar donor are more
+plausible.
 """
 
 from __future__ import annotations
@@ -35,13 +24,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
-from grader.core.messages import LessonSpec
-from grader.course.lesson_texts import RepairPattern, read_catalogue
+from grader.course.course import Lesson
+from grader.course.lesson_texts import RepairPattern
 from grader.course.source import (
     DEFINING,
     FUNCTIONS,
+    Function,
     Source,
     arguments_of,
     bound_names,
@@ -57,8 +46,10 @@ from grader.judge.repair.edits import (
     UNLIKELY,
     Change,
     Edit,
+    Filled,
     Replacement,
     TextRanges,
+    expression_text,
     idle_variables,
     is_number,
     names_in,
@@ -68,8 +59,326 @@ from grader.judge.repair.edits import (
     statement_edits,
 )
 
+MOST_NODES, MOST_CHARACTERS = 1500, 32 << 10
+"""In longer definitions and files no edits are made: there are as many as variables times their
+uses, and the whole file is parsed for each. The longest right answer has half as many nodes.
+"""
+OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
+"""What a tensor does not share with a copy: an edit before it would only hide a mistake."""
+MOST_EQUAL = 4
+"""Of how many equal numbers in a function two are replaced together."""
+
+
+def edits_in(
+    source: Source,
+    name: str,
+    *,
+    sound: Collection[str] = frozenset(),
+    donors: Sequence[Source] = (),
+    patterns: Sequence[RepairPattern] = (),
+) -> Iterator[Edit]:
+    """Yield edits of a function or class and of the definitions in the file that it uses, except
+    ``sound`` ones, whose own checks all pass.
+
+    Yield them in the order in which to try them: by rank, and within a rank, later lines first.
+    Leave out edits that do not change the file or that make it invalid Python.
+    """
+    ranges = TextRanges(source.text)
+    definitions = definitions_of(source, name, sound)
+    found: dict[tuple[Change, ...], Edit] = {}
+    for edit in itertools.chain(
+        donated_edits(source, definitions, donors),
+        *(_edits_of(definition, ranges, patterns) for definition in definitions),
+        *(_of_equal_numbers(definition, ranges) for definition in definitions),
+    ):
+        if edit.changes not in found or edit.rank < found[edit.changes].rank:
+            found[edit.changes] = edit
+    seen = {source.text}
+    for edit in sorted(found.values(), key=lambda edit: (edit.rank, -edit.start)):
+        text = edit.applied(source.text)
+        if text in seen or (after := parsed(text)) is None:
+            continue
+        seen.add(text)
+        if not edit.donated or makes_sense(source.tree, after):
+            yield edit
+
+
+def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
+    """Return a function or class and those of the file that it uses; nothing if they are too long.
+    A constant has no edits, because its value is itself the student's answer.
+    """
+    names = [name, *(one for one in source.names_used(name) if one not in sound)]
+    found = (source.definitions.get(one) for one in dict.fromkeys(names))
+    if not isinstance(source.definitions.get(name), DEFINING):
+        return []
+    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
+    too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
+    return [] if too_long else definitions
+
+
+def _edits_of(
+    definition: ast.stmt, ranges: TextRanges, patterns: Sequence[RepairPattern]
+) -> Iterator[Edit]:
+    for node, names in _nodes(definition, ()):
+        if isinstance(node, ast.expr):
+            own = (rewritten(node, pattern) for pattern in patterns)
+            yield from _of_expression(node, ((LESSONS_OWN, new) for new in own if new), ranges)
+            yield from _of_expression(node, of_expression(node, names), ranges)
+        yield from statement_edits(node, ranges)
+        if isinstance(node, ast.Raise):
+            yield from _of_raised(node, ranges)
+
+
+def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield edits that replace a number by a variable at two places of a function."""
+    for function, names in _nodes(definition, ()):
+        if not isinstance(function, FUNCTIONS):
+            continue
+        numbers: dict[str, list[tuple[int, int]]] = {}
+        for node, _ in _nodes(function, ()):
+            if is_number(node):
+                numbers.setdefault(ast.dump(node), []).append(ranges.of(node))
+        for places in numbers.values():
+            for pair in itertools.combinations(sorted(places[:MOST_EQUAL]), 2):
+                for name in names:
+                    changes = tuple(Change(start, end, name) for start, end in pair)
+                    yield Edit(changes, POSSIBLE - 1)
+
+
+def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:
+    """Yield another class for the exception; its message stays."""
+    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    if isinstance(raised, ast.Name):
+        yield from _of_expression(raised, of_expression(raised, ()), ranges)
+
+
+def _of_expression(
+    node: ast.expr, replaced: Iterable[Replacement], ranges: TextRanges
+) -> Iterator[Edit]:
+    start, end = ranges.of(node)
+    of_itself = OF_ITSELF.match(ranges.text, end)
+    for rank, new in replaced:
+        if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
+            continue
+        yield Edit.of(start, end, expression_text(new), rank)
+
+
+def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Sequence[str]]]:
+    """Yield the nodes whose text may be edited, each with the names of its function."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        own = [argument.arg for argument in arguments_of(node.args)]
+        names = list(dict.fromkeys([*own, *sorted(bound_names(node)), *names]))
+    yield node, names
+    if isinstance(node, ast.Raise):
+        return
+    for field, child in _children(node):
+        if field in ("annotation", "returns", "decorator_list", "bases"):
+            continue
+        if isinstance(child, ATOMIC) or (isinstance(child, ast.stmt) and is_docstring(child)):
+            continue
+        if isinstance(getattr(child, "ctx", ast.Load()), ast.Load):
+            yield from _nodes(child, names)
+
+
+NEAREST = 8
+"""How many donors are tried. A donor's number is added to a rank of ``edits``, so it must be
+less than 10, the distance between two ranks.
+"""
+NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
+"""The most differing units of a near donor, and of a donor whose code is tried at several places
+together; the most such places.
+"""
+LONG_CALL = 4
+"""The fewest nodes of a call that is longer than f(x)."""
+LARGE = 8
+"""The most nodes that may replace a constant: an answer for one special case is not a slip."""
+SMALL = 12
+"""How many nodes one place may have even if the definition is small."""
+
+
+def donors_of(lesson: Lesson) -> tuple[Source, ...]:
+    """Return a lesson's right answers, the solution first; none in a students' bundle."""
+    return () if lesson.held else _donors(lesson, lesson.solution.read_text("utf-8"))
+
+
+@functools.lru_cache(maxsize=16)
+def _donors(lesson: Lesson, solution: str) -> tuple[Source, ...]:
+    solution = without_markers(solution)
+    cells = (cell for cell in lesson.accepted if cell.applies())
+    texts = (compose(solution, one.source, name=one.label) for one in cells)
+    return tuple(Source(text, lesson.filename) for text in (solution, *texts))
+
+
+def donated_edits(
+    source: Source, definitions: Sequence[ast.stmt], donors: Sequence[Source]
+) -> Iterator[Edit]:
+    """Yield edits of a student's definitions towards the nearest donors."""
+    found: dict[str, list[Unit]] = {}
+    for donor in donors:
+        pairs = [
+            (mine, theirs)
+            for mine in definitions
+            for name in defined_names(mine)[:1]
+            if type(theirs := donor.definitions.get(name)) is type(mine) and theirs is not None
+        ]
+        key = "".join(ast.dump(theirs) for _, theirs in pairs)
+        if pairs and key not in found:
+            alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
+            found[key] = _differences(alike)
+            short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
+            if any(one is not None for pair in short for one in pair):
+                ways = zip(alike, short, strict=True)
+                found[f"inlined {key}"] = _differences(
+                    (a or mine, b or theirs) for (mine, theirs), (a, b) in ways
+                )
+    nearest = sorted(found.values(), key=_cost)[:NEAREST]
+    most = sum(map(size, definitions)) // 2
+    helpers = {name for one in definitions[1:] for name in defined_names(one)}
+    writer = _Writer(source, most, calls_in(*definitions), helpers)
+    for number, units in enumerate(nearest, 1):
+        yield from writer.edits(units, number)
+
+
+def _differences(pairs: Iterable[tuple[ast.stmt, ast.stmt]]) -> list[Unit]:
+    return [unit for mine, theirs in pairs for unit in compare(mine, theirs)]
+
+
+def calls_in(*nodes: ast.AST) -> Counter[str]:
+    """Return the calls in some code that are long enough to be distinctive."""
+    found = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Call))
+    return Counter(ast.dump(one) for one in found if size(one) >= LONG_CALL)
+
+
+class _Writer:
+    """Turns differences into edits of one text.
+
+    ``most`` is how many nodes an edit of several places may replace. ``calls`` are the long calls
+    in the student's definitions, ``helpers`` the names of the helper functions among these.
+    """
+
+    def __init__(self, source: Source, most: int, calls: Counter[str], helpers: set[str]) -> None:
+        self.ranges = TextRanges(source.text)
+        self.most = most
+        self.calls = calls
+        self.helpers = helpers
+
+    def edits(self, units: Sequence[Unit], number: int) -> Iterator[Edit]:
+        near = len(units) <= NEAR_UNITS
+        for unit in units:
+            parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
+            for part in parts:
+                if change := self.change(part):
+                    yield Edit((change,), self.rank(part, near=near) + number, donated=True)
+        if len(units) > MOST_UNITS:
+            return
+        for places in range(2, MOST_PLACES + 1):
+            for chosen in itertools.combinations(units, places):
+                if sum(size(one) for unit in chosen for one in unit.whole.mine) > self.most:
+                    continue
+                changes = [self.change(unit.whole) for unit in chosen]
+                written = sorted(filter(None, changes), key=lambda one: one.start)
+                if len(written) == places and not any(
+                    one.overlaps(two) for one, two in itertools.pairwise(written)
+                ):
+                    rank = UNLIKELY + 10 * (places - 1) + number
+                    yield Edit(tuple(written), rank, donated=True)
+
+    def rank(self, part: Difference, *, near: bool) -> int:
+        """Return the rank of one place, before the donor's number is added."""
+        if self.computes_again(part):
+            return UNLIKELY
+        return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
+
+    def computes_again(self, difference: Difference) -> bool:
+        """Return whether the donor's code contains a long call that the student makes at another
+        place. The mistake may be there instead.
+        """
+        elsewhere = self.calls - calls_in(*difference.mine)
+        return any(call in elsewhere for call in calls_in(*difference.theirs))
+
+    def change(self, difference: Difference) -> Change | None:
+        """Return a difference as a change; None if it is too large to show which place is wrong."""
+        mine, theirs = difference.mine, difference.theirs
+        replaced = sum(map(size, mine))
+        if replaced > max(SMALL, self.most):
+            return None
+        if mine and isinstance(getattr(mine[0], "ctx", None), ast.Store):
+            return None  # the value is wrong, not the variable that gets it
+        if isinstance(next(iter(mine), None), ast.Constant) and size(theirs[0]) > LARGE:
+            return None
+        if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # the mistake may be inside it
+            return None
+        if mine and self._is_saved(mine[0]) and not isinstance(next(iter(theirs), None), ast.Name):
+            return None  # backward uses what is saved, so the mistake may be there
+        if not mine:
+            return self._added(difference)
+        (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
+        if isinstance(mine[0], ast.expr):
+            return Change(start, end, expression_text(theirs[0]))
+        return Change(start, end, self._block(theirs, start) if theirs else "pass")
+
+    def _is_saved(self, node: ast.AST) -> bool:
+        """Return whether a node is a variable that is passed to ``save_for_backward``."""
+        if not isinstance(node, ast.Name):
+            return False
+        start = self.ranges.of(node)[0]
+        return "save_for_backward(" in self.ranges.indentation(start)
+
+    def _added(self, difference: Difference) -> Change | None:
+        """Return a change that adds statements after existing ones, or else before them."""
+        place = difference.after or difference.before
+        if place is None:
+            return None
+        start, end = self.ranges.of(place)
+        if difference.theirs and isinstance(difference.theirs[0], ast.expr):
+            lines = [f"@{ast.unparse(one)}" for one in difference.theirs]
+            added = self.ranges.indented("\n".join(lines), start)
+        else:
+            added = self._block(difference.theirs, start)
+        indent = self.ranges.indentation(start)
+        if difference.after:
+            return Change(end, end, f"\n{indent}{added}", beside=(start, end))
+        return Change(start, start, f"{added}\n{indent}", beside=(start, end))
+
+    def _block(self, statements: Sequence[ast.AST], start: int) -> str:
+        return self.ranges.indented("\n".join(map(ast.unparse, statements)), start)
+
+
+def makes_sense(before: ast.Module, after: ast.Module) -> bool:
+    """Return whether code with parts of a donor is still the student's answer.
+
+    All its names must be defined, and it must still use what the student computes: an edit that
+    makes the rest of the definition useless does not show what is wrong there.
+    """
+    if _unknown(after) - _unknown(before) or _helpers_used(before) - _helpers_used(after):
+        return False
+    idle = dict(idle_variables(before))
+    return all(names <= idle.get(function, set()) for function, names in idle_variables(after))
+
+
+def _unknown(tree: ast.Module) -> set[str]:
+    """Return the names that nothing in a file binds."""
+    known, used = set(dir(builtins)), set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()):
+                used.add(name)
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                known.add(name)
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                known.add(name)
+            case ast.Import() | ast.ImportFrom():
+                known |= {name for name, _ in imported(node)}
+    return used - known
+
+
+def _helpers_used(tree: ast.Module) -> set[str]:
+    """Return the functions and classes of a file that something in it uses."""
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return used & {node.name for node in tree.body if isinstance(node, DEFINING)}
+
+
 IGNORED = frozenset({"ctx", "kind", "type_comment", "annotation", "returns", "simple"})
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 ATOMIC = (ast.JoinedStr,)
 """Python 3.11 does not know the positions of an f-string's parts."""
 
@@ -113,14 +422,13 @@ class Unit:
     parts: tuple[Difference, ...]
     whole: Difference
 
+    @classmethod
+    def of(cls, difference: Difference) -> Unit:
+        return cls((difference,), difference)
+
     @cached_property
     def cost(self) -> int:
         return min(self.whole.cost, sum(part.cost for part in self.parts))
-
-
-def _one(mine: ast.AST, theirs: ast.AST) -> Unit:
-    whole = Difference((mine,), (theirs,))
-    return Unit((whole,), whole)
 
 
 def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
@@ -130,7 +438,7 @@ def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
     if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
         theirs = ast.copy_location(ast.Assign([theirs.target], theirs.value), theirs)
     found = _fields(mine, theirs)
-    return [_one(mine, theirs)] if found is None else found
+    return [Unit.of(Difference((mine,), (theirs,)))] if found is None else found
 
 
 def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
@@ -171,8 +479,7 @@ def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
     ]
     decorators = _lists(list(mine.decorator_list), list(theirs.decorator_list))
     if decorators is None and not mine.decorator_list:
-        missing = Difference((), tuple(theirs.decorator_list), None, mine)
-        decorators = [Unit((missing,), missing)]
+        decorators = [Unit.of(Difference((), tuple(theirs.decorator_list), None, mine))]
     return [*found, *(decorators or ()), *align(mine.body, theirs.body)]
 
 
@@ -213,7 +520,7 @@ def _commutative(mine: ast.BinOp, theirs: ast.AST) -> list[Unit] | None:
     for left, right in ((theirs.left, theirs.right), (theirs.right, theirs.left)):
         units = [*compare(mine.left, left), *compare(mine.right, right)]
         ways.append(_together(mine, theirs, units))
-    return min(ways, key=lambda units: sum(unit.cost for unit in units))
+    return min(ways, key=_cost)
 
 
 def align(mine: Sequence[ast.AST], theirs: Sequence[ast.AST]) -> list[Unit]:
@@ -286,10 +593,8 @@ def _gap(
         return
     neighbours = [rows[at] if 0 <= at < len(rows) else None for at in (start[0] - 1, end[0])]
     after, before = (one if isinstance(one, ast.stmt) else None for one in neighbours)
-    whole = Difference(
-        tuple(rows[start[0] : end[0]]), tuple(columns[start[1] : end[1]]), after, before
-    )
-    yield Unit((whole,), whole)
+    mine, theirs = tuple(rows[start[0] : end[0]]), tuple(columns[start[1] : end[1]])
+    yield Unit.of(Difference(mine, theirs, after, before))
 
 
 ALIKE = 0.25
@@ -437,391 +742,23 @@ def inlined(definition: ast.stmt) -> ast.stmt | None:
     return definition if any(changed) else None
 
 
-def _inline(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def _inline(function: Function) -> bool:
     names = [one for one in ast.walk(function) if isinstance(one, ast.Name)]
     loads = Counter(one.id for one in names if isinstance(one.ctx, ast.Load))
     stores = Counter(one.id for one in names if not isinstance(one.ctx, ast.Load))
     once = {name for name in stores if stores[name] == 1 and loads[name] == 1}
     values: dict[str, ast.expr] = {}
+    kept: list[ast.stmt] = []
     for statement in function.body:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in once:
                 values[name] = value
-    read = _Reader(values)
+            case _:
+                kept.append(statement)
+    read = Filled(values)
     for name in values:
         values[name] = read.visit(values[name])
-    kept = [one for one in function.body if not _is_one_of(one, values)]
     if not kept or not values:
         return False
     function.body = [read.visit(one) for one in kept]
     return True
-
-
-def _is_one_of(statement: ast.stmt, values: dict[str, ast.expr]) -> bool:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=name)]):
-            return name in values
-    return False
-
-
-class _Reader(ast.NodeTransformer):
-    """Replaces names by the values that they stand for."""
-
-    def __init__(self, values: dict[str, ast.expr]) -> None:
-        self.values = values
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.values.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
-
-
-NEAREST = 8
-"""How many donors are tried. A donor's number is added to a rank of ``edits``, so it must be
-less than 10, the distance between two ranks.
-"""
-NEAR_UNITS, MOST_UNITS, MOST_PLACES = 3, 6, 3
-"""The most differing units of a near donor, and of a donor whose code is tried at several places
-together; the most such places.
-"""
-LONG_CALL = 4
-"""The fewest nodes of a call that is longer than f(x)."""
-LARGE = 8
-"""The most nodes that may replace a constant: an answer for one special case is not a slip."""
-SMALL = 12
-"""How many nodes one place may have even if the definition is small."""
-COMPOUND_EXPRESSIONS = (
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Lambda,
-    ast.NamedExpr,
-    ast.UnaryOp,
-)
-
-
-def donors_of(spec: LessonSpec) -> tuple[Source, ...]:
-    """Return a lesson's right answers, the solution first; none in a students' bundle."""
-    return () if spec.solution is None else _donors(spec.solution, spec.accepted, spec.filename)
-
-
-@functools.lru_cache(maxsize=16)
-def _donors(solution: str, accepted: str | None, filename: str) -> tuple[Source, ...]:
-    solution = without_markers(solution)
-    cells = read_catalogue(Path(accepted)) if accepted else ()
-    texts = (compose(solution, one.source, name=one.label) for one in cells if one.applies())
-    return tuple(Source(text, filename) for text in (solution, *texts))
-
-
-@dataclass(frozen=True, slots=True)
-class Aligned:
-    """The differences between a student's definitions and a donor's."""
-
-    units: tuple[Unit, ...]
-
-    @classmethod
-    def of(cls, pairs: Iterable[tuple[ast.stmt, ast.stmt]]) -> Aligned:
-        return cls(tuple(unit for mine, theirs in pairs for unit in compare(mine, theirs)))
-
-    @property
-    def cost(self) -> int:
-        return sum(unit.cost for unit in self.units)
-
-
-def donated_edits(
-    source: Source, definitions: Sequence[ast.stmt], donors: Sequence[Source]
-) -> Iterator[Edit]:
-    """Yield edits of a student's definitions towards the nearest donors."""
-    found: dict[str, Aligned] = {}
-    for donor in donors:
-        pairs = [
-            (mine, theirs)
-            for mine in definitions
-            for name in defined_names(mine)[:1]
-            if type(theirs := donor.definitions.get(name)) is type(mine) and theirs is not None
-        ]
-        key = "".join(ast.dump(theirs) for _, theirs in pairs)
-        if pairs and key not in found:
-            alike = [(mine, renamed(theirs, mine)) for mine, theirs in pairs]
-            found[key] = Aligned.of(alike)
-            short = [(inlined(mine), inlined(theirs)) for mine, theirs in alike]
-            if any(one is not None for pair in short for one in pair):
-                ways = zip(alike, short, strict=True)
-                found[f"inlined {key}"] = Aligned.of(
-                    [(a or mine, b or theirs) for (mine, theirs), (a, b) in ways]
-                )
-    nearest = sorted(found.values(), key=lambda one: one.cost)[:NEAREST]
-    most = sum(map(size, definitions)) // 2
-    helpers = {name for one in definitions[1:] for name in defined_names(one)}
-    writer = _Writer(source, most, calls_in(*definitions), helpers)
-    for number, aligned in enumerate(nearest, 1):
-        yield from writer.edits(aligned, number)
-
-
-def calls_in(*nodes: ast.AST) -> Counter[str]:
-    """Return the calls in some code that are long enough to be distinctive."""
-    found = (one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Call))
-    return Counter(ast.dump(one) for one in found if size(one) >= LONG_CALL)
-
-
-class _Writer:
-    """Turns differences into edits of one text.
-
-    ``most`` is how many nodes an edit of several places may replace. ``calls`` are the long calls
-    in the student's definitions, ``helpers`` the names of the helper functions among these.
-    """
-
-    def __init__(self, source: Source, most: int, calls: Counter[str], helpers: set[str]) -> None:
-        self.ranges = TextRanges(source.text)
-        self.most = most
-        self.calls = calls
-        self.helpers = helpers
-
-    def edits(self, aligned: Aligned, number: int) -> Iterator[Edit]:
-        units = aligned.units
-        near = len(units) <= NEAR_UNITS
-        for unit in units:
-            parts = [*unit.parts, unit.whole] if len(unit.parts) > 1 else unit.parts
-            for part in parts:
-                if change := self.change(part):
-                    yield Edit((change,), self.rank(part, near=near) + number, donated=True)
-        if len(units) > MOST_UNITS:
-            return
-        for places in range(2, MOST_PLACES + 1):
-            for chosen in itertools.combinations(units, places):
-                if sum(size(one) for unit in chosen for one in unit.whole.mine) > self.most:
-                    continue
-                changes = [self.change(unit.whole) for unit in chosen]
-                written = sorted(filter(None, changes), key=lambda one: one.start)
-                if len(written) == places and not any(
-                    one.overlaps(two) for one, two in itertools.pairwise(written)
-                ):
-                    rank = UNLIKELY + 10 * (places - 1) + number
-                    yield Edit(tuple(written), rank, donated=True)
-
-    def rank(self, part: Difference, *, near: bool) -> int:
-        """Return the rank of one place, before the donor's number is added."""
-        if self.computes_again(part):
-            return UNLIKELY
-        return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
-
-    def computes_again(self, difference: Difference) -> bool:
-        """Return whether the donor's code contains a long call that the student makes at another
-        place. The mistake may be there instead.
-        """
-        elsewhere = self.calls - calls_in(*difference.mine)
-        return any(call in elsewhere for call in calls_in(*difference.theirs))
-
-    def change(self, difference: Difference) -> Change | None:
-        """Return a difference as a change; None if it is too large to show which place is wrong."""
-        mine, theirs = difference.mine, difference.theirs
-        replaced = sum(map(size, mine))
-        if replaced > max(SMALL, self.most):
-            return None
-        if mine and isinstance(getattr(mine[0], "ctx", None), ast.Store):
-            return None  # the value is wrong, not the variable that gets it
-        if isinstance(next(iter(mine), None), ast.Constant) and size(theirs[0]) > LARGE:
-            return None
-        if (names_in(*mine) - names_in(*theirs)) & self.helpers:  # the mistake may be inside it
-            return None
-        if mine and self._is_saved(mine[0]) and not isinstance(next(iter(theirs), None), ast.Name):
-            return None  # backward uses what is saved, so the mistake may be there
-        if not mine:
-            return self._added(difference)
-        (start, _), (_, end) = self.ranges.of(mine[0]), self.ranges.of(mine[-1])
-        if isinstance(mine[0], ast.expr):
-            text = ast.unparse(theirs[0])
-            return Change(
-                start, end, f"({text})" if isinstance(theirs[0], COMPOUND_EXPRESSIONS) else text
-            )
-        return Change(start, end, self._block(theirs, start) if theirs else "pass")
-
-    def _is_saved(self, node: ast.AST) -> bool:
-        """Return whether a node is a variable that is passed to ``save_for_backward``."""
-        if not isinstance(node, ast.Name):
-            return False
-        start = self.ranges.of(node)[0]
-        return "save_for_backward(" in self.ranges.indentation(start)
-
-    def _added(self, difference: Difference) -> Change | None:
-        """Return a change that adds statements after existing ones, or else before them."""
-        place = difference.after or difference.before
-        if place is None:
-            return None
-        start, end = self.ranges.of(place)
-        if difference.theirs and isinstance(difference.theirs[0], ast.expr):
-            lines = [f"@{ast.unparse(one)}" for one in difference.theirs]
-            added = self.ranges.indented("\n".join(lines), start)
-        else:
-            added = self._block(difference.theirs, start)
-        indent = self.ranges.indentation(start)
-        if difference.after:
-            return Change(end, end, f"\n{indent}{added}", beside=(start, end))
-        return Change(start, start, f"{added}\n{indent}", beside=(start, end))
-
-    def _block(self, statements: Sequence[ast.AST], start: int) -> str:
-        return self.ranges.indented("\n".join(map(ast.unparse, statements)), start)
-
-
-def makes_sense(before: ast.Module, after: ast.Module) -> bool:
-    """Return whether code with parts of a donor is still the student's answer.
-
-    All its names must be defined, and it must still use what the student computes: an edit that
-    makes the rest of the definition useless does not show what is wrong there.
-    """
-    if _unknown(after) - _unknown(before) or _helpers_used(before) - _helpers_used(after):
-        return False
-    idle = dict(idle_variables(before))
-    return all(names <= idle.get(function, set()) for function, names in idle_variables(after))
-
-
-def _unknown(tree: ast.Module) -> set[str]:
-    """Return the names that nothing in a file binds."""
-    known, used = set(dir(builtins)), set()
-    for node in ast.walk(tree):
-        match node:
-            case ast.Name(id=name, ctx=ast.Load()):
-                used.add(name)
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
-                known.add(name)
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                known.add(name)
-            case ast.Import() | ast.ImportFrom():
-                known |= {name for name, _ in imported(node)}
-    return used - known
-
-
-def _helpers_used(tree: ast.Module) -> set[str]:
-    """Return the functions and classes of a file that something in it uses."""
-    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    return used & {node.name for node in tree.body if isinstance(node, DEFINING)}
-
-
-MOST_NODES, MOST_CHARACTERS = 1500, 32 << 10
-"""In longer definitions and files no edits are made: there are as many as variables times their
-uses, and the whole file is parsed for each. The longest right answer has half as many nodes.
-"""
-OF_ITSELF = re.compile(r"\.(grad|grad_fn|is_leaf|requires_grad|retains_grad)\b")
-"""What a tensor does not share with a copy: an edit before it would only hide a mistake."""
-MOST_EQUAL = 4
-"""Of how many equal numbers in a function two are replaced together."""
-
-
-def edits_in(
-    source: Source,
-    name: str,
-    *,
-    sound: Collection[str] = frozenset(),
-    donors: Sequence[Source] = (),
-    patterns: Sequence[RepairPattern] = (),
-) -> Iterator[Edit]:
-    """Yield edits of a function or class and of the definitions in the file that it uses, except
-    ``sound`` ones, whose own checks all pass.
-
-    Yield them in the order in which to try them: by rank, and within a rank, later lines first.
-    Leave out edits that do not change the file or that make it invalid Python.
-    """
-    ranges = TextRanges(source.text)
-    definitions = definitions_of(source, name, sound)
-    found: dict[tuple[Change, ...], Edit] = {}
-    for edit in itertools.chain(
-        donated_edits(source, definitions, donors),
-        *(_edits_of(definition, ranges, patterns) for definition in definitions),
-        *(_of_equal_numbers(definition, ranges) for definition in definitions),
-    ):
-        if edit.changes not in found or edit.rank < found[edit.changes].rank:
-            found[edit.changes] = edit
-    seen = {source.text}
-    for edit in sorted(found.values(), key=lambda edit: (edit.rank, -edit.start)):
-        text = edit.applied(source.text)
-        if text in seen or (after := parsed(text)) is None:
-            continue
-        seen.add(text)
-        if not edit.donated or makes_sense(source.tree, after):
-            yield edit
-
-
-def definitions_of(source: Source, name: str, sound: Collection[str]) -> list[ast.stmt]:
-    """Return a function or class and those of the file that it uses; nothing if they are too long.
-    A constant has no edits, because its value is itself the student's answer.
-    """
-    names = [name, *(one for one in source.names_used(name) if one not in sound)]
-    found = (source.definitions.get(one) for one in dict.fromkeys(names))
-    if not isinstance(source.definitions.get(name), DEFINING):
-        return []
-    definitions: list[ast.stmt] = [one for one in found if isinstance(one, DEFINING)]
-    too_long = len(source.text) > MOST_CHARACTERS or sum(map(size, definitions)) > MOST_NODES
-    return [] if too_long else definitions
-
-
-def _edits_of(
-    definition: ast.stmt, ranges: TextRanges, patterns: Sequence[RepairPattern]
-) -> Iterator[Edit]:
-    for node, names in _nodes(definition, ()):
-        if isinstance(node, ast.expr):
-            own = (rewritten(node, pattern) for pattern in patterns)
-            yield from _of_expression(node, ((LESSONS_OWN, new) for new in own if new), ranges)
-            yield from _of_expression(node, of_expression(node, names), ranges)
-        yield from statement_edits(node, ranges)
-        if isinstance(node, ast.Raise):
-            yield from _of_raised(node, ranges)
-
-
-def _of_equal_numbers(definition: ast.stmt, ranges: TextRanges) -> Iterator[Edit]:
-    """Yield edits that replace a number by a variable at two places of a function."""
-    for function, names in _nodes(definition, ()):
-        if not isinstance(function, FUNCTIONS):
-            continue
-        numbers: dict[str, list[tuple[int, int]]] = {}
-        for node, _ in _nodes(function, ()):
-            if is_number(node):
-                numbers.setdefault(ast.dump(node), []).append(ranges.of(node))
-        for places in numbers.values():
-            for pair in itertools.combinations(sorted(places[:MOST_EQUAL]), 2):
-                for name in names:
-                    changes = tuple(Change(start, end, name) for start, end in pair)
-                    yield Edit(changes, POSSIBLE - 1)
-
-
-def _of_raised(node: ast.Raise, ranges: TextRanges) -> Iterator[Edit]:
-    """Yield another class for the exception; its message stays."""
-    raised = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
-    if isinstance(raised, ast.Name):
-        yield from _of_expression(raised, of_expression(raised, ()), ranges)
-
-
-def _of_expression(
-    node: ast.expr, replaced: Iterable[Replacement], ranges: TextRanges
-) -> Iterator[Edit]:
-    start, end = ranges.of(node)
-    of_itself = OF_ITSELF.match(ranges.text, end)
-    for rank, new in replaced:
-        if of_itself and not isinstance(new, ast.Name | ast.Attribute | ast.Subscript):
-            continue
-        text = ast.unparse(new)
-        yield Edit.of(
-            start, end, f"({text})" if isinstance(new, COMPOUND_EXPRESSIONS) else text, rank
-        )
-
-
-def _nodes(node: ast.AST, names: Sequence[str]) -> Iterator[tuple[ast.AST, Sequence[str]]]:
-    """Yield the nodes whose text may be edited, each with the names of its function."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-        own = [argument.arg for argument in arguments_of(node.args)]
-        names = list(dict.fromkeys([*own, *sorted(bound_names(node)), *names]))
-    yield node, names
-    if isinstance(node, ast.Raise):
-        return
-    for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "decorator_list", "bases", "type_comment"):
-            continue
-        for child in value if isinstance(value, list) else [value]:
-            # Python 3.11 does not know the positions of an f-string's parts
-            if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
-                continue
-            if isinstance(child, ast.stmt) and is_docstring(child):
-                continue
-            if isinstance(child, ast.expr) and not isinstance(
-                getattr(child, "ctx", ast.Load()), ast.Load
-            ):
-                continue
-            yield from _nodes(child, names)

@@ -1,19 +1,12 @@
-"""Edits of a file's text: what a candidate for a repair changes, and where.
+"""Edit a file's text, and make the edits of one expression or statement that may repair it.
 
-Find the positions of syntax tree nodes in a text; Python counts columns in UTF-8 bytes.
+An edit replaces a range of the text and leaves every other character as it is. Each has a rank:
+``LESSONS_OWN`` is a repair that the lesson's ``diagnosis.toml`` names. ``LIKELY`` is a slip in one
+token. ``USUAL`` is a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a
+step. ``UNLIKELY`` reorders steps, or may hide the cause rather than remove it, as
+``create_graph=True`` does where ``.grad`` is kept by reference.
 
-Repairs that a lesson names itself: a wrong expression and what to write instead.
-
-Make the replacements for one expression or statement, each with its rank.
-
-``LESSONS_OWN`` is a repair that the lesson names. ``LIKELY`` is a slip in one token. ``USUAL`` is
-a call, an argument or a name that is wrong. ``POSSIBLE`` adds or removes a step. ``UNLIKELY``
-reorders steps, or may hide the cause rather than remove it, as ``create_graph=True`` does where
-``.grad`` is kept by reference.
-
-Find the variables of a function that have no effect on what it does.
-
-Make replacements for statements: without a guard, in another order, in another block.
+``idle_variables`` finds the variables of a function that have no effect on what it does.
 """
 
 from __future__ import annotations
@@ -26,10 +19,10 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from grader.course.lesson_texts import RepairPattern, read_repairs
-from grader.course.source import DEFINING, FUNCTIONS, is_docstring
+from grader.course.source import DEFINING, FUNCTIONS, Function, is_docstring
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +143,13 @@ class TextRanges:
 
 
 Bound = dict[str, ast.expr]
+T = TypeVar("T")
 
 
 @functools.lru_cache(maxsize=16)
-def patterns_of(path: str | None) -> tuple[RepairPattern, ...]:
+def patterns_of(path: Path | None) -> tuple[RepairPattern, ...]:
     """Return the repairs of a ``diagnosis.toml``."""
-    return () if path is None else read_repairs(Path(path))
+    return () if path is None else read_repairs(path)
 
 
 def rewritten(node: ast.expr, pattern: RepairPattern) -> ast.expr | None:
@@ -163,13 +157,13 @@ def rewritten(node: ast.expr, pattern: RepairPattern) -> ast.expr | None:
     bound: Bound = {}
     if not _matches(ast.parse(pattern.wrong, mode="eval").body, node, bound):
         return None
-    repaired: ast.expr = _Filled(bound).visit(ast.parse(pattern.right, mode="eval").body)
+    repaired: ast.expr = Filled(bound).visit(ast.parse(pattern.right, mode="eval").body)
     return repaired
 
 
 def _matches(pattern: ast.AST, node: ast.AST, bound: Bound) -> bool:
     """Return whether a pattern matches; record in ``bound`` what its capital letters stand for."""
-    if isinstance(pattern, ast.Name) and _stands_for_any(pattern.id):
+    if isinstance(pattern, ast.Name) and len(pattern.id) == 1 and pattern.id.isupper():
         if not isinstance(node, ast.expr):
             return False
         return ast.dump(bound.setdefault(pattern.id, node)) == ast.dump(node)
@@ -191,24 +185,29 @@ def _fields_match(pattern: object, value: object, bound: Bound) -> bool:
     return pattern == value
 
 
-def _stands_for_any(name: str) -> bool:
-    return len(name) == 1 and name.isupper()
-
-
-class _Filled(ast.NodeTransformer):
-    """Replaces the letters of a pattern by what they stand for."""
+class Filled(ast.NodeTransformer):
+    """Replaces names that are read by what they stand for."""
 
     def __init__(self, bound: Bound) -> None:
         self.bound = bound
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.bound.get(node.id, node)
+        return self.bound.get(node.id, node) if isinstance(node.ctx, ast.Load) else node
 
 
 LESSONS_OWN, LIKELY, USUAL, POSSIBLE, UNLIKELY = range(-10, 40, 10)
 RENAMED = POSSIBLE + 9
 """Other names of the same function come late, because there are many."""
 Replacement = tuple[int, ast.AST]
+COMPOUND_EXPRESSIONS = (
+    ast.BinOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.Lambda,
+    ast.NamedExpr,
+    ast.UnaryOp,
+)
 
 SWAPPED: dict[type[ast.operator], tuple[type[ast.operator], ...]] = {
     ast.Add: (ast.Sub, ast.Mult),
@@ -323,6 +322,12 @@ def of_expression(node: ast.expr, names: Sequence[str]) -> Iterator[Replacement]
     yield from _steps_added(node, names)
 
 
+def expression_text(node: ast.AST) -> str:
+    """Return an expression as text, in parentheses if its surroundings could take it apart."""
+    text = ast.unparse(node)
+    return f"({text})" if isinstance(node, COMPOUND_EXPRESSIONS) else text
+
+
 def is_number(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and type(node.value) in (int, float)
 
@@ -363,16 +368,9 @@ def _of_operation(node: ast.BinOp) -> Iterator[Replacement]:
 
 def _of_call(node: ast.Call) -> Iterator[Replacement]:
     arguments, keywords = node.args, node.keywords
-    for index in range(len(arguments) - 1):
-        swapped = [*arguments]
-        swapped[index : index + 2] = arguments[index + 1], arguments[index]
-        yield USUAL, ast.Call(node.func, swapped, keywords)
-    for index in range(len(arguments)):
-        left = arguments[:index] + arguments[index + 1 :]
-        yield POSSIBLE, ast.Call(node.func, left, keywords)
-    for index in range(len(keywords)):
-        rest = keywords[:index] + keywords[index + 1 :]
-        yield USUAL, ast.Call(node.func, arguments, rest)
+    yield from ((USUAL, ast.Call(node.func, one, keywords)) for one in _swapped(arguments))
+    yield from ((POSSIBLE, ast.Call(node.func, one, keywords)) for one in _shortened(arguments))
+    yield from ((USUAL, ast.Call(node.func, arguments, one)) for one in _shortened(keywords))
     if len(arguments) == 1:  # a wrapper: float(x), torch.abs(x)
         yield USUAL, arguments[0]
     for index, one in enumerate(arguments):
@@ -391,6 +389,18 @@ def _of_call(node: ast.Call) -> Iterator[Replacement]:
     if name in IN_PLACE or name.removesuffix("_") in IN_PLACE:
         other = name.removesuffix("_") if name.endswith("_") else f"{name}_"
         yield POSSIBLE, ast.Call(_named(node.func, other), arguments, keywords)
+
+
+def _swapped(parts: Sequence[T]) -> Iterator[list[T]]:
+    """Yield the parts with two neighbors in the other order."""
+    for index in range(len(parts) - 1):
+        yield [*parts[:index], parts[index + 1], parts[index], *parts[index + 2 :]]
+
+
+def _shortened(parts: Sequence[T]) -> Iterator[list[T]]:
+    """Yield the parts without one of them."""
+    for index in range(len(parts)):
+        yield [*parts[:index], *parts[index + 1 :]]
 
 
 def _keywords_added(node: ast.Call, names: Sequence[str]) -> Iterator[Replacement]:
@@ -436,14 +446,11 @@ def _of_sequence(node: ast.Tuple | ast.List, parts: list[ast.expr]) -> Iterator[
     other = ast.List if isinstance(node, ast.Tuple) else ast.Tuple
     yield USUAL, other(parts, ast.Load())
     if len(parts) > 1:
-        for index in range(len(parts)):
-            rest = parts[:index] + parts[index + 1 :]
+        for rest in _shortened(parts):
             yield USUAL, rest[0] if len(rest) == 1 else type(node)(rest, ast.Load())
     elif parts:
         yield USUAL, parts[0]
-    for index in range(len(parts) - 1):
-        swapped = [*parts]
-        swapped[index : index + 2] = parts[index + 1], parts[index]
+    for swapped in _swapped(parts):
         yield USUAL, type(node)(swapped, ast.Load())
 
 
@@ -483,7 +490,6 @@ FRESH = re.compile(
 FILLS = frozenset("append appendleft extend insert add update setdefault".split())
 """Methods that change only the object itself; so do tensor methods that end in an underscore."""
 COMPOUND_STATEMENTS = (ast.If, ast.For, ast.While, ast.With, ast.Try)
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 NOTHING = (ast.Pass, ast.Break, ast.Continue, ast.Import, ast.ImportFrom, *FUNCTIONS)
 """Statements that have no effect themselves; a break decides about the other statements of its
 loop.
@@ -785,9 +791,8 @@ def _instead(node: ast.stmt) -> Iterator[tuple[int, Block]]:
         case ast.Try():
             yield POSSIBLE, [*node.body, *node.finalbody]
             for index, handler in enumerate(node.handlers):
-                again = ast.ExceptHandler(handler.type, handler.name, [ast.Raise()])
                 handlers = [*node.handlers]
-                handlers[index] = again
+                handlers[index] = ast.ExceptHandler(handler.type, handler.name, [ast.Raise()])
                 yield POSSIBLE, [ast.Try(node.body, handlers, node.orelse, node.finalbody)]
 
 

@@ -1,10 +1,9 @@
-"""Run edited copies of a student's file in the sandbox.
+"""Search for the smallest edit after which every check of a function passes.
 
-Candidates share a worker while only the failed checks run. A candidate that passes them is judged
-again by all checks of its function and all that passed before, from two seeds, each in a new
-worker, so that nothing left by another candidate can help.
-
-Search for the smallest edit after which every check of a function passes.
+Candidates run in the sandbox, and share a worker while only the failed checks run. A candidate that
+passes them is judged again by all checks of its function and all that passed before, from two
+seeds, each in a new worker, so that nothing left by another candidate can help. A candidate may
+loop forever, and a student is waiting, so deadlines are short.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ from __future__ import annotations
 import ast
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
 import pytest
 
 from grader.core.errors import EngineFault, StudentCodeError, WorkerLost
-from grader.core.messages import LessonSpec, Repair, Task
+from grader.core.messages import Repair, Task
 from grader.core.report import Outcome, WrongExpression
 from grader.course.source import Source
-from grader.judge.checks import spec_of
+from grader.judge.checks import call_check, spec_of
 from grader.judge.examples import SubmissionRun
 from grader.judge.outcomes import passed
 from grader.judge.plugin import LessonPlugin
-from grader.judge.random_inputs import RandomInputs, Seeds
+from grader.judge.random_inputs import Seeds
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.donors import donors_of, edits_in
@@ -34,49 +33,6 @@ from grader.judge.repair.edits import Edit, TextRanges, patterns_of, without_cas
 
 SEARCH_SECONDS = 5.0
 """How long a search may take, because a student waits for it; then it reports nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """The result of a search: the repair, if there is one and its place is clear, and the number of
-    edits that were tried.
-    """
-
-    edit: Edit | None
-    tried: int
-
-
-def search(
-    edits: Iterable[Edit],
-    repairs: Callable[[Edit], bool],
-    *,
-    seconds: float = SEARCH_SECONDS,
-    clock: Callable[[], float] = time.monotonic,
-) -> Search:
-    """Try edits rank by rank and return the repair of the first rank that has one.
-
-    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
-    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
-    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
-    """
-    end, tried = clock() + seconds, 0
-    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
-        found: list[Edit] = []
-        for edit in of_rank:
-            if clock() > end:
-                return Search(None, tried)
-            tried += 1
-            if repairs(edit):
-                found.append(edit)
-                if not found[0].related(edit):
-                    return Search(None, tried)
-        if found:
-            smallest = min(found, key=lambda edit: edit.extent)
-            agreed = all(one.related(smallest) for one in found)
-            return Search(smallest if agreed else None, tried)
-    return Search(None, tried)
-
-
 CALL_SECONDS, CANDIDATE_SECONDS = 0.4, 3.0
 """A candidate's limits in seconds, for one call and in all: an edit can make a loop endless."""
 OVERTIME = 0.5
@@ -89,7 +45,6 @@ MAX_TEXT = 400
 class Trials:
     """One submission's candidates, judged briefly by a lesson's collected checks."""
 
-    spec: LessonSpec
     plugin: LessonPlugin
     checks: Sequence[pytest.Item]
     task: Task
@@ -118,10 +73,11 @@ class Trials:
             source,
             function,
             sound=self._sound(),
-            donors=donors_of(self.spec),
-            patterns=patterns_of(self.spec.diagnosis),
+            donors=donors_of(self.plugin.lesson),
+            patterns=patterns_of(self.plugin.lesson.diagnosis),
         )
-        seeds, others = Seeds(self.task.seed, self.task.seeds), Seeds(self.task.seed + 1)
+        settings = self.task.settings
+        seeds, others = Seeds(settings.seed, settings.seeds), Seeds(settings.seed + 1)
         times: dict[str, float] = {}
         with contextlib.closing(self._session(source.text, seconds)) as shared:
 
@@ -191,11 +147,11 @@ class Trials:
         return True
 
     def _session(self, text: str, seconds: float) -> StudentSession:
-        limits = self.task.limits
+        limits = self.task.settings.limits
         return StudentSession(
             self.workers,
             source=Source(text, self.task.filename),
-            scenarios=self.spec.scenarios,
+            scenarios=self.plugin.scenarios,
             limits=replace(
                 limits,
                 call_seconds=min(CALL_SECONDS, limits.call_seconds),
@@ -208,35 +164,56 @@ class Trials:
         """Run one check without pytest's protocol: nothing is described, diagnosed or drawn."""
         try:
             self.plugin.pytest_runtest_setup(item)
-            given: Mapping[str, object] = {
-                "student": run.student,
-                "reference": self.plugin.solved,
-                "draw": RandomInputs(run.check.seed),
-            }
-            names = [name for name in getattr(item, "fixturenames", ()) if name in given]
-            item.obj(**{name: given[name] for name in names})  # type: ignore[attr-defined]
+            call_check(
+                item.obj,  # type: ignore[attr-defined]
+                student=run.student,
+                reference=self.plugin.solved,
+                seed=run.check.seed,
+            )
         except (Exception, pytest.fail.Exception):
             return False
         return passed(wrote=run.check.traffic.wrote).outcome is Outcome.PASSED
 
 
-def plain_text(code: str) -> str:
-    """Return an edit's text without parentheses that only separate it from its surroundings."""
-    try:
-        return ast.unparse(ast.parse(code))
-    except SyntaxError:  # two statements, the second one indented
-        return code
+@dataclass(frozen=True, slots=True)
+class Search:
+    """The result of a search: the repair, if there is one and its place is clear, and the number of
+    edits that were tried.
+    """
+
+    edit: Edit | None
+    tried: int
 
 
-def shown_edit(edit: Edit, source: Source) -> str:
-    """Return what to write instead; if there are several places, each with its line."""
-    codes = [plain_text(change.new.strip()) for change in edit.changes]
-    if len(codes) > 1:
-        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
-        codes = [
-            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
-        ]
-    return "\n".join(codes)[:MAX_TEXT]
+def search(
+    edits: Iterable[Edit],
+    repairs: Callable[[Edit], bool],
+    *,
+    seconds: float = SEARCH_SECONDS,
+    clock: Callable[[], float] = time.monotonic,
+) -> Search:
+    """Try edits rank by rank and return the repair of the first rank that has one.
+
+    ``edits`` are in the order of their ranks. All edits of a rank are tried. If two repairs are at
+    unrelated places, it is unclear what is wrong, and the result is None. The same holds if time
+    runs out before a rank is finished. Of related repairs, return the one with the smallest range.
+    """
+    end, tried = clock() + seconds, 0
+    for _, of_rank in groupby(edits, key=lambda edit: edit.rank):
+        found: list[Edit] = []
+        for edit in of_rank:
+            if clock() > end:
+                return Search(None, tried)
+            tried += 1
+            if repairs(edit):
+                found.append(edit)
+                if not found[0].related(edit):
+                    return Search(None, tried)
+        if found:
+            smallest = min(found, key=lambda edit: edit.extent)
+            agreed = all(one.related(smallest) for one in found)
+            return Search(smallest if agreed else None, tried)
+    return Search(None, tried)
 
 
 def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
@@ -258,3 +235,22 @@ def wrong_expression(edit: Edit, source: Source) -> WrongExpression:
             source.in_cell(ranges.place(one.shown[0])[0])[1] for one in edit.changes[:-1]
         ),
     )
+
+
+def shown_edit(edit: Edit, source: Source) -> str:
+    """Return what to write instead; if there are several places, each with its line."""
+    codes = [plain_text(change.new.strip()) for change in edit.changes]
+    if len(codes) > 1:
+        lines = [TextRanges(source.text).place(change.shown[0])[0] for change in edit.changes]
+        codes = [
+            f"{source.in_cell(line)[1]}: {code}" for line, code in zip(lines, codes, strict=True)
+        ]
+    return "\n".join(codes)[:MAX_TEXT]
+
+
+def plain_text(code: str) -> str:
+    """Return an edit's text without parentheses that only separate it from its surroundings."""
+    try:
+        return ast.unparse(ast.parse(code))
+    except SyntaxError:  # two statements, the second one indented
+        return code

@@ -30,9 +30,9 @@ from grader.cli.batch import BatchOptions, grade_class
 from grader.cli.gradebook import change_score, list_adjustments
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.files import PACKAGE, engine_hash
-from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
+from grader.core.messages import JudgeResult, Task
 from grader.core.report import Outcome, Report
-from grader.course.course import Course, load_course
+from grader.course.course import Course, Lesson, load_course
 from grader.course.stubs import without_markers
 from grader.judge.random_inputs import check_seed
 from grader.judge.remote.workers import REFUSED
@@ -67,13 +67,13 @@ class CountingHost:
     closed: int = 0
     before: Callable[[Task], None] = lambda task: None
 
-    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        if task.source == without_markers(spec.solution or ""):
-            self.references.append(task.seed)
-            return self.host.judge(options, spec, task)
+    def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
+        if task.source == without_markers(lesson.solution.read_text("utf-8")):
+            self.references.append(task.settings.seed)
+            return self.host.judge(lesson, task)
         self.before(task)
         self.graded.append(task.source)
-        return self.host.judge(options, spec, task)
+        return self.host.judge(lesson, task)
 
     def close(self) -> None:
         self.closed += 1
@@ -922,11 +922,11 @@ def test_a_fault_of_ours_at_a_reference_does_not_accuse_the_course(
     """A busy host is tried once more; then the submissions themselves are tried."""
     judge, refused = counting_host.judge, []
 
-    def judge_no_reference(options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        if task.source == without_markers(spec.solution or ""):
+    def judge_no_reference(lesson: Lesson, task: Task) -> JudgeResult:
+        if task.source == without_markers(lesson.solution.read_text("utf-8")):
             refused.append(task)
             raise EngineFault("the fork server broke: it ended without a result")
-        return judge(options, spec, task)
+        return judge(lesson, task)
 
     monkeypatch.setattr(counting_host, "judge", judge_no_reference)
     assert batch() is ExitCode.OK

@@ -32,12 +32,13 @@ from grader.cli import batch_screen, main
 from grader.cli.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import engine_hash, torch_version
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
 from grader.course.notebook import LeftOut
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 pytestmark = pytest.mark.fork
 

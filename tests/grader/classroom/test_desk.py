@@ -31,10 +31,10 @@ from grader.cli import cli
 from grader.cli.batch import BatchOptions, grade_class
 from grader.cli.gradebook import make_comments, read_target
 from grader.core.errors import UsageError
+from grader.core.messages import Settings
 from grader.core.report import Outcome, Report
 from grader.course.course import Course, Lesson
 from grader.course.submission import LessonFile
-from grader.runtime.grading import Settings
 
 LARGE, CLASS_SIZE, SMALL = 200, 40, 12
 NAMES = [f"Student {number:03}" for number in range(LARGE)]

@@ -11,9 +11,9 @@ import pytest
 
 from grader.cli import main
 from grader.core.errors import ExitCode, UsageError
+from grader.core.messages import Settings
 from grader.course.course import Course, load_course
 from grader.course.scaffold import MARK, lesson_files
-from grader.runtime.grading import Settings
 from grader.verify.static_problems import unwritten
 from grader.verify.verify import VerifyResult
 from grader.verify.verify import verify as run_verification

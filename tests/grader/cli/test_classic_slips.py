@@ -17,12 +17,13 @@ from grader.cli.selection import select
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.course.course import Course, find_course, load_course
 from grader.course.progress import PROGRESS_FILE
 from grader.course.stubs import without_markers
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 ROWS, COLUMNS = 24, 80
 COURSE = load_course(find_course(None, here=Path(__file__).parent))

@@ -22,8 +22,8 @@ from grader.classroom.gradebook.store import Gradebook
 from grader.cli.batch import BatchOptions, grade_class
 from grader.cli.batch_screen import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
-from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
-from grader.course.course import Course
+from grader.core.messages import JudgeResult, Task
+from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
 from grader.runtime import pool
 from grader.runtime.client import ForkServerClient
@@ -49,14 +49,14 @@ class InterruptingHost:
     graded: int = 0
     abandoned: threading.Event = field(default_factory=threading.Event)
 
-    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        is_reference = task.source == without_markers(spec.solution or "")
+    def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
+        is_reference = task.source == without_markers(lesson.solution.read_text("utf-8"))
         self.graded += not is_reference
         if is_reference if self.at_reference else self.graded == 2:
             self.press()
         if self.abandoned.is_set():
             raise EngineFault("the run was stopped")
-        return self.host.judge(options, spec, task)
+        return self.host.judge(lesson, task)
 
     def press(self) -> None:
         main = threading.main_thread().ident

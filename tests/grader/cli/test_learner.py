@@ -26,6 +26,7 @@ from grader.cli import cli, main
 from grader.cli.learner import hint_lesson, plain_readme, show_readme
 from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
 from grader.core.errors import ExitCode, UsageError
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course, find_course, load_course
 from grader.course.progress import (
@@ -41,7 +42,7 @@ from grader.render.code import compare
 from grader.render.page import LearnerExtras, render_page
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 PACKAGE = Path(grader.__file__).parent
 FULL = LessonProgress(

@@ -31,7 +31,7 @@ from grader.cli.replay import (
 )
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
-from grader.core.messages import JudgeResult
+from grader.core.messages import JudgeResult, Settings
 from grader.core.report import CheckResult
 from grader.course.course import Course, find_course, load_course
 from grader.course.source import Source
@@ -41,7 +41,7 @@ from grader.judge.debugger import error_text
 from grader.judge.replay import NoLiteral, literal
 from grader.judge.scenario_source import scenario_with_definitions
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
+from grader.runtime.grading import LessonOutcome, grade_lesson
 from grader.worker.wire.program import program
 
 pytestmark = pytest.mark.fork

@@ -13,11 +13,12 @@ import pytest
 from grader.cli.selection import Selection, select
 from grader.cli.workspace import keep, make_workspace
 from grader.core.errors import UsageError
+from grader.core.messages import Settings
 from grader.course.course import Course
 from grader.course.progress import PROGRESS_FILE
 from grader.render.terminal import make_console
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 
 @pytest.fixture

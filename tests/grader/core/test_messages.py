@@ -21,6 +21,7 @@ from grader.core.messages import (
     JudgeResult,
     LessonSpec,
     Refused,
+    Settings,
     Task,
     Traced,
     TraceProblem,
@@ -52,7 +53,7 @@ CHECKS = st.builds(
 LIMITS = st.builds(Limits, call_seconds=NUMBERS, lesson_seconds=NUMBERS)
 OPTIONS = st.builds(WorkerOptions, limits=LIMITS)
 SPECS = st.builds(LessonSpec)
-TASKS = st.builds(Task, limits=LIMITS)
+TASKS = st.builds(Task, settings=st.builds(Settings, limits=LIMITS))
 RESULTS = st.builds(
     JudgeResult, checks=st.lists(CHECKS, max_size=2).map(tuple), limits=st.none() | LIMITS
 )
@@ -69,9 +70,7 @@ RECORDS: st.SearchStrategy[Record] = st.one_of(
     st.builds(WorkerHello, limits=LIMITS),
     *(st.builds(kind) for kind in (BrokerRequest, FileProblem, TraceProblem, WorkerEnd)),
 )
-SPEC = LessonSpec("a", "a.py", "", None, "", ("v",), ("h",), None, {"f": ["think"]}, "en", ())
-
-TASK: dict[str, Any] = {"source": "", "filename": "a.py", "seed": 1}
+TASK: dict[str, Any] = {"source": "", "filename": "a.py", "settings": {"seed": 1}}
 
 
 def sent(data: object) -> Any:
@@ -100,14 +99,17 @@ def test_an_integer_stays_one_where_a_number_is_asked_for() -> None:
     [
         (None, "Task: .*got `null`"),
         ([], "Task: .*got `array`"),
-        ({"source": "", "seed": 1}, "required field `filename`"),
-        ({"source": "", "filename": "a.py", "seed": "1"}, r"got `str` - at `\$\.seed`"),
-        ({"source": "", "filename": "a.py", "seed": True}, r"got `bool` - at `\$\.seed`"),
+        ({"source": "", "settings": {"seed": 1}}, "required field `filename`"),
+        (TASK | {"settings": {"seed": "1"}}, r"got `str` - at `\$\.settings\.seed`"),
+        (TASK | {"settings": {"seed": True}}, r"got `bool` - at `\$\.settings\.seed`"),
         (TASK | {"cells": [[1, 2, 3]]}, r"length 2, got 3 - at `\$\.cells\[0\]`"),
         (TASK | {"cells": {"1": 2}}, r"got `object` - at `\$\.cells`"),
-        (TASK | {"seeds": {"a.b": 1.5}}, r"got `float` - at `\$\.seeds"),
+        (TASK | {"settings": {"seed": 1, "seeds": {"a.b": 1.5}}}, r"at `\$\.settings\.seeds"),
         (TASK | {"problem": {"message": 3, "line": None}}, r"at `\$\.problem\.message`"),
-        (TASK | {"limits": {"call_seconds": "long"}}, r"at `\$\.limits\.call_seconds`"),
+        (
+            TASK | {"settings": {"seed": 1, "limits": {"call_seconds": "long"}}},
+            r"at `\$\.settings\.limits\.call_seconds`",
+        ),
     ],
 )
 def test_a_malformed_task_is_refused_with_the_reason(data: object, told: str) -> None:
@@ -132,7 +134,3 @@ def test_an_outcome_that_is_none_is_told() -> None:
 def test_every_answer_has_a_name_of_its_own() -> None:
     answers = (JudgeResult(()), Refused("no", {}), BrokenCourse("no", {}), Fault("oh"))
     assert [list(answer_as_json(answer)) for answer in answers] == [[name] for name in ANSWERS]
-
-
-def test_visible_checks_come_before_hidden_ones() -> None:
-    assert SPEC.check_files == ("v", "h")

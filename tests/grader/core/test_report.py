@@ -18,6 +18,7 @@ import torch
 import grader
 from grader.cli.options import write_file
 from grader.core.files import engine_hash
+from grader.core.messages import Settings
 from grader.core.report import (
     CheckResult,
     CourseIdentity,
@@ -36,7 +37,7 @@ from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 from grader.worker.wire.program import program
 from grader.worker.wire.values import Opaque, StudentRef
 

@@ -17,10 +17,11 @@ import grader
 from grader.cli.author import verify_course
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.course.course import RELEASE, Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 HEAD = 'id = "c"\ntitle = "A course"\nversion = "1"\n'
 LESSON = '[[lesson]]\nid = "one"\ntitle = "One"\nsummary = "The first."\nnames = ["f"]\n'

@@ -27,6 +27,7 @@ from grader.cli import main, watch
 from grader.cli.learner import reset_lessons
 from grader.cli.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.messages import Settings
 from grader.core.report import Report
 from grader.course.course import Course
 from grader.course.notebook import MAX_CELLS, MAX_FILE_BYTES, MAX_NOTEBOOK_BYTES, without_magics
@@ -37,7 +38,7 @@ from grader.render.editors import error_lines
 from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 RIGHT = (
     "from torch import Tensor",

@@ -20,10 +20,11 @@ from hypothesis import strategies as st
 
 from grader.core.errors import SubmissionError
 from grader.core.i18n import Catalogue, engine_catalogue
+from grader.core.messages import Settings
 from grader.course.files import MAX_MEMBERS
 from grader.course.notebook import MAX_FILE_BYTES, LeftOut
 from grader.course.submission import LessonFile, decode, digest, read_submission
-from grader.runtime.grading import Settings, notes_on, task_for
+from grader.runtime.grading import notes_on, task_for
 from grader.worker.sandbox.scratch import clear_folder
 
 LESSONS = ("tiny", "small")

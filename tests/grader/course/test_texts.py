@@ -28,7 +28,7 @@ BANNED = (
 
 
 def mistakes(lesson: Lesson) -> list[Mistake]:
-    return load_mistakes(str(lesson.diagnosis), (*lesson.names, *lesson.bonus))
+    return load_mistakes(lesson.diagnosis, (*lesson.names, *lesson.bonus))
 
 
 def check_titles(lesson: Lesson) -> Iterator[str]:

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from grader.core.errors import CourseError, ExitCode
+from grader.core.messages import Settings
 from grader.course.course import Course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 pytestmark = pytest.mark.fork
 
@@ -80,6 +81,15 @@ def test_a_helper_that_raises_is_named_instead_of_who_imports_it(
     helper = course.lesson("tiny").checks / "helpers.py"
     helper.write_text("\n\nassert False, 'no'\n", "utf-8")
     assert refusal_of(host, course).startswith(f"{helper}:3: AssertionError: no. ")
+
+
+@pytest.mark.parametrize("file", [SOLUTION, f"{CHECKS}/scenarios.py"])
+def test_a_file_that_is_missing_is_named(
+    file: str, tmp_path: Path, host: ForkServerClient, small_course: Course
+) -> None:
+    course, _ = course_with(small_course, tmp_path / "course", file, "")
+    (course.root / file).unlink()
+    assert refusal_of(host, course).startswith(f"{course.root / file}: FileNotFoundError: ")
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ import torch
 from grader.core.errors import StudentCodeError
 from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
+from grader.core.report import Outcome
 from grader.course.source import Source
 from grader.judge import engine_mistakes
 from grader.judge.diagnosis import Failure, diagnose
@@ -51,17 +52,18 @@ def named(
     nothing: Any = None
     reference: Any = SimpleNamespace(source=Source(solution, "f.py"))
     failure = Failure(
-        "test_f",
-        "f",
+        Outcome.FAILED,
         message,
-        reference,
-        nothing,
+        facts or {},
         expected,
         actual,
         inputs or {},
-        facts or {},
         error,
-        call,
+        check="test_f",
+        about="f",
+        reference=reference,
+        draw=nothing,
+        call=call,
     )
     student: Any = SimpleNamespace(source=Source(source, "f.py"))
     found, trouble = diagnose(COMMON, failure, student, Catalogue())
@@ -319,7 +321,15 @@ def test_equal_calls_that_disagree(source: str, path: str, found: str | None) ->
     )
     nothing: Any = None
     call = LastCall(path, (torch.ones(2),), {}, grad=True)
-    failure = Failure("test_f", "f", "wrong", reference, nothing, call=call)
+    failure = Failure(
+        Outcome.FAILED,
+        "wrong",
+        check="test_f",
+        about="f",
+        reference=reference,
+        draw=nothing,
+        call=call,
+    )
     diagnosis, trouble = diagnose(COMMON, failure, student, Catalogue())
     assert (diagnosis and diagnosis.id, trouble) == (found, None)
     if diagnosis:

@@ -10,7 +10,6 @@ import torch
 from grader.course.course import find_course, load_course
 from grader.judge.checks import Constants, namespaces_of
 from grader.judge.plugin import LessonPlugin
-from grader.runtime.grading import Settings, spec_for
 
 
 def space() -> dict[str, Any]:
@@ -52,6 +51,6 @@ def test_namespaces_are_those_of_functions_and_of_their_helpers() -> None:
 
 def test_a_lessons_constants_are_found_when_its_checks_are_collected() -> None:
     """The rules of tensor_state hold two leaves."""
-    plugin = LessonPlugin(spec_for(load_course(find_course()).lesson("tensor_state"), Settings(1)))
+    plugin = LessonPlugin(load_course(find_course()).lesson("tensor_state"), "en")
     plugin.pytest_collection_modifyitems([])
     assert len(plugin.constants) >= 2

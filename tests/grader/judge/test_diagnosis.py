@@ -12,6 +12,7 @@ import torch
 
 from grader.core.errors import CourseError, StudentCodeError
 from grader.core.i18n import Catalogue, phrase
+from grader.core.report import Outcome
 from grader.course.lesson_texts import read_mistakes
 from grader.judge.diagnosis import Failure, fill_text, lesson_mistakes, rule
 
@@ -73,7 +74,8 @@ def test_a_mistake_without_a_rule_is_recognized_by_its_patterns(tmp_path: Path) 
     assert [one.id for one in found] == ["by_rule", "by_pattern"]
     nothing: Any = None
     error = StudentCodeError("KeyError", "apple")
-    failures = [Failure("c", "f", "", nothing, nothing, error=one) for one in (error, None)]
+    known = {"check": "c", "about": "f", "reference": nothing, "draw": nothing}
+    failures = [Failure(Outcome.ERROR, error=one, **known) for one in (error, None)]
     assert [[one.rule(failure, nothing) for one in found if one.rule] for failure in failures] == [
         [None, {"key": "apple"}],
         [None, None],

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 import torch
 
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome
-from grader.course.course import Course, HeldBack, Lesson, load_course
+from grader.course.course import Course, Lesson, load_course
 from grader.course.submission import LessonFile
 from grader.judge.examples import Behavior
 from grader.judge.outcomes import CheckVerdict
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 TEXTS = """
 [halves]
@@ -147,14 +148,6 @@ def test_without_examples_the_engine_names_the_mistake(
 ) -> None:
     check = checks_of(host, lesson, "return x / 2", naming_off=("example",))["tiny.double"]
     assert (check.diagnosis, check.diagnosed_by) == ("common_constant_factor", "engine")
-
-
-def test_a_bundle_for_students_has_no_examples(host: ForkServerClient, lesson: Lesson) -> None:
-    from grader.runtime.grading import spec_for
-
-    assert spec_for(lesson, Settings(1)).mistakes is not None
-    held = replace(lesson, held=HeldBack(0, 0.0))
-    assert spec_for(held, Settings(1)).mistakes is None
 
 
 def behavior(actual: float, **facts: Any) -> Behavior:

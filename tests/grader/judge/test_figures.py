@@ -24,6 +24,7 @@ from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.core.pictures import (
     Figure,
     GraphFigure,
@@ -66,7 +67,7 @@ from grader.render.graph.heatmap import draw_heatmap
 from grader.render.page import render_page
 from grader.render.terminal import show_report
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.worker.wire.trace import trace
 
 SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))

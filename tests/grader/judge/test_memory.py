@@ -6,12 +6,13 @@ import shutil
 
 import pytest
 
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.outcomes import JUDGE_BYTES, JudgeMemory, free_frames
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 pytestmark = pytest.mark.linux
 CHECKS = """

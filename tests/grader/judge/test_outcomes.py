@@ -14,6 +14,7 @@ import pytest
 
 from grader.core.errors import CheckFailure, SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.source import Source
@@ -22,7 +23,7 @@ from grader.course.submission import LessonFile, decode, read_submission
 from grader.judge.outcomes import raised, verdict_of
 from grader.judge.remote.workers import REFUSED
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson, grade_submission
+from grader.runtime.grading import grade_lesson, grade_submission
 
 GOOD = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
 

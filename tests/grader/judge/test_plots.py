@@ -20,6 +20,7 @@ from rich.cells import cell_len
 from grader.core.errors import WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
+from grader.core.messages import Settings
 from grader.core.pictures import PlotFigure, read_figure
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import find_course, load_course
@@ -32,7 +33,7 @@ from grader.judge.results import figure_json
 from grader.render.figures import figure_lines, panels
 from grader.render.graph.plot import Scale, scales
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
 FIGURE = {"$ref": "#/$defs/figure", "$defs": SCHEMA["$defs"]}

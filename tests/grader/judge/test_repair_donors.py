@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from grader.core.messages import LessonSpec
+from grader.course.course import HeldBack, Lesson
 from grader.course.source import Source
 from grader.judge.repair.donors import donors_of, edits_in
 from grader.judge.repair.edits import LIKELY, UNLIKELY, Edit
@@ -188,20 +189,17 @@ def test_what_the_student_computes_elsewhere_comes_late() -> None:
     assert all(edit.rank > UNLIKELY for edit in donated(wrong, right).values())
 
 
-def spec(solution: str | None, accepted: Path) -> LessonSpec:
-    nothing: dict[str, list[str]] = {}
-    return LessonSpec(
-        "l", "l.py", "", solution, "", (), (), None, nothing, "en", (), accepted=str(accepted)
-    )
-
-
 def test_donors_are_the_solution_and_the_accepted_answers(tmp_path: Path) -> None:
-    path = tmp_path / "l.py"
-    path.write_text("# %% other\n# Another.\ndef f(x):\n    return x * 2\n", "utf-8")
-    solution = "def f(x):\n    # solution\n    return 2 * x\n    # end solution\n"
-    texts = [donor.text for donor in donors_of(spec(solution, path))]
+    lesson = Lesson(tmp_path, "l", "L", "", ("f",))
+    for path, text in {
+        lesson.accepted_file: "# %% other\n# Another.\ndef f(x):\n    return x * 2\n",
+        lesson.solution: "def f(x):\n    # solution\n    return 2 * x\n    # end solution\n",
+    }.items():
+        path.parent.mkdir(parents=True)
+        path.write_text(text, "utf-8")
+    texts = [donor.text for donor in donors_of(lesson)]
     assert texts == ["def f(x):\n    return 2 * x\n", "def f(x):\n    return x * 2\n"]
-    assert donors_of(spec(None, path)) == ()
+    assert donors_of(replace(lesson, held=HeldBack(0, 0.0))) == ()
 
 
 def test_one_step_more_is_less_plausible_than_another_expression() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from grader.core.i18n import Catalogue
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, LessonResult, Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
@@ -15,7 +16,7 @@ from grader.judge.describe import MAX_TEXTS, MAX_VALUES, describe
 from grader.judge.diagnosis import MAX_FACT, fill_text
 from grader.judge.results import CHECK_BYTES, LEFT_OUT, LESSON_BYTES, SHORT, fit, size_of
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 
 
 def leaves(data: Any) -> int:

@@ -25,6 +25,7 @@ from grader.authoring import (
     value_rule,
 )
 from grader.core.errors import StudentCodeError
+from grader.core.report import Outcome
 from grader.judge.random_inputs import RandomInputs
 
 STUDENT: Any = SimpleNamespace()
@@ -32,8 +33,8 @@ V = torch.tensor([1.0, -3.0], dtype=torch.float64)
 
 
 def failure(**details: Any) -> Failure:
-    known = {"check": "test_one", "about": "f", "message": "", "reference": STUDENT}
-    return Failure(**{**known, "draw": RandomInputs(1), **details})
+    known = {"check": "test_one", "about": "f", "reference": STUDENT, "draw": RandomInputs(1)}
+    return Failure(Outcome.FAILED, **{**known, **details})
 
 
 def facts_of(one: LessonRule, **details: Any) -> dict[str, Any] | None:

@@ -10,13 +10,14 @@ import torch
 from plain_python import PlainPython
 
 from grader.classroom.gradebook.entry import withheld
+from grader.core.messages import Settings
 from grader.core.report import CheckResult
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.remote.proxies import LastCall
 from grader.judge.replay import MAX_CHARACTERS, literal, snippet
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 from grader.worker.wire.values import Opaque, StudentRef
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.core.messages import Settings
 from grader.core.report import LessonResult, LessonStatus, Outcome, Report
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.render.code import Readme
 from grader.render.page import LearnerExtras, LessonHistory, render_page, style, style_hash
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 CHROMIUM = (
     shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

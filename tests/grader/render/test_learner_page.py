@@ -13,6 +13,7 @@ import pytest
 from browser import Browser
 
 from grader.cli.workspace import keep
+from grader.core.messages import Settings
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course
 from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
@@ -21,7 +22,7 @@ from grader.course.submission import decode
 from grader.render.code import TEXTS_KEPT, Readme, beside, coloured, excerpt
 from grader.render.page import LearnerExtras, LessonHistory, render_page, sparkline
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 WRONG = (
     "def double(x):\n"

@@ -13,12 +13,13 @@ import pytest
 
 from grader.cli.workspace import make_workspace, tasks, write_tasks
 from grader.core.i18n import engine_catalogue
+from grader.core.messages import Settings
 from grader.core.report import LessonStatus, Outcome, Report
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.render.editors import BEGIN, END, problem_lines
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_submission
+from grader.runtime.grading import grade_submission
 
 WRONG = "def double(x):\n    return x * x\n\n\ndef triple(x):\n    return 3 * x\n\n\nLIMIT = 20.0\n"
 UNCLOSED = "def double(x:\n    return 1\n"

@@ -8,23 +8,22 @@ import threading
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from grader.core.errors import EngineFault
 from grader.core.limits import Limits
-from grader.core.messages import Envelope, Task, WorkerOptions
+from grader.core.messages import Envelope, Settings, Task
 from grader.course.course import Course
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, spec_for
-from grader.worker.wire.frames import Frame
+from grader.worker.wire.frames import Frame, pack
 
 
 def judge(server: ForkServerClient, course: Course) -> None:
     """Judge an empty file."""
-    spec = spec_for(course.lesson("tiny"), Settings(1))
-    server.judge(WorkerOptions(sandbox="off"), spec, Task("", "tiny.py", 1))
+    server.judge(course.lesson("tiny"), Task("", "tiny.py", Settings(1, "off")))
 
 
 def test_an_answer_that_is_none_names_what_is_wrong(
@@ -35,6 +34,27 @@ def test_an_answer_that_is_none_names_what_is_wrong(
         with pytest.raises(EngineFault, match=r"JudgeResult: .* - at `\$\.checks\[0\]`"):
             judge(server, small_course)
         assert server._process is None
+
+
+def test_what_the_fork_server_can_read_has_no_seed_and_no_solution(
+    small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker is its copy. It reads the envelope, and the spec passes through its socket."""
+    sent: list[Any] = []
+
+    def record(message: Any) -> bytes:
+        sent.append(message)
+        return pack(message)
+
+    monkeypatch.setattr(client, "pack", record)
+    monkeypatch.setattr(client, "read_frame", lambda _: None)
+    task = Task("", "tiny.py", Settings(20261127, "off"))
+    with ForkServerClient() as server, pytest.raises(EngineFault):
+        server.judge(small_course.lesson("tiny"), task)
+    envelope, spec, _ = sent
+    assert envelope.keys() == {"options", "lesson", "new"}
+    assert "20261127" not in str(envelope)
+    assert spec == {"course": str(small_course.root), "lesson": "tiny", "lang": "en"}
 
 
 def test_a_malformed_envelope_ends_the_fork_server_and_names_the_field(
@@ -76,12 +96,11 @@ def test_nothing_outlives_the_supervisor(small_course: Course) -> None:
     server = ForkServerClient()
     process = server._process
     assert process is not None
-    spec = spec_for(small_course.lesson("tiny"), Settings(1))
-    options = WorkerOptions(HOURS, "off")
+    task = Task(LOOP, "tiny.py", Settings(1, "off", HOURS))
 
     def judge_loop() -> None:
         with contextlib.suppress(EngineFault):
-            server.judge(options, spec, Task(LOOP, "tiny.py", 1, limits=HOURS))
+            server.judge(small_course.lesson("tiny"), task)
 
     thread = threading.Thread(target=judge_loop)
     thread.start()

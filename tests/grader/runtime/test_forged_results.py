@@ -11,13 +11,14 @@ import pytest
 
 from grader.core import messages
 from grader.core.i18n import engine_catalogue
+from grader.core.messages import Settings
 from grader.core.report import Outcome, SandboxReport
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.render.page import FORGEABLE, host_limitations
 from grader.runtime import client
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import LessonOutcome, Settings, grade_lesson
+from grader.runtime.grading import LessonOutcome, grade_lesson
 
 UNCONFINED = ("landlock", "seccomp")
 

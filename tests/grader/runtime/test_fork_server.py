@@ -16,7 +16,7 @@ from typing import BinaryIO, cast
 import pytest
 
 from grader.core.limits import Limits
-from grader.core.messages import BrokerRequest, WorkerOptions
+from grader.core.messages import BrokerRequest, Settings, WorkerOptions
 from grader.core.report import LessonResult, Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
@@ -25,7 +25,7 @@ from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
-from grader.runtime.grading import Settings, grade_lesson, grade_side_by_side, grade_submission
+from grader.runtime.grading import grade_lesson, grade_side_by_side, grade_submission
 from grader.runtime.lesson_server import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.pool import HostPool
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp

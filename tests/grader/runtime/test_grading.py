@@ -13,13 +13,14 @@ from factories.gradebook import make_check, make_lesson
 from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
 from grader.core.files import PACKAGE
 from grader.core.i18n import engine_catalogue
+from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome, Report, WrongExpression
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.render.page import render_page, repair_message
 from grader.render.terminal import plain_text
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_and_repair, unlocated
+from grader.runtime.grading import grade_and_repair, unlocated
 
 DOUBLE, TRIPLE = "def double(x): return 2 * x\n", "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 

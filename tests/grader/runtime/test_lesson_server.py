@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from grader.core.messages import BrokerRequest, Fault, Task, answer_from_json
+from grader.core.messages import BrokerRequest, Fault, Settings, Task, answer_from_json
 from grader.course.course import Course
 from grader.course.submission import LessonFile
 from grader.runtime import lesson_server
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.runtime.lesson_server import LessonServer
 from grader.worker.wire.frames import read_body, read_frame, write_frame
 
@@ -105,14 +105,14 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
         control.close()
         with open(jobs_out, "rb", buffering=0) as jobs, open(results_in, "wb") as results:
             LessonServer(theirs, jobs, results).supervise_judges(
-                lambda task, workers: Fault(f"{task.seed} {os.getpid()}")
+                lambda task, workers: Fault(f"{task.settings.seed} {os.getpid()}")
             )
     theirs.close()
     with open(jobs_in, "wb") as jobs, open(results_out, "rb") as results:
         served = []
-        for task in range(5):
+        for seed in range(5):
             line, far_line = socket.socketpair()
-            write_frame(jobs, Task("", "tiny.py", task).as_json())
+            write_frame(jobs, Task("", "tiny.py", Settings(seed)).as_json())
             socket.send_fds(control, [b"t"], [far_line.fileno()])
             far_line.close()
             served.append(answer_from_json(read_body(results)))

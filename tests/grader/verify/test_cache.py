@@ -27,10 +27,9 @@ from grader.cli.author import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import PACKAGE
 from grader.core.limits import Limits
-from grader.core.messages import JudgeResult, LessonSpec, Task, WorkerOptions
-from grader.course.course import Course, load_course
+from grader.core.messages import JudgeResult, Settings, Task
+from grader.course.course import Course, Lesson, load_course
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings
 from grader.verify.case_result import CaseResult
 from grader.verify.verify import VerdictCache, VerifyResult, cases_of, verify
 
@@ -56,8 +55,8 @@ class Counting:
         self.waits_for: Path | None = None
         """A file that must contain all earlier verdicts before the next is judged."""
 
-    def judge(self, options: WorkerOptions, spec: LessonSpec, task: Task) -> JudgeResult:
-        self.seeds.append(task.seed)
+    def judge(self, lesson: Lesson, task: Task) -> JudgeResult:
+        self.seeds.append(task.settings.seed)
         number = len(self.seeds)
         if number == self.presses_at:
             before = signal.getsignal(signal.SIGINT)
@@ -74,9 +73,9 @@ class Counting:
             self.waits_for and number > 1 and not any(at < number for at in self.changes_at)
         ):  # what comes after a change is never kept
             next(held for held in committed(self.waits_for) if held >= number - 1)
-        asked = (task.source, spec.lang)
+        asked = (task.source, task.settings.lang)
         if asked not in ANSWERS:
-            ANSWERS[asked] = self.host.judge(options, spec, task)
+            ANSWERS[asked] = self.host.judge(lesson, task)
         if number in self.changes_at:
             with self.changes_at[number].open("a", encoding="utf-8") as stream:
                 stream.write("\n# changed\n")

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import pytest
 
+from grader.core.messages import Settings
 from grader.course.course import Lesson, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import Settings, grade_lesson
+from grader.runtime.grading import grade_lesson
 from grader.verify.case_result import (
     DERIVATIVES,
     VALUES,

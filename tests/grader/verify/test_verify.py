@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-from grader.core.messages import JudgeResult
+from grader.core.messages import JudgeResult, Settings
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.course.course import Course, Lesson, load_course
 from grader.course.lesson_texts import read_catalogue
 from grader.course.stubs import stub_of
-from grader.runtime.grading import LessonOutcome, Settings
+from grader.runtime.grading import LessonOutcome
 from grader.verify.case_result import Case, finding_of, mistake_id
 from grader.verify.static_problems import catalogue_problems, static_problems
 from grader.verify.verify import LessonSummary, VerifyResult, judge_lesson, verify
