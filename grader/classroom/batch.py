@@ -1,17 +1,12 @@
-"""Grade a class: prepare, reuse earlier results, grade the rest, store each result.
+"""Grade a class, and write the files beside the gradebook.
 
-The caller's thread owns the gradebook: it reads submissions, hands out jobs and commits results.
-Other threads, each with a fork server, grade and write the page before the result is committed.
+A run prepares each submission, reuses earlier results, grades the rest and stores each result.
+Before the first one it grades each lesson's reference: a broken course stops the run. The caller's
+thread owns the gradebook: it reads submissions, hands out jobs and commits results. Other threads,
+each with a fork server, grade and write the page before the result is committed.
 
-Records of a batch: its plan, its jobs and its result.
-
-Put one check's new result into an old report.
-
-Write the files beside the gradebook, from one entry at a time; each file is replaced as a whole.
-
-``results.json`` and ``grades.csv`` are the same bytes each time the same class is graded.
-
-Grade each lesson's reference before the first submission: a broken course stops the run.
+The files are written from one entry at a time, and each is replaced as a whole. ``results.json``
+and ``grades.csv`` are the same bytes each time the same class is graded.
 """
 
 from __future__ import annotations
@@ -20,6 +15,7 @@ import contextlib
 import itertools
 import json
 import re
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -177,270 +173,6 @@ class FinishedJob:
     fault: str = ""
 
 
-def lesson_of(check_id: str) -> str:
-    return check_id.partition(".")[0]
-
-
-def lessons_again(course: Course, check_id: str, report: Report | None) -> tuple[str, ...]:
-    """Return the lessons to read when one check is graded again: those of the report, so that their
-    points stay, and the check's; none without a report.
-    """
-    if report is None:
-        return ()
-    kept = {lesson_of(check_id), *(lesson.id for lesson in report.lessons)}
-    return tuple(lesson.id for lesson in course.lessons if lesson.id in kept)
-
-
-def with_check(report: Report, again: Report, check_id: str) -> Report:
-    """Return the report with one check's result from another grading of the same files.
-
-    If the file could not be loaded or judged, before or now, replace the whole lesson. If another
-    course, engine or torch graded the check, add a flag that says which.
-    """
-    old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
-    new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
-    lessons = tuple(
-        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
-    )
-    score, max_score, bonus = report_score(lessons)
-    flag = (
-        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
-        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
-    )
-    other = _grader(report) != _grader(again)
-    flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
-    return replace(
-        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
-    )
-
-
-def _grader(report: Report) -> tuple[str, str, str]:
-    return report.course.hash, report.engine_hash, report.torch_version
-
-
-def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
-    whole = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED)
-    found = [check for check in new.checks if check.id == check_id]
-    if (
-        old.status not in whole
-        or new.status not in whole
-        or not found
-        or any(_is_grader_fault(c, old.id) for c in old.checks)
-    ):
-        return new
-    there = any(check.id == check_id for check in old.checks)
-    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (
-        () if there else tuple(found)
-    )
-    score, max_score, bonus, max_bonus = lesson_score(checks)
-    status = lesson_status(checks, held_checks=old.held_checks)
-    most = add_up([max_score, old.held_points])
-    return replace(
-        old,
-        checks=checks,
-        status=status,
-        score=score,
-        max_score=most,
-        bonus=bonus,
-        max_bonus=max_bonus,
-    )
-
-
-def _is_grader_fault(check: CheckResult, lesson: str) -> bool:
-    return check.id == f"{lesson}.grader"
-
-
-REVEALED, WITHHELD = "revealed", "withheld"
-
-
-def page_path(out: Path, name: str) -> Path:
-    return out / "reports" / f"{name}.html"
-
-
-def render(report: Report, options: PageOptions) -> bytes:
-    """Return a submission's page."""
-    tr = _words(report.lang)
-    shown = PublicReport(report) if options.reveal else withheld(report, tr)
-    page = render_page(shown, tr, personal=options.personal)
-    return page.encode("utf-8", "backslashreplace")
-
-
-def write_page(out: Path, name: str, page: bytes) -> None:
-    with output(page_path(out, name), durable=False) as file:
-        file.write(page)
-
-
-def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
-    """Write an entry's page again after something beside its report changed; remove an outdated
-    one.
-    """
-    if entry.report is not None:
-        reveal = book.about("pages").startswith(REVEALED)
-        write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))
-    else:
-        page_path(out, entry.name).unlink(missing_ok=True)
-
-
-@contextlib.contextmanager
-def changing(out: Path) -> Iterator[tuple[Gradebook, set[str]]]:
-    """Open a gradebook to change it by hand; no other command changes it meanwhile.
-
-    The block adds the names of the submissions that it changed to the set. Their pages, and the
-    tables, are then written again.
-    """
-    changed: set[str] = set()
-    with Gradebook.open(out) as book, batch_lock(out):
-        yield book, changed
-        there = book.all_names()
-        for name in changed - there:
-            page_path(out, name).unlink(missing_ok=True)
-        for name in sorted(changed & there):
-            rewrite_page(out, book, book.entry(name))
-        write_outputs(out, book)
-
-
-@cache
-def _words(lang: str) -> Catalogue:
-    return engine_catalogue(lang)
-
-
-def write_outputs(out: Path, book: Gradebook) -> None:
-    columns = book.columns()
-    with output(out / "results.json") as file:
-        write_results(file, book.entries())
-    with output(out / "grades.csv") as file:
-        for piece in export_csv(book.entries(), columns, ExportRequest()):
-            file.write(piece.data if isinstance(piece, Piece) else b"")
-    with output(out / "class.html") as file, RowsOnDisk(out) as rows, TextReader() as reader:
-        page = render_class(
-            book.entries(),
-            columns,
-            title=book.about("title"),
-            passed_over=book.passed_over(),
-            rows=rows,
-            code_of=lambda group: reader.excerpt(
-                book.graded_text(group.first.name, group.lesson) or "", group.function
-            ),
-        )
-        for part in page:
-            file.write(part.encode("utf-8", "backslashreplace"))
-
-
-def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
-    before = "[\n"
-    for entry in entries:
-        text = before + json.dumps(entry_as_json(entry), ensure_ascii=False, allow_nan=False)
-        file.write(text.encode("utf-8", "backslashreplace"))
-        before = ",\n"
-    file.write(b"\n]\n" if before == ",\n" else b"[]\n")
-
-
-@contextlib.contextmanager
-def output(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
-    """Open a file that replaces ``path`` when it is complete; raise UsageError."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path, durable=durable) as file:
-            yield file
-    except OSError as error:
-        raise refusal(path, error) from None
-
-
-NOT_PASSED = (
-    "{where}: the course's own solution of {lesson} does not pass {check}: {reason}. Nothing was"
-    " graded. Mend the course; grade verify {lesson} says what is wrong"
-)
-
-
-def prove_references(
-    hosts: HostPool[Any], grading: Callable[..., Graded], plan: BatchPlan, seed: int
-) -> bool:
-    """Grade the reference of each lesson of a plan from a run's seed.
-
-    Raise CourseError if one of them does not pass every check. Return False if the run was stopped
-    meanwhile. In a students' bundle there is no reference.
-    """
-    asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
-    lessons = [one for one in plan.lessons if one.id in asked and not one.held]
-
-    def work(host: Closeable, lesson: Lesson) -> None:
-        refuse_if_broken(lesson, lambda: graded_reference(host, grading, plan, lesson, seed))
-
-    proven = sum(1 for _ in map_unordered(hosts, lessons, work))
-    return proven == len(lessons) and not hosts.stopping.is_set()
-
-
-def graded_reference(
-    host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
-) -> LessonResult:
-    """Return the result of a lesson's reference; after a failure, of a second try in a new server,
-    because the host may have been busy.
-    """
-    text = without_markers(lesson.solution.read_text("utf-8"))
-    files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
-    settings = replace(plan.settings, seed=seed, repair=False)
-
-    def once() -> LessonResult:
-        graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)
-        (result,) = graded.report.lessons
-        return result
-
-    result = once()
-    if all(check.outcome is Outcome.PASSED for check in result.checks):
-        return result
-    host.close()
-    return once()
-
-
-def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
-    """Raise CourseError if a lesson's reference does not pass a check.
-
-    A fault of the engine or of the host proves nothing about the course, and does not stop the run.
-    """
-    try:
-        result = grade()
-    except EngineFault:
-        return
-    for check in result.checks:
-        if check.outcome is Outcome.PASSED or is_engine_fault(check, lesson):
-            continue
-        file, line = place_of(check, lesson)
-        raise CourseError(
-            NOT_PASSED,
-            where=f"{file}:{line}",
-            lesson=lesson.id,
-            check=check.id,
-            reason=(check.message or check.outcome.value).strip().splitlines()[0].rstrip("."),
-        )
-
-
-def is_engine_fault(check: CheckResult, lesson: Lesson) -> bool:
-    """Return whether a check has no verdict although none of the course's files raised."""
-    if check.outcome is not Outcome.GRADER_ERROR:
-        return False
-    return not raised_in(check, lesson)
-
-
-def raised_in(check: CheckResult, lesson: Lesson) -> list[tuple[str, str]]:
-    """Return the files and lines of the course in a check's traceback, outermost first."""
-    frames = re.findall(r'File "([^"\n]{1,4096})", line (\d{1,9})', check.note or "")
-    return [(file, line) for file, line in frames if file.startswith(str(lesson.checks))]
-
-
-def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
-    """Return the file and line at which a check raised, or else at which it is defined."""
-    raised = raised_in(check, lesson)
-    if raised:
-        return raised[-1]
-    name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
-    definition = re.compile(rf"def test_{re.escape(name)}\b")
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            if definition.match(line):
-                return str(path), str(number)
-    return str(lesson.checks), "1"
-
-
 def run_batch(
     book: Gradebook,
     out: Path,
@@ -494,14 +226,6 @@ def run_batch(
     return batch.tally
 
 
-def owner_of(one: Submission, students: tuple[StudentIdentity, ...]) -> SubmissionRow:
-    """Return a submission's line for the gradebook, with the roster's time if the download has
-    none.
-    """
-    handed_in = one.handed_in or time_on_roster(students)
-    return SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
-
-
 GROUP, GROUP_SECONDS = 64, 0.5
 """The most results in one transaction, and the longest time a result waits for others."""
 
@@ -544,16 +268,11 @@ class Batch:
 
     def prepare(self, one: Submission) -> BatchJob | None:
         """Return the job for a submission; None if it was reused or could not be read."""
-        owner = owner_of(one, self.students.get(one.name, one.students))
+        students = self.students.get(one.name, one.students)
+        handed_in = one.handed_in or time_on_roster(students)
+        owner = SubmissionRow(one.name, students, one.late, handed_in, one.came_as)
         try:
-            ids = self.plan.ids
-            if self.plan.check and self.book.digest_of(owner.name) is not None:
-                ids = (
-                    lessons_again(
-                        self.plan.course, self.plan.check, self.book.entry(owner.name).report
-                    )
-                    or ids
-                )
+            ids = self._lessons(owner.name)
             files = one.read(ids)
             if not files:
                 raise SubmissionError(f"no lesson file found; expected {self.plan.filenames}")
@@ -571,6 +290,19 @@ class Batch:
             return self._job(owner, key, files, personal)
         self._reuse(owner, attempt)
         return None
+
+    def _lessons(self, name: str) -> tuple[str, ...]:
+        """Return the lessons to read. When one check is graded again, they are the check's, and
+        those of the report, so that their points stay.
+        """
+        check = self.plan.check
+        if check is None or self.book.digest_of(name) is None:
+            return self.plan.ids
+        report = self.book.entry(name).report
+        if report is None:
+            return self.plan.ids
+        kept = {lesson_of(check), *(lesson.id for lesson in report.lessons)}
+        return tuple(lesson.id for lesson in self.plan.course.lessons if lesson.id in kept)
 
     def _reuse(self, owner: SubmissionRow, attempt: int) -> None:
         """Count an earlier result. Remove an outdated page first, in case the run ends here."""
@@ -609,23 +341,17 @@ class Batch:
         if check and self.book.digest_of(owner.name) == key.digest:
             base = self.book.entry(owner.name).report
             if base and any(lesson.id == lesson_of(check) for lesson in base.lessons):
-                lessons = ",".join(lesson.id for lesson in base.lessons)
                 old = replace(
                     key,
                     course_hash=base.course.hash,
                     grader_version=base.grader_version,
                     engine_hash=base.engine_hash,
                     torch_version=base.torch_version,
+                    sandbox=base.sandbox.mode,
                     lang=base.lang,
+                    lessons=",".join(lesson.id for lesson in base.lessons),
                 )
-                return BatchJob(
-                    owner,
-                    replace(old, sandbox=base.sandbox.mode, lessons=lessons),
-                    base.seed,
-                    files,
-                    personal,
-                    base,
-                )
+                return BatchJob(owner, old, base.seed, files, personal, base)
         return BatchJob(owner, key, self.seed, files, personal)
 
     def _problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
@@ -716,3 +442,252 @@ class Batch:
         )
         self.tally.graded += 1
         self.tally.faults += bool(done.report.grader_faults)
+
+
+NOT_PASSED = (
+    "{where}: the course's own solution of {lesson} does not pass {check}: {reason}. Nothing was"
+    " graded. Mend the course; grade verify {lesson} says what is wrong"
+)
+
+
+def prove_references(
+    hosts: HostPool[Any], grading: Callable[..., Graded], plan: BatchPlan, seed: int
+) -> bool:
+    """Grade the reference of each lesson of a plan from a run's seed.
+
+    Raise CourseError if one of them does not pass every check. Return False if the run was stopped
+    meanwhile. In a students' bundle there is no reference.
+    """
+    asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
+    lessons = [one for one in plan.lessons if one.id in asked and not one.held]
+
+    def work(host: Closeable, lesson: Lesson) -> None:
+        refuse_if_broken(lesson, lambda: graded_reference(host, grading, plan, lesson, seed))
+
+    proven = sum(1 for _ in map_unordered(hosts, lessons, work))
+    return proven == len(lessons) and not hosts.stopping.is_set()
+
+
+def graded_reference(
+    host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
+) -> LessonResult:
+    """Return the result of a lesson's reference; after a failure, of a second try in a new server,
+    because the host may have been busy.
+    """
+    text = without_markers(lesson.solution.read_text("utf-8"))
+    files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
+    settings = replace(plan.settings, seed=seed, repair=False)
+
+    def once() -> LessonResult:
+        graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)
+        (result,) = graded.report.lessons
+        return result
+
+    result = once()
+    if all(check.outcome is Outcome.PASSED for check in result.checks):
+        return result
+    host.close()
+    return once()
+
+
+def refuse_if_broken(lesson: Lesson, grade: Callable[[], LessonResult]) -> None:
+    """Raise CourseError if a lesson's reference does not pass a check.
+
+    A fault of the engine or of the host proves nothing about the course, and does not stop the run.
+    """
+    try:
+        result = grade()
+    except EngineFault:
+        return
+    for check in result.checks:
+        if check.outcome is Outcome.PASSED:
+            continue
+        if check.outcome is Outcome.GRADER_ERROR and not raised_in(check, lesson):
+            continue  # none of the course's files raised
+        file, line = place_of(check, lesson)
+        raise CourseError(
+            NOT_PASSED,
+            where=f"{file}:{line}",
+            lesson=lesson.id,
+            check=check.id,
+            reason=(check.message or check.outcome.value).strip().splitlines()[0].rstrip("."),
+        )
+
+
+def raised_in(check: CheckResult, lesson: Lesson) -> list[tuple[str, str]]:
+    """Return the files and lines of the course in a check's traceback, outermost first."""
+    frames = re.findall(r'File "([^"\n]{1,4096})", line (\d{1,9})', check.note or "")
+    return [(file, line) for file, line in frames if file.startswith(str(lesson.checks))]
+
+
+def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
+    """Return the file and line at which a check raised, or else at which it is defined."""
+    raised = raised_in(check, lesson)
+    if raised:
+        return raised[-1]
+    name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
+    definition = re.compile(rf"def test_{re.escape(name)}\b")
+    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if definition.match(line):
+                return str(path), str(number)
+    return str(lesson.checks), "1"
+
+
+def lesson_of(check_id: str) -> str:
+    return check_id.partition(".")[0]
+
+
+def with_check(report: Report, again: Report, check_id: str) -> Report:
+    """Return the report with one check's result from another grading of the same files.
+
+    If the file could not be loaded or judged, before or now, replace the whole lesson. If another
+    course, engine or torch graded the check, add a flag that says which.
+    """
+    old = next(lesson for lesson in report.lessons if lesson.id == lesson_of(check_id))
+    new = next(lesson for lesson in again.lessons if lesson.id == lesson_of(check_id))
+    lessons = tuple(
+        _merged(old, new, check_id) if lesson is old else lesson for lesson in report.lessons
+    )
+    score, max_score, bonus = report_score(lessons)
+    flag = (
+        f"{check_id} was graded again, by course {again.course.hash}, gradlings"
+        f" {again.grader_version} (engine {again.engine_hash}) and torch {again.torch_version}"
+    )
+    other = _grader(report) != _grader(again)
+    flags = (*report.flags, flag) if other and flag not in report.flags else report.flags
+    return replace(
+        report, lessons=lessons, score=score, max_score=max_score, bonus=bonus, flags=flags
+    )
+
+
+def _grader(report: Report) -> tuple[str, str, str]:
+    return report.course.hash, report.engine_hash, report.torch_version
+
+
+def _merged(old: LessonResult, new: LessonResult, check_id: str) -> LessonResult:
+    whole = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.NOT_STARTED)
+    found = [check for check in new.checks if check.id == check_id]
+    if (
+        old.status not in whole
+        or new.status not in whole
+        or not found
+        or any(check.id == f"{old.id}.grader" for check in old.checks)
+    ):
+        return new
+    there = any(check.id == check_id for check in old.checks)
+    checks = tuple(found[0] if check.id == check_id else check for check in old.checks) + (
+        () if there else tuple(found)
+    )
+    score, max_score, bonus, max_bonus = lesson_score(checks)
+    status = lesson_status(checks, held_checks=old.held_checks)
+    most = add_up([max_score, old.held_points])
+    return replace(
+        old,
+        checks=checks,
+        status=status,
+        score=score,
+        max_score=most,
+        bonus=bonus,
+        max_bonus=max_bonus,
+    )
+
+
+REVEALED, WITHHELD = "revealed", "withheld"
+
+
+def page_path(out: Path, name: str) -> Path:
+    return out / "reports" / f"{name}.html"
+
+
+def render(report: Report, options: PageOptions) -> bytes:
+    """Return a submission's page."""
+    tr = _words(report.lang)
+    shown = PublicReport(report) if options.reveal else withheld(report, tr)
+    page = render_page(shown, tr, personal=options.personal)
+    return page.encode("utf-8", "backslashreplace")
+
+
+def write_page(out: Path, name: str, page: bytes) -> None:
+    with output(page_path(out, name), durable=False) as file:
+        file.write(page)
+
+
+def rewrite_page(out: Path, book: Gradebook, entry: GradebookEntry) -> None:
+    """Write an entry's page again after something beside its report changed; remove an outdated
+    one.
+    """
+    if entry.report is not None:
+        reveal = book.about("pages").startswith(REVEALED)
+        write_page(out, entry.name, render(entry.report, PageOptions(entry.personal_part, reveal)))
+    else:
+        page_path(out, entry.name).unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def changing(out: Path) -> Iterator[tuple[Gradebook, set[str]]]:
+    """Open a gradebook to change it by hand; no other command changes it meanwhile.
+
+    The block adds the names of the submissions that it changed to the set. Their pages, and the
+    tables, are then written again.
+    """
+    changed: set[str] = set()
+    with Gradebook.open(out) as book, batch_lock(out):
+        yield book, changed
+        there = book.all_names()
+        for name in changed - there:
+            page_path(out, name).unlink(missing_ok=True)
+        for name in sorted(changed & there):
+            rewrite_page(out, book, book.entry(name))
+        write_outputs(out, book)
+
+
+@cache
+def _words(lang: str) -> Catalogue:
+    return engine_catalogue(lang)
+
+
+def write_outputs(out: Path, book: Gradebook) -> None:
+    columns = book.columns()
+    with output(out / "results.json") as file:
+        write_results(file, book.entries())
+    with output(out / "grades.csv") as file:
+        for piece in export_csv(book.entries(), columns, ExportRequest()):
+            file.write(piece.data if isinstance(piece, Piece) else b"")
+    with (
+        output(out / "class.html") as file,
+        tempfile.TemporaryFile(dir=out) as rows,
+        TextReader() as reader,
+    ):
+        page = render_class(
+            book.entries(),
+            columns,
+            title=book.about("title"),
+            passed_over=book.passed_over(),
+            rows=RowsOnDisk(rows),
+            code_of=lambda group: reader.excerpt(
+                book.graded_text(group.first.name, group.lesson) or "", group.function
+            ),
+        )
+        for part in page:
+            file.write(part.encode("utf-8", "backslashreplace"))
+
+
+def write_results(file: IO[bytes], entries: Iterable[GradebookEntry]) -> None:
+    before = "[\n"
+    for entry in entries:
+        text = before + json.dumps(entry_as_json(entry), ensure_ascii=False, allow_nan=False)
+        file.write(text.encode("utf-8", "backslashreplace"))
+        before = ",\n"
+    file.write(b"\n]\n" if before == ",\n" else b"[]\n")
+
+
+@contextlib.contextmanager
+def output(path: Path, *, durable: bool = True) -> Iterator[IO[bytes]]:
+    """Open a file that replaces ``path`` when it is complete; raise UsageError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path, durable=durable) as file:
+            yield file
+    except OSError as error:
+        raise refusal(path, error) from None

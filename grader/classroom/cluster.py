@@ -1,11 +1,9 @@
-"""Grade submissions on a Dask cluster.
+"""Grade submissions on a Dask cluster: the worker's side (``answer``), then the client's.
 
-Only this process writes the gradebook. Dask's processes trust each other and pickle what they
-exchange, which here is one small function and text. A student's code runs only in a sandboxed
-worker. The scheduler gives the task of a lost worker to another one; the run's seed is in the task,
-so the result is the same.
-
-Grade one submission on a worker of a cluster and render its page. Task and answer are JSON text.
+Only the client writes the gradebook. Dask's processes trust each other and pickle what they
+exchange, which here is one small function and text: task and answer are JSON. A student's code runs
+only in a sandboxed worker. The scheduler gives the task of a lost worker to another one; the run's
+seed is in the task, so the result is the same.
 
 The worker loads the course that is installed there, and refuses if course, engine or torch differ
 from the client's. It keeps a warm fork server for each of its threads.
@@ -50,25 +48,18 @@ _warm = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
-class CourseReference(Record):
-    """A course, by its hash; with a path unless it is the one installed with the engine."""
-
-    path: str | None
-    hash: str
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterTask(Record):
     """Everything that a worker needs for one submission.
 
-    ``run`` identifies a batch; for a new one the worker reads the course again. Without ``page``,
-    it renders no page.
+    ``run`` identifies a batch; for a new one the worker reads the course again. ``course_path`` is
+    None for the course that is installed with the engine. Without ``page``, it renders no page.
     """
 
     run: str
     engine_hash: str
     torch_version: str
-    course: CourseReference
+    course_path: str | None
+    course_hash: str
     lessons: tuple[str, ...]
     files: tuple[LessonFile, ...]
     settings: Settings
@@ -92,7 +83,8 @@ def task_for(
         run=run,
         engine_hash=engine_hash(),
         torch_version=torch_version(),
-        course=CourseReference(None if find_course() == path else str(path), course.hash),
+        course_path=None if find_course() == path else str(path),
+        course_hash=course.hash,
         lessons=tuple(lessons),
         files=tuple(files.values()),
         settings=settings,
@@ -123,7 +115,7 @@ def _grade(question: dict[str, Any]) -> dict[str, Any]:
             what = key.replace("_", " ")
             raise UsageError(f"its {what} is {here}, the client has {there}. {REMEDY}")
     task = ClusterTask.from_json(question)
-    course = same_course(task.course.path, task.course.hash, task.run)
+    course = same_course(task.course_path, task.course_hash, task.run)
     files = {file.lesson: file for file in task.files}
     lessons = [course.lesson(name) for name in task.lessons]
     host = warm_host()

@@ -301,7 +301,7 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
         return
     with changing(out) as (book, changed):
         entry = book.entry_of(name)
-        book.forget(entry.name, login_name(), now())
+        book.forget(entry.name, login_name())
         changed.add(entry.name)
     say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
@@ -350,7 +350,7 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
                 " another name. If both are of the same student, make them one submission: grade"
                 f" rename {out} {entry.name!r} {new!r} --merge"
             )
-        book.rename(entry.name, new, login_name(), now())
+        book.rename(entry.name, new, login_name())
         changed.update((entry.name, new))
     done = f"{entry.name} is now {'part of ' if both else ''}{new}"
     say(f"{done}. To undo this: grade rename {out} {new!r} --undo")

@@ -20,6 +20,7 @@ from grader.classroom.exports.common import (
     LmsMark,
     Piece,
     decimal,
+    full_marks,
     mark_of,
 )
 from grader.classroom.exports.sheets import Roll, Sheet, SheetPerson, match
@@ -75,18 +76,17 @@ def export(
         "," in sheet.value(possible, target.column) for target in targets
     )
     roll = Roll(people_in(sheet), KINDS)
-    counted = marks_in(entries, columns, request, targets)
-    matched = match(roll, counted)
-    for person in roll.people:
+    matched = match(roll, marks_in(entries, columns, request, targets))
+    without_mark = 0.0 if request.missing_as_zero and not matched.unmatched else None
+    for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         for target in targets:
-            points = (
-                points_of(mark, target)
-                if mark
-                else 0.0
-                if request.missing_as_zero and not matched.unmatched
-                else None
-            )
+            if mark is None:
+                points = without_mark
+            elif target.lesson is None:
+                points = mark.total
+            else:
+                points = mark.lessons.get(target.lesson)
             if points is not None and sheet.value(person.row, target.column).upper() != EXCUSED:
                 sheet.put(person.row, target.column, decimal(points, comma=comma))
         if mark:
@@ -125,10 +125,6 @@ def marks_in(
         yield mark_of(entry, columns, request)
 
 
-def points_of(mark: LmsMark, target: Target) -> float | None:
-    return mark.total if target.lesson is None else mark.lessons.get(target.lesson)
-
-
 def targets_in(
     sheet: Sheet, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> list[Target]:
@@ -140,7 +136,7 @@ def targets_in(
         number: re.sub(r"\s*\(\d+\)$", "", title).casefold()
         for number, title in enumerate(sheet.header)
     }
-    most = request.scale or sum(column.max_score for column in columns)
+    most = full_marks(columns, request)
     found = []
     for asked in request.columns:
         lesson = next((column for column in columns if asked.startswith(f"{column.id}=")), None)

@@ -8,7 +8,7 @@ points, because a score may not exceed its maximum.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from grader.classroom.exports.common import explanation, not_graded, total_points
@@ -43,26 +43,18 @@ ATTACHED = "{file}, attached to this release, shows every check in full."
 CUT = "The rest is in {file}."
 
 
-@dataclass(frozen=True, slots=True)
-class Submitted:
-    """The keys and values by which ``result.json`` identifies a submission.
-
-    ``held`` has the points of each lesson that the autograder's course holds back.
-    """
-
-    fields: dict[str, str]
-    held: Mapping[str, float] = field(default_factory=dict)
-
-
-def result(entry: PublicEntry, submitted: Submitted) -> dict[str, Any]:
+def result(
+    entry: PublicEntry, fields: Mapping[str, str], held: Mapping[str, float]
+) -> dict[str, Any]:
     """Return ``result.json``. Without a verdict on everything it has no tests and is 0 of 0.
 
-    That is how Classroom 50 itself records a submission without a score.
+    That is how Classroom 50 itself records a submission without a score. ``fields`` identify the
+    submission; ``held`` has the points of each lesson that the autograder's course holds back.
     """
-    tests = list(tests_of(entry, submitted.held)) if total_points(entry) is not None else []
+    tests = list(tests_of(entry, held)) if total_points(entry) is not None else []
     return {
         "schema": SCHEMA,
-        **submitted.fields,
+        **fields,
         "score": sum(test["score"] for test in tests),
         "max-score": sum(test["max-score"] for test in tests),
         "scale": SCALE,

@@ -1,15 +1,8 @@
-"""What all exports share: the request, the output, and an entry's marks.
+"""What all exports share: the request, the output, an entry's marks, and texts for other systems.
 
-An exporter is a function ``(entries, columns, request) -> Iterator[Piece | ExportNote]`` that reads
-entries one by one.
-
-The plain text that another system shows for a check that did not pass.
-
-Cells for spreadsheet programs; text that would run as a formula is escaped.
-
-Leave out of a report what a student's page of a batch must not show.
-
-A gradebook's entry as canonical JSON, without times: the same class gives the same bytes.
+A format is a ``Format`` in its own module, listed in ``formats``. Its export reads entries one by
+one and yields pieces of files and notes for the instructor. Cells for spreadsheet programs are
+escaped if they would run as a formula.
 """
 
 from __future__ import annotations
@@ -122,11 +115,16 @@ class LmsMark:
     missing: bool = False
 
 
+def full_marks(columns: Sequence[LessonColumn], request: ExportRequest) -> float:
+    """Return what full marks are worth in an export."""
+    return request.scale or sum(column.max_score for column in columns)
+
+
 def mark_of(
     entry: GradebookEntry, columns: Sequence[LessonColumn], request: ExportRequest
 ) -> LmsMark:
     most = sum(column.max_score for column in columns)
-    worth = request.scale / most if request.scale and most else 1.0
+    worth = full_marks(columns, request) / most if most else 1.0
     lessons = {column.id: lesson_points(entry, column, request) for column in columns}
     total = total_points(entry)
     if entry.missing and request.missing_as_zero:
@@ -304,7 +302,9 @@ def row(cells: Iterable[str | float | None]) -> bytes:
 
 
 def entry_as_json(entry: GradebookEntry) -> dict[str, Any]:
-    """Return the report without times, and under ``gradebook`` everything else that is known."""
+    """Return the report without times, and under ``gradebook`` everything else that is known, so
+    that the same class gives the same bytes.
+    """
     report = entry.report.as_json() if entry.report else {"submission": entry.name}
     return {
         **_timeless(report),

@@ -109,11 +109,8 @@ def comments_table(
     yield "\ufeff".encode()
     yield row(["submission", "students", "ids", "points", "feedback"])
     for entry in entries:
-        ids = "; ".join(
-            f"{kind}={value}" for one in entry.students for kind, value in one.ids.items()
-        )
         points = mark_of(entry, columns, ExportRequest()).total
-        yield row([entry.name, entry.label, ids, points, " ".join(feedback_lines(entry))])
+        yield row([entry.name, entry.label, entry.ids, points, " ".join(feedback_lines(entry))])
 
 
 def feedback_lines(entry: PublicEntry) -> Iterator[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from grader.classroom.exports.common import (
@@ -105,11 +106,7 @@ def extra(report: PublicReport) -> dict[str, Any]:
     """Return what only instructors see: how to grade this again, the sandbox, the flags."""
     return {
         "seed": report.seed,
-        "course": {
-            "id": report.course.id,
-            "version": report.course.version,
-            "hash": report.course.hash,
-        },
+        "course": asdict(report.course),
         "grader_version": report.grader_version,
         "engine_hash": report.engine_hash,
         "torch_version": report.torch_version,

@@ -19,6 +19,7 @@ from grader.classroom.exports.common import (
     Piece,
     decimal,
     for_students,
+    full_marks,
     guarded,
     mark_of,
 )
@@ -66,7 +67,7 @@ def export(
         )
     sheet = Sheet(request.template)
     where = columns_in(sheet, request)
-    most = request.scale or sum(column.max_score for column in columns)
+    most = full_marks(columns, request)
     if where.most is not None and most > where.most:
         raise UsageError(
             f"{sheet.path}: full marks are {decimal(where.most)} in Moodle and {decimal(most)} in"
@@ -79,7 +80,7 @@ def export(
         )
     roll = Roll(people_in(sheet, where), KINDS, with_name=("participant",))
     matched = match(roll, (mark_of(entry, columns, request) for entry in entries))
-    for person in roll.people:
+    for person in roll.people.values():
         mark = matched.by_row.get(person.row)
         if mark is None:
             continue

@@ -1,10 +1,8 @@
-"""Fill in a CSV file; bytes outside of the changed cells stay as they are.
+"""Fill marks into another system's CSV file; bytes outside of the changed cells stay as they are.
 
-RFC 4180, with the delimiter and line ends of the file.
-
-Match a gradebook's students to the rows of another system's sheet.
-
-Match by the ids that both know, most reliable first, then by name. Report ambiguous matches.
+The file is read as in RFC 4180, with its own delimiter and line ends. Students are matched to its
+rows by the ids that both know, most reliable first, then by name. Ambiguous matches are reported,
+and get no mark.
 """
 
 from __future__ import annotations
@@ -15,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.classroom.exports.common import ExportNote, LmsMark
+from grader.classroom.gradebook.roster import Key, PeopleIndex
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import forms_of, name_list
 from grader.core.errors import UsageError
@@ -139,38 +138,31 @@ class Roll:
         *,
         with_name: Collection[str] = (),
     ) -> None:
-        self.people = tuple(people)
+        self.people = {person.row: person for person in people}
         self._with_name = with_name
         self._kinds = kinds
-        self._index: dict[tuple[str, str], list[SheetPerson]] = {}
-        for person in self.people:
-            keys = {(kind, value.casefold()) for kind, value in person.ids.items() if value} | {
-                ("name", one) for one in person.names
-            }
-            for key in keys:
-                self._index.setdefault(key, []).append(person)
+        self._index = PeopleIndex((row, keys_of(person)) for row, person in self.people.items())
 
-    def find(self, student: StudentIdentity) -> tuple[SheetPerson, ...]:
+    def find(self, student: StudentIdentity) -> list[SheetPerson]:
         for key in self._keys(student):
-            found = [
-                one
-                for one in self._index.get(key, ())
-                if key[0] not in self._with_name or agree(one, student)
-            ]
-            if found:
-                return tuple(found)
-        named = (
-            person
-            for name in forms_of(student.name)
-            for person in self._index.get(("name", name), ())
-        )
-        return tuple({person.row: person for person in named}.values())
+            people = [self.people[row] for row in self._index.find([key])]
+            if key[0] in self._with_name:
+                people = [one for one in people if agree(one, student)]
+            if people:
+                return people
+        named = self._index.find(("name", form) for form in forms_of(student.name))
+        return [self.people[row] for row in named]
 
-    def _keys(self, student: StudentIdentity) -> Iterator[tuple[str, str]]:
+    def _keys(self, student: StudentIdentity) -> Iterator[Key]:
         for kind, words in self._kinds.items():
             for word in words:
                 if value := student.ids.get(word):
                     yield kind, value.strip().casefold()
+
+
+def keys_of(person: SheetPerson) -> set[Key]:
+    ids = {(kind, value.casefold()) for kind, value in person.ids.items() if value}
+    return ids | {("name", form) for form in person.names}
 
 
 def agree(person: SheetPerson, student: StudentIdentity) -> bool:
@@ -216,7 +208,6 @@ def match(roll: Roll, marks: Iterable[LmsMark]) -> MatchedMarks:
                 text = f"{why}, so this mark was not written"
                 notes.append(ExportNote(text, student.name, important=True))
     by_row = {}
-    labels = {person.row: person.label for person in roll.people}
     for row, several in found.items():
         if len(several) == 1:
             by_row[row] = several[0]
@@ -225,10 +216,10 @@ def match(roll: Roll, marks: Iterable[LmsMark]) -> MatchedMarks:
                 f"no mark was written, because {len(several)} submissions fit this row:"
                 f" {name_list(m.name for m in several)}"
             )
-            notes.append(ExportNote(text, labels[row], important=True))
+            notes.append(ExportNote(text, roll.people[row].label, important=True))
     notes += [
         ExportNote("in the sheet, but without a submission", person.label)
-        for person in roll.people
-        if person.row not in found
+        for row, person in roll.people.items()
+        if row not in found
     ]
     return MatchedMarks(by_row, tuple(notes), unmatched)

@@ -1,9 +1,8 @@
-"""Write the format ``csv``: a row for each submission, a column for each lesson and each check.
+"""The formats ``csv``, ``json`` and ``junit``.
 
-Write the format ``json``: a list of all submissions; the schema is ``export.schema.json``.
-
-Write JUnit XML: a suite for each submission (the schema of
-Jenkins' xUnit plugin, junit-10.xsd).
+``csv`` has a row for each submission and a column for each lesson and each check. ``json`` is a
+list of all submissions, for instructors; the schema is ``export.schema.json``. ``junit`` has a
+suite for each submission (the schema of Jenkins' xUnit plugin, junit-10.xsd).
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ from grader.classroom.exports.common import (
     adjustment_text,
     explanation,
     for_students,
+    full_marks,
     mark_of,
     remarks,
     row,
@@ -66,11 +66,7 @@ def export_csv(
                 [
                     entry.name,
                     "; ".join(student.name for student in entry.students),
-                    "; ".join(
-                        f"{kind}={value}"
-                        for student in entry.students
-                        for kind, value in student.ids.items()
-                    ),
+                    entry.ids,
                     "; ".join(entry.sections),
                     "late" if entry.late else "",
                     entry.handed_in,
@@ -78,7 +74,7 @@ def export_csv(
                     entry.penalty if entry.report else None,
                     entry.adjusted_by,
                     mark.total,
-                    request.scale or sum(column.max_score for column in columns),
+                    full_marks(columns, request),
                     "; ".join(map(adjustment_text, entry.adjustments)),
                     entry.report.bonus if entry.report else None,
                     state(entry),
@@ -136,7 +132,7 @@ def as_data(
         "earned": entry.earned if entry.report else None,
         "penalty": entry.penalty,
         "score": mark.total,
-        "max_score": request.scale or sum(column.max_score for column in columns),
+        "max_score": full_marks(columns, request),
         "lessons": mark.lessons,
         "adjusted": entry.adjusted_by,
         "adjustments": [asdict(adjustment) for adjustment in entry.adjustments],

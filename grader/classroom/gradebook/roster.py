@@ -1,12 +1,10 @@
-"""Read a roster from CSV; columns are recognized by their headers, in English and Korean.
+"""Read a roster, and match submissions to it: by ids, then by names.
 
-Classroom 50's is ``username,first_name,last_name,email,section,github_id`` and whatever else a
-teacher added: https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV
-fields".
-
-Read a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
-
-Match submissions to the roster: by ids, then by names. Ambiguous matches are reported.
+A roster is a CSV file as spreadsheet programs write it: any delimiter, UTF-8, UTF-16 or CP949.
+Columns are recognized by their headers, in English and Korean. Classroom 50's are
+``username,first_name,last_name,email,section,github_id`` and whatever else a teacher added:
+https://github.com/foundation50/classroom50/wiki/Web-Teacher-Guide, "Roster CSV fields". Ambiguous
+matches are reported.
 """
 
 from __future__ import annotations
@@ -221,15 +219,33 @@ Absent = tuple[str, StudentIdentity, str | None]
 """The row's name, the student, and, if a submission may be theirs, a sentence that says whose."""
 
 
+class PeopleIndex:
+    """The lines of a roster or a sheet by the keys of their people: ids, and spellings of names.
+
+    The two are searched by different rules. On a roster, ``match`` goes from ids to names until
+    exactly one line fits, because what is left open only lacks a line. In a sheet, where a mark is
+    written, the most reliable key that fits any row decides (``exports.sheets.Roll``).
+    """
+
+    def __init__(self, keys_by_line: Iterable[tuple[int, Iterable[Key]]]) -> None:
+        self._lines: dict[Key, list[int]] = {}
+        for line, keys in keys_by_line:
+            for key in keys:
+                self._lines.setdefault(key, []).append(line)
+
+    def find(self, keys: Iterable[Key]) -> list[int]:
+        """Return the lines that have one of these keys, in order."""
+        return sorted({line for key in keys for line in self._lines.get(key, ())})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SubmittingStudent:
     """A student of a submission, to be found on the roster.
 
-    ``place`` is the position in the team; ``called`` are the names that the submission gives.
+    ``called`` are the names that the submission gives.
     """
 
     submission: str
-    place: int
     student: StudentIdentity
     called: tuple[str, ...]
 
@@ -260,30 +276,27 @@ def match(
         return MatchedStudents({}, (), ())
     groups = dict(handed)
     people = [
-        SubmittingStudent(
-            name, place, student, (student.name, name) if len(students) == 1 else (student.name,)
-        )
+        SubmittingStudent(name, one, (one.name, name) if len(students) == 1 else (one.name,))
         for name, students in groups.items()
-        for place, student in enumerate(students)
+        for one in students
     ]
-    lines: dict[tuple[str, int], int] = {}
+    lines: dict[SubmittingStudent, int] = {}
     doubts: dict[int, list[str]] = {}
     notes: list[str] = []
     for roster_keys, person_keys, several in STEPS:
         known = set(lines.values())
-        index: dict[Key, list[int]] = {}
-        for line, student in on_roster.items():
-            for key in roster_keys(student) if several or line not in known else ():
-                index.setdefault(key, []).append(line)
-        left = [person for person in people if (person.submission, person.place) not in lines]
+        index = PeopleIndex(
+            (line, roster_keys(student))
+            for line, student in on_roster.items()
+            if several or line not in known
+        )
         links = {
-            person: sorted({line for key in person_keys(person) for line in index.get(key, ())})
-            for person in left
+            person: index.find(person_keys(person)) for person in people if person not in lines
         }
         claims = Counter(line for found in links.values() for line in found)
         for person, found in links.items():
             if len(found) == 1 and (several or claims[found[0]] == 1):
-                lines[person.submission, person.place] = found[0]
+                lines[person] = found[0]
             elif roster_keys is _names and found:
                 where = " or ".join(map(str, found))
                 notes.append(
@@ -292,17 +305,13 @@ def match(
                 )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))
-    students = {
-        name: tuple(
-            _joined(student, on_roster.get(lines.get((name, place), -1)))
-            for place, student in enumerate(group)
-        )
-        for name, group in groups.items()
-    }
-    absent = {
-        line: student for line, student in on_roster.items() if line not in set(lines.values())
-    }
-    strangers = [str(person) for person in people if (person.submission, person.place) not in lines]
+    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
+    for person in people:
+        known_as = on_roster.get(lines.get(person, -1))
+        students[person.submission] += (_joined(person.student, known_as),)
+    known = set(lines.values())
+    absent = {line: student for line, student in on_roster.items() if line not in known}
+    strangers = [str(person) for person in people if person not in lines]
     if strangers:
         more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
         notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")

@@ -17,6 +17,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -132,15 +133,6 @@ def line_of(
     }
 
 
-def insert(
-    db: sqlite3.Connection, table: str, row: Mapping[str, object], on_conflict: str = ""
-) -> int:
-    """Insert a row, its values by column; return its number."""
-    values = f"({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
-    done = db.execute(f"INSERT INTO {table} {values} {on_conflict}", [*row.values()])
-    return done.lastrowid or 0
-
-
 class Gradebook:
     """An open gradebook. As a context manager, it closes itself and reports SQLite's errors."""
 
@@ -179,6 +171,23 @@ class Gradebook:
         if isinstance(error, sqlite3.Error):
             raise refusal(self.path, error) from None
 
+    def _value(self, query: str, *values: object) -> Any:
+        """Return the first value of the first row; None if there is no row."""
+        row = self.db.execute(query, values).fetchone()
+        return row[0] if row else None
+
+    def _insert(self, table: str, row: Mapping[str, object], on_conflict: str = "") -> int:
+        """Insert a row, its values by column; return its number."""
+        values = f"({', '.join(row)}) VALUES ({', '.join('?' * len(row))})"
+        done = self.db.execute(f"INSERT INTO {table} {values} {on_conflict}", [*row.values()])
+        return done.lastrowid or 0
+
+    def _row(self, name: str) -> dict[str, Any] | None:
+        """Return a line of ``submissions`` by column."""
+        found = self.db.execute("SELECT * FROM submissions WHERE name = ?", [name])
+        row = found.fetchone()
+        return row and dict(zip((one[0] for one in found.description), row, strict=True))
+
     # ------------------------------------------------------------------ entries and columns
 
     def entries(self) -> Iterator[GradebookEntry]:
@@ -197,8 +206,7 @@ class Gradebook:
         return self._entry(row)
 
     def is_forgotten(self, name: str) -> bool:
-        query = "SELECT 1 FROM submissions WHERE name = ? AND forgotten = 1"
-        return self.db.execute(query, [name]).fetchone() is not None
+        return bool(self._value("SELECT forgotten FROM submissions WHERE name = ?", name))
 
     def entry_of(self, called: str) -> GradebookEntry:
         """Return the entry with that name, or of the student with that name.
@@ -261,19 +269,16 @@ class Gradebook:
         return tuple([score for _, score in run][-1] for _, run in runs)
 
     def late_rule(self) -> LateRule | None:
-        (text,) = self.db.execute("SELECT late_rule FROM class").fetchone() or ("",)
+        text = self._value("SELECT late_rule FROM class")
         return LateRule.from_json(json.loads(text)) if text else None
 
     def lateness(
         self, students: tuple[StudentIdentity, ...], handed_in: str | None
     ) -> Lateness | None:
         """Return how late a submission is by the class's rule, and its students' extensions."""
-        rule = self.late_rule() if handed_in else None
-        if rule is None:
-            return None
-        return rule.lateness(
-            handed_in, [one.details["due"] for one in students if "due" in one.details]
-        )
+        rule = self.late_rule()
+        extensions = [one.details["due"] for one in students if "due" in one.details]
+        return rule.lateness(handed_in, extensions) if rule else None
 
     def comments(self, name: str) -> tuple[Comment, ...]:
         """Return a submission's comments: the general ones, then by lesson and line."""
@@ -286,12 +291,13 @@ class Gradebook:
 
     def graded_text(self, name: str, lesson: str) -> str | None:
         """Return the text of a lesson's file as it was graded; None if there was none."""
-        row = self.db.execute(
+        text: str | None = self._value(
             "SELECT f.text FROM submissions s JOIN attempts a ON a.id = s.current JOIN files f ON"
             " f.digest = a.digest WHERE s.name = ? AND f.lesson = ? AND f.problem IS NULL",
-            [name, lesson],
-        ).fetchone()
-        return row[0] if row else None
+            name,
+            lesson,
+        )
+        return text
 
     def personal_part(
         self, name: str, students: tuple[StudentIdentity, ...], handed_in: str | None
@@ -313,8 +319,8 @@ class Gradebook:
         return tuple(Adjustment(*row) for row in rows)
 
     def lessons(self) -> tuple[tuple[str, str, float], ...]:
-        row = self.db.execute("SELECT lessons FROM class").fetchone()
-        return tuple((lesson, title, points) for lesson, title, points in json.loads(row[0]))
+        lessons = json.loads(self.about("lessons"))
+        return tuple((lesson, title, points) for lesson, title, points in lessons)
 
     def columns(self) -> tuple[LessonColumn, ...]:
         """Return the columns; a lesson that nobody handed in has no checks yet."""
@@ -417,7 +423,7 @@ class Gradebook:
         """Return the seed of all submissions of a run: 32 bits of HMAC-SHA256(class secret, run's
         number).
         """
-        (secret,) = self.db.execute("SELECT secret FROM class").fetchone()
+        secret = self._value("SELECT secret FROM class")
         return int.from_bytes(hmac.digest(secret, f"run {run}".encode(), "sha256")[:4], "big")
 
     def set_secret(self, seed: int | None) -> None:
@@ -425,42 +431,39 @@ class Gradebook:
 
         A new secret belongs to the runs from now on: earlier ones are neither continued nor reused.
         """
-        with transaction(self.db) as db:
+        with transaction(self.db):
             if seed is not None:
                 secret = hashlib.sha256(f"gradlings batch {seed}".encode()).digest()
-                db.execute(
-                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO UPDATE SET secret"
-                    " = excluded.secret, first_run = (SELECT coalesce(max(id), 0) + 1 FROM runs)"
-                    " WHERE secret != excluded.secret",
-                    [secret],
+                new = (
+                    "ON CONFLICT DO UPDATE SET secret = excluded.secret, first_run ="
+                    " (SELECT coalesce(max(id), 0) + 1 FROM runs) WHERE secret != excluded.secret"
                 )
+                self._insert("class", {"one": 1, "secret": secret}, new)
             else:
-                db.execute(
-                    "INSERT INTO class (one, secret) VALUES (1, ?) ON CONFLICT DO NOTHING",
-                    [secrets.token_bytes(32)],
-                )
+                drawn = {"one": 1, "secret": secrets.token_bytes(32)}
+                self._insert("class", drawn, "ON CONFLICT DO NOTHING")
 
     def set_class(self, values: Mapping[str, str]) -> None:
         """Store facts about the class: columns of the table ``class``, by name."""
-        with transaction(self.db) as db:
+        with transaction(self.db):
             for column, value in values.items():
-                db.execute(f"UPDATE class SET {column} = ?", [value])
+                self.db.execute(f"UPDATE class SET {column} = ?", [value])
 
     def about(self, column: str) -> str:
         return str(self.db.execute(f"SELECT {column} FROM class").fetchone()[0])
 
     def set_passed_over(self, passed: Iterable[tuple[str, str]]) -> None:
-        with transaction(self.db) as db:
-            db.execute("DELETE FROM passed_over")
-            db.executemany(
+        with transaction(self.db):
+            self.db.execute("DELETE FROM passed_over")
+            self.db.executemany(
                 "INSERT INTO passed_over VALUES (?, ?)",
                 [(writable(entry), writable(reason)) for entry, reason in passed],
             )
 
     def set_roster(self, students: Iterable[tuple[int, StudentIdentity]]) -> None:
-        with transaction(self.db) as db:
-            db.execute("DELETE FROM roster")
-            db.executemany(
+        with transaction(self.db):
+            self.db.execute("DELETE FROM roster")
+            self.db.executemany(
                 "INSERT INTO roster VALUES (?, ?, ?, ?)",
                 [
                     (line, one.name, json.dumps(one.ids), json.dumps(one.details))
@@ -480,21 +483,17 @@ class Gradebook:
         return {name for (name,) in rows}
 
     def names(self) -> set[str]:
-        return {
-            name
-            for (name,) in self.db.execute(
-                "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
-            )
-        }
+        query = "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
+        return {name for (name,) in self.db.execute(query)}
 
     def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
         """Replace the rows of students without a submission.
 
         Each is the row's name, the student, and a problem if it is not certain that they have none.
         """
-        with transaction(self.db) as db:
-            db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
-            db.executemany(
+        with transaction(self.db):
+            self.db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
+            self.db.executemany(
                 "INSERT OR IGNORE INTO submissions (name, students, missing, problem) VALUES (?, ?,"
                 " ?, ?)",
                 [
@@ -511,22 +510,22 @@ class Gradebook:
 
         The number is on disk before anything is graded, because the run's seed comes from it.
         """
-        with transaction(self.db) as db:
-            (last,) = db.execute("SELECT max(id) FROM runs").fetchone()
+        with transaction(self.db):
+            (last,) = self.db.execute("SELECT max(id) FROM runs").fetchone()
             query = (
                 "SELECT 1 FROM runs, class WHERE id = ? AND plan = ? AND ended IS NULL AND id >="
                 " first_run"
             )
-            if db.execute(query, [last, plan]).fetchone():
+            if self.db.execute(query, [last, plan]).fetchone():
                 return int(last)
-            return insert(db, "runs", {"plan": plan, "began": now()})
+            return self._insert("runs", {"plan": plan, "began": now()})
 
     def end(self, run: int) -> None:
         """End a run. If it graded nothing, its number is free for the next one."""
-        with transaction(self.db) as db:
-            db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
+        with transaction(self.db):
+            self.db.execute("UPDATE runs SET ended = ? WHERE id = ?", [now(), run])
             unused = "id = ? AND NOT EXISTS (SELECT 1 FROM attempts WHERE run = runs.id)"
-            db.execute(f"DELETE FROM runs WHERE {unused}", [run])
+            self.db.execute(f"DELETE FROM runs WHERE {unused}", [run])
 
     def find(self, name: str, key: AttemptKey, *, run: int | None = None) -> int | None:
         """Return the number of the newest attempt with this key, without a grader fault and with
@@ -539,33 +538,30 @@ class Gradebook:
             f"SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND {fields} AND (?"
             " IS NULL OR run = ?) AND run >= (SELECT first_run FROM class)"
         )
-        row = self.db.execute(query, [name, *astuple(key), run, run]).fetchone()
-        return row[0] if row else None
+        found: int | None = self._value(query, name, *astuple(key), run, run)
+        return found
 
     def regraded(self, name: str, digest: str, run: int) -> int | None:
         query = (
             "SELECT max(id) FROM attempts WHERE submission = ? AND faults = 0 AND digest = ? AND"
             " run = ?"
         )
-        row = self.db.execute(query, [name, digest, run]).fetchone()
-        return row[0] if row else None
+        found: int | None = self._value(query, name, digest, run)
+        return found
 
     def digest_of(self, name: str) -> str | None:
-        row = self.db.execute(
-            "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current WHERE"
-            " s.name = ?",
-            [name],
-        ).fetchone()
-        return row[0] if row else None
+        query = "SELECT a.digest FROM submissions s JOIN attempts a ON a.id = s.current"
+        found: str | None = self._value(f"{query} WHERE s.name = ?", name)
+        return found
 
     def uses(self, owner: SubmissionRow, attempt: int) -> bool:
         """Return whether an attempt counts now, with exactly this submission's data."""
-        there = self._row(self.db, owner.name)
+        there = self._row(owner.name)
         return there is not None and line_of(owner, attempt).items() <= there.items()
 
     def use(self, owner: SubmissionRow, attempt: int) -> None:
-        with transaction(self.db) as db:
-            self._line(db, line_of(owner, attempt))
+        with transaction(self.db):
+            self._line(line_of(owner, attempt))
 
     def keep(
         self,
@@ -576,11 +572,10 @@ class Gradebook:
         files: Iterable[LessonFile],
     ) -> None:
         """Store a report with its results and files, as the attempt that counts from now on."""
-        with transaction(self.db) as db:
-            before = (self._row(db, owner.name) or {}).get("current")
-            self._line(db, line_of(owner, before))
-            attempt = insert(
-                db,
+        with transaction(self.db):
+            before = (self._row(owner.name) or {}).get("current")
+            self._line(line_of(owner, before))  # an attempt refers to its submission's line
+            attempt = self._insert(
                 "attempts",
                 {
                     "submission": owner.name,
@@ -595,61 +590,37 @@ class Gradebook:
                     "report": json.dumps(report.as_json(), allow_nan=False),
                 },
             )
-            db.execute("UPDATE submissions SET current = ? WHERE name = ?", [attempt, owner.name])
-            self._keep_results(db, attempt, key, report)
-            db.executemany(
+            self._line(line_of(owner, attempt))
+            self._keep_results(attempt, key, report)
+            self.db.executemany(
                 "INSERT OR IGNORE INTO files VALUES (?, ?, ?, ?, ?)",
                 [
-                    (
-                        key.digest,
-                        file.lesson,
-                        file.path,
-                        file.text,
-                        file.problem and writable(file.problem),
-                    )
-                    for file in files
+                    (key.digest, f.lesson, f.path, f.text, f.problem and writable(f.problem))
+                    for f in files
                 ],
             )
 
     def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
-        with transaction(self.db) as db:
-            self._line(db, line_of(owner, None, writable(problem), fault=fault))
+        with transaction(self.db):
+            self._line(line_of(owner, None, writable(problem), fault=fault))
 
-    @staticmethod
-    def _line(db: sqlite3.Connection, row: dict[str, Any]) -> None:
+    def _line(self, row: dict[str, Any]) -> None:
         changed = ", ".join(f"{column} = excluded.{column}" for column in row)
-        insert(db, "submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
+        self._insert("submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
 
-    @staticmethod
-    def _keep_results(
-        db: sqlite3.Connection, attempt: int, key: AttemptKey, report: Report
-    ) -> None:
+    def _keep_results(self, attempt: int, key: AttemptKey, report: Report) -> None:
         checks = [
             (lesson.id, place, check)
             for lesson in report.lessons
             for place, check in enumerate(lesson.checks)
         ]
-        db.executemany(
+        rest = attrgetter("points", "max_points", "diagnosis", "diagnosis_title", "seed", "seconds")
+        self.db.executemany(
             "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (
-                    attempt,
-                    c.id,
-                    lesson,
-                    c.outcome.value,
-                    c.points,
-                    c.max_points,
-                    c.diagnosis,
-                    c.diagnosis_title,
-                    c.seed,
-                    c.seconds,
-                )
-                for lesson, _, c in checks
-            ],
+            [(attempt, c.id, lesson, c.outcome.value, *rest(c)) for lesson, _, c in checks],
         )
-        (course_hash,) = db.execute("SELECT course_hash FROM class").fetchone()
-        current = (key.course_hash, key.engine_hash) == (course_hash, engine_hash())
-        db.executemany(  # this engine's result for a check replaces that of another engine
+        current = (key.course_hash, key.engine_hash) == (self.about("course_hash"), engine_hash())
+        self.db.executemany(  # this engine's result for a check replaces that of another engine
             f"INSERT OR {'REPLACE' if current else 'IGNORE'} INTO checks SELECT course_hash, lang,"
             " ?, ?, ?, ?, ?, ?, ? FROM class",
             [
@@ -662,8 +633,8 @@ class Gradebook:
     # ------------------------------------------------------------------- changes made by hand
 
     def adjust(self, name: str, adjustment: Adjustment) -> None:
-        with transaction(self.db) as db:
-            insert(db, "adjustments", {"submission": name, **asdict(adjustment)})
+        with transaction(self.db):
+            self._insert("adjustments", {"submission": name, **asdict(adjustment)})
 
     def comment(self, name: str, comment: Comment) -> bool:
         """Store a comment unless it is there already; return whether it was stored.
@@ -676,19 +647,19 @@ class Gradebook:
             "line": comment.line,
             "text": comment.text,
         }
-        with transaction(self.db) as db:
+        with transaction(self.db):
             there = " AND ".join(f"{field} IS ?" for field in fields)
             query = f"SELECT 1 FROM comments WHERE withdrawn = 0 AND {there}"
-            if db.execute(query, [*fields.values()]).fetchone():
+            if self._value(query, *fields.values()):
                 return False
             fields |= {"code": comment.code, "author": comment.author, "made_at": comment.made_at}
-            insert(db, "comments", fields)
+            self._insert("comments", fields)
         return True
 
     def withdraw(self, name: str, number: int) -> None:
         """Withdraw a comment; it stays in the file. Raise UsageError for an unknown number."""
-        with transaction(self.db) as db:
-            done = db.execute(
+        with transaction(self.db):
+            done = self.db.execute(
                 "UPDATE comments SET withdrawn = 1 WHERE id = ? AND submission = ? AND"
                 " withdrawn = 0",
                 [number, name],
@@ -698,51 +669,46 @@ class Gradebook:
                     f"{name} has no comment {number}. To list the comments: grade comment OUT NAME"
                 )
 
-    def forget(self, name: str, author: str, made_at: str) -> None:
+    def forget(self, name: str, author: str) -> None:
         """Leave a submission out of all tables and exports; its history stays in the file."""
-        with transaction(self.db) as db:
-            db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
-            self._note(db, "forget", name, {}, author, made_at)
+        with transaction(self.db):
+            self.db.execute("UPDATE submissions SET forgotten = 1 WHERE name = ?", [name])
+            self._note("forget", name, author, {})
 
-    def rename(self, old: str, new: str, author: str, made_at: str) -> None:
+    def rename(self, old: str, new: str, author: str) -> None:
         """Give a submission's history to another name, which may be in the gradebook already.
 
         If both names have a counting attempt, the newer one counts from now on. A student of the
         roster who has handed in nothing gets the submission as it is.
         """
-        with transaction(self.db) as db:
-            kept = self._row(db, new)
-            gone = self._row(db, old)
+        with transaction(self.db):
+            kept = self._row(new)
+            gone = self._row(old)
             assert gone is not None
             moved = {
                 table: [
                     one
-                    for (one,) in db.execute(
+                    for (one,) in self.db.execute(
                         f"SELECT id FROM {table} WHERE submission = ? ORDER BY id", [old]
                     )
                 ]
                 for table in NAMED_TABLES
             }
             if kept is None:
-                insert(db, "submissions", {**gone, "name": new})
+                self._insert("submissions", {**gone, "name": new})
             elif kept["missing"]:
                 people = joined(*(students_from_json(one["students"]) for one in (gone, kept)))
                 handed_in = gone["handed_in"] or time_on_roster(people)
                 changed = {"students": students_as_json(people), "handed_in": handed_in}
-                self._set_state(db, new, {**gone, **changed})
+                self._set_state(new, {**gone, **changed})
             elif (gone["current"] or 0) > (kept["current"] or 0):
-                self._set_state(db, new, {**gone, "students": kept["students"]})
+                self._set_state(new, {**gone, "students": kept["students"]})
             for table in NAMED_TABLES:
-                db.execute(f"UPDATE {table} SET submission = ? WHERE submission = ?", [new, old])
-            db.execute("DELETE FROM submissions WHERE name = ?", [old])
-            self._note(
-                db,
-                "rename",
-                new,
-                {"old": old, "moved": moved, "gone": gone, "kept": kept},
-                author,
-                made_at,
-            )
+                query = f"UPDATE {table} SET submission = ? WHERE submission = ?"
+                self.db.execute(query, [new, old])
+            self.db.execute("DELETE FROM submissions WHERE name = ?", [old])
+            detail = {"old": old, "moved": moved, "gone": gone, "kept": kept}
+            self._note("rename", new, author, detail)
 
     def undo(self, name: str) -> TrailEntry:
         """Undo the newest forget or rename of a submission that was not undone; return it.
@@ -760,34 +726,33 @@ class Gradebook:
             raise UsageError(
                 f"{name} was renamed again, to {later[-1].submission}. Undo that first"
             )
-        with transaction(self.db) as db:
+        with transaction(self.db):
             if entry.action == "forget":
-                db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
+                self.db.execute("UPDATE submissions SET forgotten = 0 WHERE name = ?", [name])
             else:
-                self._undo_rename(db, entry)
-            db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [entry.number])
+                self._undo_rename(entry)
+            self.db.execute("UPDATE trail SET undone = 1 WHERE id = ?", [entry.number])
         return entry
 
-    def _undo_rename(self, db: sqlite3.Connection, entry: TrailEntry) -> None:
+    def _undo_rename(self, entry: TrailEntry) -> None:
         old, moved, gone, kept = (entry.detail[key] for key in ("old", "moved", "gone", "kept"))
-        if self._row(db, old) is not None:
+        if self._row(old) is not None:
             raise UsageError(
                 f"The gradebook has another submission {old}, so the name is taken. Forget or"
                 " rename that one first"
             )
-        insert(db, "submissions", gone)
+        self._insert("submissions", gone)
         for table in NAMED_TABLES:
-            db.executemany(
+            self.db.executemany(
                 f"UPDATE {table} SET submission = ? WHERE id = ?",
                 [(old, number) for number in moved[table]],
             )
-        left = db.execute("SELECT max(id) FROM attempts WHERE submission = ?", [entry.submission])
-        (newest,) = left.fetchone()
+        newest = self._value("SELECT max(id) FROM attempts WHERE submission = ?", entry.submission)
         if kept is None and newest is None:
-            db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
-        elif (self._row(db, entry.submission) or {}).get("current") in [None, *moved["attempts"]]:
+            self.db.execute("DELETE FROM submissions WHERE name = ?", [entry.submission])
+        elif (self._row(entry.submission) or {}).get("current") in [None, *moved["attempts"]]:
             was = kept or {"problem": None, "fault": 0, "missing": 0}
-            self._set_state(db, entry.submission, {**was, "current": newest})
+            self._set_state(entry.submission, {**was, "current": newest})
 
     def renames(self) -> list[TrailEntry]:
         """Return the renames that were not undone, oldest first."""
@@ -811,33 +776,18 @@ class Gradebook:
             for number, action, name, detail, author, made_at, undone in rows
         ]
 
-    @staticmethod
-    def _row(db: sqlite3.Connection, name: str) -> dict[str, Any] | None:
-        found = db.execute("SELECT * FROM submissions WHERE name = ?", [name])
-        row = found.fetchone()
-        return row and dict(zip((one[0] for one in found.description), row, strict=True))
-
-    @staticmethod
-    def _set_state(db: sqlite3.Connection, name: str, row: dict[str, Any]) -> None:
+    def _set_state(self, name: str, row: dict[str, Any]) -> None:
         """Give a line what ``row`` has of the columns that say what was handed in."""
         fields = [field for field in STATE if field in row]
-        db.execute(
+        self.db.execute(
             f"UPDATE submissions SET {', '.join(f'{field} = ?' for field in fields)} WHERE name"
             " = ?",
             [*(row[field] for field in fields), name],
         )
 
-    @staticmethod
-    def _note(
-        db: sqlite3.Connection,
-        action: str,
-        name: str,
-        detail: dict[str, Any],
-        author: str,
-        made_at: str,
-    ) -> None:
+    def _note(self, action: str, name: str, author: str, detail: dict[str, Any]) -> None:
         row = {"deed": action, "submission": name, "detail": json.dumps(detail)}
-        insert(db, "trail", {**row, "author": author, "made_at": made_at})
+        self._insert("trail", {**row, "author": author, "made_at": now()})
 
 
 LOCK = "grades.lock"

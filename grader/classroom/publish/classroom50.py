@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.classroom.publish import CLASSROOM50_MAIN
@@ -30,10 +30,12 @@ from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
     CPU_INDEX,
     SETTINGS,
+    AutograderSettings,
     as_json,
     autograder_files,
     refuse_bundle,
     torch_requirement,
+    writing,
 )
 from grader.classroom.publish.release import released_points, write_release
 from grader.core.errors import UsageError
@@ -71,37 +73,34 @@ def make_folder(
             " lowercase letters, digits and hyphens, and do not begin with a hyphen"
         )
     refuse_bundle(course, lessons)
-    settings = {
-        "lessons": [lesson.id for lesson in lessons],
-        "lang": lang,
-        "accept_near_names": accept_near_names,
-        "main": CLASSROOM50_MAIN,
-        "seconds": AUTOGRADER_SECONDS,
-        "pip": [[torch_requirement(), "--index-url", CPU_INDEX], ["-r", "engine/requirements.txt"]],
-    }
+    settings = AutograderSettings(
+        tuple(lesson.id for lesson in lessons),
+        lang=lang,
+        accept_near_names=accept_near_names,
+        main=CLASSROOM50_MAIN,
+        seconds=AUTOGRADER_SECONDS,
+        pip=((torch_requirement(), "--index-url", CPU_INDEX), ("-r", "engine/requirements.txt")),
+    )
     refuse_others(folder)
     held = 0.0
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".classroom50-", dir=folder.parent) as place:
-            made = Path(place) / "made"
-            for path, data in folder_files(course, lessons, settings, assignment):
-                (made / path).parent.mkdir(parents=True, exist_ok=True)
-                (made / path).write_bytes(data)
-            if not whole_course:
-                _, held = released_points(write_release(course, lessons, Path(place) / "released"))
-                shutil.rmtree(made / BUNDLED)
-                shutil.move(Path(place) / "released" / BUNDLED, made / BUNDLED)
-            replace(folder, made)
-    except OSError as error:
-        raise UsageError(
-            f"{error.filename or folder} can't be written: {error.strerror}. Choose another place"
-        ) from None
+    with (
+        writing(folder),
+        tempfile.TemporaryDirectory(prefix=".classroom50-", dir=folder.parent) as place,
+    ):
+        made = Path(place) / "made"
+        for path, data in folder_files(course, lessons, settings, assignment):
+            (made / path).parent.mkdir(parents=True, exist_ok=True)
+            (made / path).write_bytes(data)
+        if not whole_course:
+            _, held = released_points(write_release(course, lessons, Path(place) / "released"))
+            shutil.rmtree(made / BUNDLED)
+            shutil.move(Path(place) / "released" / BUNDLED, made / BUNDLED)
+        replace(folder, made)
     return held
 
 
 def folder_files(
-    course: Course, lessons: Sequence[Lesson], settings: Mapping[str, object], assignment: str
+    course: Course, lessons: Sequence[Lesson], settings: AutograderSettings, assignment: str
 ) -> Iterator[tuple[str, bytes]]:
     yield ENTRYPOINT, START.read_bytes()
     yield RUNTIME_FILE, as_json(RUNTIME)

@@ -17,17 +17,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from grader.classroom.exports.classroom50 import (
-    Submitted,
-    release_body,
-    result,
-    status_line,
-    status_of,
-)
+from grader.classroom.exports.classroom50 import release_body, result, status_line, status_of
 from grader.classroom.exports.gradescope import as_bytes
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.classroom.publish.classroom50_start import BODY, OUTPUTS, PAGE, RESULT
-from grader.classroom.publish.gradescope_main import grade_folder, read_settings
+from grader.classroom.publish.engine_files import read_settings
+from grader.classroom.publish.gradescope_main import grade_folder
 from grader.core.errors import EngineFault, ExitCode, GraderError
 from grader.core.i18n import engine_catalogue
 from grader.course.course import load_course
@@ -64,10 +59,10 @@ def grade(source: Path, checkout: Path, target: Path) -> None:
         raise EngineFault("A check could not be graded because of the grader's own fault.")
     if entry.report is not None:
         entry = replace(entry, report=replace(entry.report, submission=fields["assignment"]))
-    tr = engine_catalogue(read_settings(source)["lang"])
+    tr = engine_catalogue(read_settings(source).lang)
     lessons = load_course(source / "course").lessons
     held = {lesson.id: lesson.held.points for lesson in lessons if lesson.held}
-    data = result(entry.public(), Submitted(fields, held))
+    data = result(entry.public(), fields, held)
     shown = entry.public(tr)
     made = {
         RESULT: as_bytes(data),

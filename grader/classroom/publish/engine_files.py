@@ -1,20 +1,25 @@
-"""The files of an autograder for another system: settings, the engine, and the course.
+"""What is handed out: the engine as files, and all files of an autograder for another system.
 
-The engine as files to hand out, without a course; ``pip install ./engine`` installs it.
+``pip install ./engine`` installs the engine, which comes without a course. An autograder is
+``autograder.json``, ``engine/`` and ``course/``; the other system's module adds what it starts.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader import __version__
 from grader.core.errors import UsageError
 from grader.core.files import CHECKOUT, PACKAGE, templates, torch_version
+from grader.core.report import Record
 from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
@@ -75,11 +80,36 @@ installing.
 """
 
 
+@dataclass(frozen=True, slots=True)
+class AutograderSettings(Record):
+    """``autograder.json``: what to grade, and how.
+
+    ``hidden_checks`` is for Gradescope. ``classroom50_start`` reads ``main``, ``seconds`` and
+    ``pip``, the arguments of each ``pip install``.
+    """
+
+    lessons: tuple[str, ...]
+    hidden_checks: str | None = None
+    lang: str = "en"
+    accept_near_names: bool = False
+    main: str | None = None
+    seconds: float | None = None
+    pip: tuple[tuple[str, ...], ...] | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {key: value for key, value in Record.as_json(self).items() if value is not None}
+
+
+def read_settings(source: Path) -> AutograderSettings:
+    """Return the settings of an autograder in its folder on the other system's machine."""
+    return AutograderSettings.from_json(json.loads((source / SETTINGS).read_text("utf-8")))
+
+
 def autograder_files(
-    course: Course, lessons: Sequence[Lesson], settings: Mapping[str, object]
+    course: Course, lessons: Sequence[Lesson], settings: AutograderSettings
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield ``(path, bytes)`` of each file; ``settings`` are those of the other system."""
-    yield SETTINGS, as_json(settings)
+    """Yield ``(path, bytes)`` of each file."""
+    yield SETTINGS, as_json(settings.as_json())
     yield from ((f"engine/{path}", text.encode()) for path, text in engine_files())
     for path in course_files(course, lessons):
         yield f"course/{path.relative_to(course.root).as_posix()}", path.read_bytes()
@@ -103,10 +133,24 @@ def course_files(course: Course, lessons: Iterable[Lesson]) -> Iterator[Path]:
         yield from sorted([*lesson.checks.glob("*.py"), *lesson.checks.glob("diagnosis.toml")])
 
 
-def refuse_bundle(course: Course, lessons: Iterable[Lesson]) -> None:
+def refuse_bundle(
+    course: Course, lessons: Iterable[Lesson], remedy: str = "Use the whole course"
+) -> None:
     """Raise UsageError if the course is a students' bundle, which has no solutions."""
     if held := [lesson.id for lesson in lessons if lesson.held]:
         raise UsageError(
             f"{course.root} is a folder that grade release made: it has no solution of {held[0]}."
-            " Use the whole course"
+            f" {remedy}"
         )
+
+
+@contextlib.contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Make the folder around ``target``; raise UsageError if the block can't write something."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or target} can't be written: {error.strerror}. Choose another place"
+        ) from None

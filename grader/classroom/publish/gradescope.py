@@ -17,11 +17,12 @@ from pathlib import Path
 from grader.classroom.publish import GRADESCOPE_MAIN
 from grader.classroom.publish.engine_files import (
     AUTOGRADER_SECONDS,
+    AutograderSettings,
     autograder_files,
     install_torch,
     refuse_bundle,
+    writing,
 )
-from grader.core.errors import UsageError
 from grader.core.templates import render_text
 from grader.course.course import Course, Lesson
 
@@ -36,15 +37,10 @@ def make_zip(
     accept_near_names: bool = False,
 ) -> None:
     """Write the zip, the same bytes for the same course; raise UsageError if that fails."""
-    settings = {
-        "lessons": [lesson.id for lesson in lessons],
-        "hidden_checks": hidden_checks,
-        "lang": lang,
-        "accept_near_names": accept_near_names,
-    }
+    ids = tuple(lesson.id for lesson in lessons)
+    settings = AutograderSettings(ids, hidden_checks, lang, accept_near_names)
     refuse_bundle(course, lessons)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
+    with writing(target):
         with tempfile.NamedTemporaryFile(
             dir=target.parent, prefix=f".{target.name}.", delete=False
         ) as part:
@@ -54,10 +50,6 @@ def make_zip(
                     archive.writestr(member(path), data)
         place.chmod(0o644)
         place.replace(target)
-    except OSError as error:
-        raise UsageError(
-            f"{error.filename or target} can't be written: {error.strerror}. Choose another place"
-        ) from None
 
 
 def member(path: str) -> zipfile.ZipInfo:
@@ -71,7 +63,7 @@ def member(path: str) -> zipfile.ZipInfo:
 
 
 def zip_files(
-    course: Course, lessons: Sequence[Lesson], settings: dict[str, object]
+    course: Course, lessons: Sequence[Lesson], settings: AutograderSettings
 ) -> Iterator[tuple[str, bytes]]:
     yield (
         "setup.sh",

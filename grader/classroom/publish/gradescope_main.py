@@ -1,16 +1,12 @@
 """Grade one submission in Gradescope's container, as a program of its own.
 
 The container has 768 MB, half a processor and ten minutes, so workers get less memory than
-elsewhere. After a grader fault ``results.json`` has no score.
-
-Grade one submission on another system's machine, without anybody watching.
-
-A folder there has settings, engine and course.
+elsewhere. After a grader fault ``results.json`` has no score. ``grade_folder`` also grades in
+Classroom 50's runner: there, too, a folder has settings, engine and course, and nobody watches.
 """
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 import traceback
@@ -20,7 +16,7 @@ from typing import Any
 
 from grader.classroom.exports.gradescope import as_bytes, results
 from grader.classroom.gradebook.entry import GradebookEntry
-from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, SETTINGS
+from grader.classroom.publish.engine_files import AUTOGRADER_SECONDS, read_settings
 from grader.core.errors import ExitCode, SubmissionError
 from grader.core.i18n import engine_catalogue
 from grader.core.limits import MIB, Limits
@@ -39,11 +35,6 @@ START_SECONDS = 60
 """The part of the time that is reserved for starting fork servers."""
 
 
-def read_settings(source: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = json.loads((source / SETTINGS).read_text("utf-8"))
-    return settings
-
-
 def grade_folder(
     source: Path, submission: Path, *, memory_bytes: int | None = None
 ) -> GradebookEntry:
@@ -55,21 +46,21 @@ def grade_folder(
     settings = read_settings(source)
     with ForkServerClient() as host:
         course = load_course(source / "course")
-        lessons = [course.lesson(name) for name in settings["lessons"]]
+        lessons = [course.lesson(name) for name in settings.lessons]
         try:
             with TextReader() as reader:
                 files = read_files(
                     folder_files(submission),
-                    settings["lessons"],
-                    accept_near_names=settings["accept_near_names"],
+                    settings.lessons,
+                    accept_near_names=settings.accept_near_names,
                     decode=reader.decode,
                 )
         except SubmissionError as error:
-            reason = engine_catalogue(settings["lang"])(error.template, **error.facts)
+            reason = engine_catalogue(settings.lang)(error.template, **error.facts)
             return GradebookEntry("submission", (), problem=reason)
         limits = limits_for(course, len(lessons), memory_bytes)
         # At random, since students see each result at once and submit again.
-        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings["lang"])
+        terms = Settings(secrets.randbits(32), "auto", limits, lang=settings.lang)
         done: list[LessonResult] = []
 
         def replace_host(result: LessonResult) -> None:
@@ -123,7 +114,7 @@ def main() -> None:
 def grade(root: Path) -> dict[str, Any]:
     source = root / "source"
     entry = grade_folder(source, root / "submission", memory_bytes=MEMORY_BYTES)
-    return results(entry.public(), read_settings(source)["hidden_checks"])
+    return results(entry.public(), read_settings(source).hidden_checks or "visible")
 
 
 def write(target: Path, data: dict[str, Any]) -> None:

@@ -14,8 +14,6 @@ One that asks the reference can be read, but is held back together with the hidd
 ``release.toml`` says how many checks and points that are. A course of a bundle is used only where
 the engine has none of its own (``course.find_course``).
 
-Remove what may not be handed out from the text of a lesson's files.
-
 Shared helpers and scenarios stay if a visible check or the diagnosis uses them. Texts that only
 hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
 replaced.
@@ -32,7 +30,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.classroom.publish.engine_files import engine_files, install_torch
+from grader.classroom.publish.engine_files import (
+    engine_files,
+    install_torch,
+    refuse_bundle,
+    writing,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome, add_up
@@ -44,6 +47,231 @@ from grader.course.stubs import BEGIN, END, STUB, runnable
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
+
+HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
+"""How many of a hint's three steps students get; the third is nearly the code."""
+CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """A lesson in a bundle: the number and points of its checks, and what is held back."""
+
+    lesson: str
+    checks: int
+    points: float
+    held: HeldBack
+
+
+def write_release(
+    course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
+) -> list[Released]:
+    """Make the bundle and prove it; create ``folder`` only if the proof succeeds.
+
+    ``hints``, a key of ``HINT_STEPS``, says how many steps of each hint are included.
+
+    Raise UsageError if the folder can't be made, CourseError with the file if something would be
+    given away or a visible check does not pass on the reference.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} exists and is not empty. Choose another name; nothing was changed"
+        )
+    refuse_bundle(course, lessons, "Release from the whole course")
+    with (
+        writing(folder),
+        tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place,
+    ):
+        # Two folders, because grading leaves byte code behind.
+        tried, made = Path(place) / "tried", Path(place) / "bundle"
+        files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
+        write(made, files)
+        refuse_leaks(made, lessons)
+        write(tried, [*files, release_toml({one.id: HeldBack(0, 0.0) for one in lessons})])
+        released = prove(course, lessons, tried / BUNDLED)
+        write(made, [release_toml({one.lesson: one.held for one in released})])
+        write(made, front_pages(course.title, released))
+        if folder.is_dir():
+            folder.rmdir()
+        shutil.move(made, folder)
+    return released
+
+
+def released_points(released: Iterable[Released]) -> tuple[float, float]:
+    rows = list(released)
+    return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
+
+
+def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
+    """Yield ``(path, text)`` of the bundle's README in each language."""
+    points, held_points = released_points(released)
+    values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
+    held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
+    for name in ("README.md", "README.ko.md"):
+        yield name, render_text(f"handout/{name}", **values, **held)
+
+
+def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
+    for path, text in files:
+        target = root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf-8", newline="\n")
+
+
+def bundle_files(
+    course: Course, lessons: Iterable[Lesson], steps: int
+) -> Iterator[tuple[str, str]]:
+    """Yield ``(path, text)`` of every file except those that need the result of the proof."""
+    yield (
+        f"{BUNDLED}/exercises/course.toml",
+        (course.root / "exercises" / "course.toml").read_text("utf-8"),
+    )
+    for lesson in lessons:
+        how = f"To grade this file, type: grade {lesson.id}"
+        yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)
+        for path in lesson.readmes:
+            yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
+        yield from lesson_files(lesson, steps)
+    yield from ((f"engine/{path}", text) for path, text in engine_files())
+    yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=install_torch())
+    yield ".gitignore", render_text("handout/gitignore")
+
+
+def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
+    """Yield the files that judge a lesson in a bundle, without what is not handed out."""
+    exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
+    hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
+    names = check_names(hidden)
+    shipped = checks_to_hand_out(lesson)
+    for name, text in shipped.items():
+        yield f"{checks}/{name}", without_names(text, names)
+    yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
+    hints, answers = lesson.hints(), hints_held_back(lesson, steps)
+    yield f"{exercises}/hints.toml", hints_without(hints, answers)
+    public = frozenset().union(
+        *(texts_in(text) for name, text in shipped.items() if name.endswith(".py")),
+        translatable(lesson.diagnosis) if lesson.diagnosis else (),
+    )
+    secret = answers | (texts_in(hidden) - public)
+    for path in sorted(lesson.folder.glob("*.po")):
+        yield f"{exercises}/{path.name}", catalogue_without(path, secret)
+
+
+def hints_held_back(lesson: Lesson, steps: int) -> frozenset[str]:
+    """Return the hints after the first ``steps``, and those that answer."""
+    later = (step for hint in lesson.hints().values() for step in hint[steps:])
+    return hints_that_answer(lesson) | frozenset(later)
+
+
+def hints_that_answer(lesson: Lesson) -> frozenset[str]:
+    """Return hints that contain a whole region of the solution; they are not handed out."""
+    solution = lesson.solution.read_text("utf-8")
+    return frozenset(
+        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
+    )
+
+
+def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
+    """Return the visible checks and the files that they depend on, by file name."""
+    found = {
+        name: (lesson.checks / name).read_text("utf-8")
+        for name in CHECK_FILES
+        if (lesson.checks / name).exists()
+    }
+    words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
+    if "helpers.py" in found:
+        found["helpers.py"] = reachable_definitions(found["helpers.py"], words)
+    if "scenarios.py" in found:
+        others = [words_in(found[name]) for name in ("helpers.py", "diagnosis.py") if name in found]
+        found["scenarios.py"] = reachable_definitions(found["scenarios.py"], words.union(*others))
+    return found
+
+
+def catalogue_without(path: Path, secret: frozenset[str]) -> str:
+    """Return a catalogue without the texts that only hidden checks have."""
+    import polib
+
+    catalogue = polib.pofile(str(path), wrapwidth=140)
+    for entry in [entry for entry in catalogue if entry.msgid in secret]:
+        catalogue.remove(entry)
+    return str(catalogue)
+
+
+def release_toml(held: dict[str, HeldBack]) -> tuple[str, str]:
+    """Return path and text of ``release.toml``, which marks a course as a students' bundle."""
+    tables = (
+        f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n"
+        for lesson, one in held.items()
+    )
+    about = "# Made by grade release: the lessons of this bundle, and how much each holds back.\n"
+    return f"{BUNDLED}/exercises/{RELEASE}", about + "".join(tables)
+
+
+def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
+    """Grade every reference with the course and with the bundle, and count the checks held back."""
+    settings = Settings(seed=0, sandbox="auto", limits=course.limits)
+    bundled = load_course(root)
+    released = []
+    with ForkServerClient() as host:
+        for lesson in lessons:
+            file = LessonFile(lesson.id, lesson.filename, lesson.solution.read_text("utf-8"))
+            whole = grade_lesson(host, lesson, file, settings).result.checks
+            part = grade_lesson(host, bundled.lesson(lesson.id), file, settings).result.checks
+            for check in (*whole, *part):
+                if check.outcome is not Outcome.PASSED:
+                    raise CourseError(
+                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Fix it"
+                        f" first: grade verify {lesson.id}"
+                    )
+            held = HeldBack(len(whole) - len(part), add_up([worth(whole), -worth(part)]))
+            released.append(Released(lesson.id, len(part), worth(part), held))
+    return released
+
+
+def worth(checks: Iterable[CheckResult]) -> float:
+    return add_up(check.max_points for check in checks if not check.bonus)
+
+
+def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
+    """Raise CourseError if a file contains a hidden check's name, or lines of a solution.
+
+    A README, which teaches, may contain them as part of a line.
+    """
+    files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
+    stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
+    for lesson in lessons:
+        names = {
+            name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))
+        }
+        own = [path for path in files if lesson.id in path.parts]
+        solution = lesson.solution.read_text("utf-8")
+        for path in own:
+            if found := names & words_of(files[path]):
+                raise CourseError(
+                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}."
+                    f" Remove the name from {lesson.checks}"
+                )
+            lines = next(
+                (region[0] for region in regions(solution) if holds(stripped[path], region)), None
+            )
+            if line := lines if path.suffix == ".md" else copied_region(files[path], solution):
+                place = path.relative_to(bundle)
+                raise CourseError(
+                    f"{place} would contain a part of the solution of {lesson.id}: {line!r}. Change"
+                    " it there"
+                )
+
+
+def words_of(text: str) -> set[str]:
+    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
+
+
+def holds(lines: list[str], region: tuple[str, ...]) -> bool:
+    return any(
+        tuple(lines[start : start + len(region)]) == region
+        for start in range(len(lines) - len(region) + 1)
+    )
+
 
 HELD_BACK = "held_back"
 """The text that replaces a hidden check's name."""
@@ -182,254 +410,3 @@ def regions(solution: str) -> Iterator[tuple[str, ...]]:
             region = None
         elif region is not None and text and not text.startswith((STUB, "#")):
             region.append(text)
-
-
-HINT_STEPS = {"none": 0, "nudge": 1, "all": 3}
-"""How many of a hint's three steps students get; the third is nearly the code."""
-CHECK_FILES = ("test_visible.py", "helpers.py", "scenarios.py", "diagnosis.py", "diagnosis.toml")
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """A lesson in a bundle: the number and points of its checks, and what is held back."""
-
-    lesson: str
-    checks: int
-    points: float
-    held: HeldBack
-
-
-def write_release(
-    course: Course, lessons: Sequence[Lesson], folder: Path, *, hints: str = "nudge"
-) -> list[Released]:
-    """Make the bundle and prove it; create ``folder`` only if the proof succeeds.
-
-    ``hints``, a key of ``HINT_STEPS``, says how many steps of each hint are included.
-
-    Raise UsageError if the folder can't be made, CourseError with the file if something would be
-    given away or a visible check does not pass on the reference.
-    """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"{folder} exists and is not empty. Choose another name; nothing was changed"
-        )
-    if held := [lesson.id for lesson in lessons if lesson.held]:
-        raise UsageError(
-            f"{course.root} is a folder that grade release made: it has no solution of {held[0]}."
-            " Release from the whole course"
-        )
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".release-", dir=folder.parent) as place:
-            # Two folders, because grading leaves byte code behind.
-            tried, made = Path(place) / "tried", Path(place) / "bundle"
-            files = list(bundle_files(course, lessons, HINT_STEPS[hints]))
-            write(made, files)
-            refuse_leaks(made, lessons)
-            write(tried, files)
-            write(
-                tried,
-                [
-                    (
-                        f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml(dict.fromkeys((one.id for one in lessons), HeldBack(0, 0.0))),
-                    )
-                ],
-            )
-            released = prove(course, lessons, tried / BUNDLED)
-            write(
-                made,
-                [
-                    (
-                        f"{BUNDLED}/exercises/{RELEASE}",
-                        release_toml({one.lesson: one.held for one in released}),
-                    )
-                ],
-            )
-            write(made, front_pages(course.title, released))
-            if folder.is_dir():
-                folder.rmdir()
-            shutil.move(made, folder)
-    except OSError as error:
-        raise UsageError(
-            f"{error.filename or folder} can't be written: {error.strerror}. Choose another place"
-        ) from None
-    return released
-
-
-def released_points(released: Iterable[Released]) -> tuple[float, float]:
-    rows = list(released)
-    return add_up(one.points for one in rows), add_up(one.held.points for one in rows)
-
-
-def front_pages(title: str, released: Sequence[Released]) -> Iterator[tuple[str, str]]:
-    """Yield ``(path, text)`` of the bundle's README in each language."""
-    points, held_points = released_points(released)
-    values = {"title": title, "torch": install_torch(), "points": f"{points:g}"}
-    held = {"held_points": f"{held_points:g}", "held_checks": sum(r.held.checks for r in released)}
-    for name in ("README.md", "README.ko.md"):
-        yield name, render_text(f"handout/{name}", **values, **held)
-
-
-def write(root: Path, files: Iterable[tuple[str, str]]) -> None:
-    for path, text in files:
-        target = root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, "utf-8", newline="\n")
-
-
-def bundle_files(
-    course: Course, lessons: Iterable[Lesson], steps: int
-) -> Iterator[tuple[str, str]]:
-    """Yield ``(path, text)`` of every file except those that need the result of the proof."""
-    yield (
-        f"{BUNDLED}/exercises/course.toml",
-        (course.root / "exercises" / "course.toml").read_text("utf-8"),
-    )
-    for lesson in lessons:
-        how = f"To grade this file, type: grade {lesson.id}"
-        yield f"{lesson.id}/{lesson.filename}", runnable(lesson.stub.read_text("utf-8"), how)
-        for path in lesson.readmes:
-            yield f"{lesson.id}/{path.name}", path.read_text("utf-8")
-        yield from lesson_files(lesson, steps)
-    yield from ((f"engine/{path}", text) for path, text in engine_files())
-    yield ".github/workflows/grade.yml", render_text("handout/grade.yml", torch=install_torch())
-    yield ".gitignore", render_text("handout/gitignore")
-
-
-def lesson_files(lesson: Lesson, steps: int) -> Iterator[tuple[str, str]]:
-    """Yield the files that judge a lesson in a bundle, without what is not handed out."""
-    exercises, checks = f"{BUNDLED}/exercises/{lesson.id}", f"{BUNDLED}/tests/checks/{lesson.id}"
-    hidden = "".join(path.read_text("utf-8") for path in lesson.hidden_checks)
-    names = check_names(hidden)
-    shipped = checks_to_hand_out(lesson)
-    for name, text in shipped.items():
-        yield f"{checks}/{name}", without_names(text, names)
-    yield f"{exercises}/{lesson.stub.name}", lesson.stub.read_text("utf-8")
-    hints, answers = lesson.hints(), hints_held_back(lesson, steps)
-    yield f"{exercises}/hints.toml", hints_without(hints, answers)
-    public = frozenset().union(
-        *(texts_in(text) for name, text in shipped.items() if name.endswith(".py")),
-        translatable(lesson.diagnosis) if lesson.diagnosis else (),
-    )
-    secret = answers | (texts_in(hidden) - public)
-    for path in sorted(lesson.folder.glob("*.po")):
-        yield f"{exercises}/{path.name}", catalogue_without(path, secret)
-
-
-def hints_held_back(lesson: Lesson, steps: int) -> frozenset[str]:
-    """Return the hints after the first ``steps``, and those that answer."""
-    later = (step for hint in lesson.hints().values() for step in hint[steps:])
-    return hints_that_answer(lesson) | frozenset(later)
-
-
-def hints_that_answer(lesson: Lesson) -> frozenset[str]:
-    """Return hints that contain a whole region of the solution; they are not handed out."""
-    solution = lesson.solution.read_text("utf-8")
-    return frozenset(
-        step for steps in lesson.hints().values() for step in steps if copied_region(step, solution)
-    )
-
-
-def checks_to_hand_out(lesson: Lesson) -> dict[str, str]:
-    """Return the visible checks and the files that they depend on, by file name."""
-    found = {
-        name: (lesson.checks / name).read_text("utf-8")
-        for name in CHECK_FILES
-        if (lesson.checks / name).exists()
-    }
-    words = words_in(found["test_visible.py"]) if "test_visible.py" in found else frozenset()
-    if "helpers.py" in found:
-        found["helpers.py"] = reachable_definitions(found["helpers.py"], words)
-    if "scenarios.py" in found:
-        others = [words_in(found[name]) for name in ("helpers.py", "diagnosis.py") if name in found]
-        found["scenarios.py"] = reachable_definitions(found["scenarios.py"], words.union(*others))
-    return found
-
-
-def catalogue_without(path: Path, secret: frozenset[str]) -> str:
-    """Return a catalogue without the texts that only hidden checks have."""
-    import polib
-
-    catalogue = polib.pofile(str(path), wrapwidth=140)
-    for entry in [entry for entry in catalogue if entry.msgid in secret]:
-        catalogue.remove(entry)
-    return str(catalogue)
-
-
-def release_toml(held: dict[str, HeldBack]) -> str:
-    """Return ``release.toml``, the file that marks a course as a students' bundle."""
-    tables = (
-        f"\n[{lesson}]\nchecks = {one.checks}\npoints = {one.points}\n"
-        for lesson, one in held.items()
-    )
-    return (
-        "# Made by grade release: the lessons of this bundle, and how much each holds back.\n"
-        + "".join(tables)
-    )
-
-
-def prove(course: Course, lessons: Iterable[Lesson], root: Path) -> list[Released]:
-    """Grade every reference with the course and with the bundle, and count the checks held back."""
-    settings = Settings(seed=0, sandbox="auto", limits=course.limits)
-    bundled = load_course(root)
-    released = []
-    with ForkServerClient() as host:
-        for lesson in lessons:
-            file = LessonFile(lesson.id, lesson.filename, lesson.solution.read_text("utf-8"))
-            whole = grade_lesson(host, lesson, file, settings).result.checks
-            part = grade_lesson(host, bundled.lesson(lesson.id), file, settings).result.checks
-            for check in (*whole, *part):
-                if check.outcome is not Outcome.PASSED:
-                    raise CourseError(
-                        f"{lesson.solution}: {check.id} does not pass: {check.message}. Fix it"
-                        f" first: grade verify {lesson.id}"
-                    )
-            held = HeldBack(len(whole) - len(part), add_up([worth(whole), -worth(part)]))
-            released.append(Released(lesson.id, len(part), worth(part), held))
-    return released
-
-
-def worth(checks: Iterable[CheckResult]) -> float:
-    return add_up(check.max_points for check in checks if not check.bonus)
-
-
-def refuse_leaks(bundle: Path, lessons: Iterable[Lesson]) -> None:
-    """Raise CourseError if a file contains a hidden check's name, or lines of a solution.
-
-    A README, which teaches, may contain them as part of a line.
-    """
-    files = {path: path.read_text("utf-8") for path in sorted(bundle.rglob("*")) if path.is_file()}
-    stripped = {path: [line.strip() for line in text.splitlines()] for path, text in files.items()}
-    for lesson in lessons:
-        names = {
-            name for path in lesson.hidden_checks for name in check_names(path.read_text("utf-8"))
-        }
-        own = [path for path in files if lesson.id in path.parts]
-        solution = lesson.solution.read_text("utf-8")
-        for path in own:
-            if found := names & words_of(files[path]):
-                raise CourseError(
-                    f"{path.relative_to(bundle)} would name the hidden check {min(found)}."
-                    f" Remove the name from {lesson.checks}"
-                )
-            lines = next(
-                (region[0] for region in regions(solution) if holds(stripped[path], region)), None
-            )
-            if line := lines if path.suffix == ".md" else copied_region(files[path], solution):
-                place = path.relative_to(bundle)
-                raise CourseError(
-                    f"{place} would contain a part of the solution of {lesson.id}: {line!r}. Change"
-                    " it there"
-                )
-
-
-def words_of(text: str) -> set[str]:
-    return set("".join(c if c.isalnum() or c == "_" else " " for c in text).split())
-
-
-def holds(lines: list[str], region: tuple[str, ...]) -> bool:
-    return any(
-        tuple(lines[start : start + len(region)]) == region
-        for start in range(len(lines) - len(region) + 1)
-    )

@@ -1,14 +1,8 @@
-"""Turn a stream of gradebook entries into a ``Classroom``.
+"""Turn a stream of gradebook entries into a ``Classroom``: counts, scores, and item analysis.
 
 Each entry is read once. For what several people have in common, only a count and a few names are
 kept. Only the table's rows grow with the class; give ``collect_statistics`` a ``RowsOnDisk`` to
 keep them out of memory.
-
-Item analysis: numbers about checks and scores, as pure functions.
-
-Statistics of a class, which ``collect`` fills while it reads the gradebook.
-
-Keep the rows of the class table on disk, so that memory does not grow with the class.
 """
 
 from __future__ import annotations
@@ -18,27 +12,30 @@ import itertools
 import json
 import math
 import statistics
-import tempfile
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import IO
 
 from grader.classroom.exports.common import load_error, total_points
 from grader.classroom.gradebook.entry import Adjustment, CheckColumn, GradebookEntry, LessonColumn
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 
-FEWEST = 10
-"""With fewer answers a correlation is meaningless, so none is returned."""
-TOO_FEW_TO_BLAME = 3
-"""A check that nobody passed may be wrong only if at least this many people tried it."""
-AGAINST = -3.0
-"""A check may be wrong if its correlation with the rest is below this many negative standard
-errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
-Without correlation, the standard error for n answers is 1 / √(n − 1).
-"""
+BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
+FEWEST_TOGETHER = 3
+"""If only two people made the same two mistakes, it may be chance."""
+LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
+
+
+def collect_statistics(
+    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
+) -> Classroom:
+    """Count a class. Lessons and checks are in the columns' order; others come after them."""
+    collector = _Collector(columns, [] if rows is None else rows)
+    for entry in entries:
+        collector.add(entry)
+    return collector.finish()
 
 
 @dataclass(slots=True)
@@ -66,71 +63,6 @@ class Bin:
     count: int
 
 
-def share(part: int, whole: int) -> float | None:
-    """Return a part of a whole, 0 to 1; None if the whole is zero."""
-    return part / whole if whole else None
-
-
-def point_biserial(right: Moments, wrong: Moments) -> float | None:
-    """Return how well a check tells strong from weak: its correlation with the rest, −1 to 1.
-
-    ``right`` and ``wrong`` are the scores *without the check's own points*, which would correlate
-    with themselves (Henrysson 1963, Correction of item-total correlations in item analysis,
-    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s
-    of all n scores it is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories
-    of Mental Test Scores, chapter 15). None if all are right, wrong or alike, or fewer than
-    ``FEWEST``.
-    """
-    count = right.count + wrong.count
-    if count < FEWEST or not right.count or not wrong.count:
-        return None
-    mean = (right.total + wrong.total) / count
-    variance = (right.squares + wrong.squares) / count - mean * mean
-    if variance <= 1e-9 * max(1.0, mean * mean):
-        return None
-    apart = right.total / right.count - wrong.total / wrong.count
-    return max(
-        -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
-    )
-
-
-def doubt(answers: int, passed: int, discrimination: float | None) -> str | None:
-    """Return the reason why a check itself may be wrong, if there is one."""
-    if answers >= TOO_FEW_TO_BLAME and not passed:
-        return f"none of {answers} students passed"
-    if discrimination is not None and discrimination * math.sqrt(answers - 1) < AGAINST:
-        return f"students with better scores get it wrong (discrimination {discrimination:.2f})"
-    return None
-
-
-def histogram(scores: Iterable[float], most: float, bins: int = 10) -> tuple[Bin, ...]:
-    """Count scores in ``bins`` equal columns from 0 to ``most``; outliers in the end columns."""
-    counts = [0] * bins
-    for score in scores:
-        place = int(bins * score / most) if most > 0 else 0
-        counts[max(0, min(bins - 1, place))] += 1
-    return tuple(
-        Bin(most * n / bins, most * (n + 1) / bins, count) for n, count in enumerate(counts)
-    )
-
-
-def ranked_pairs(
-    pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
-) -> list[tuple[int, int, int, float]]:
-    """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
-
-    ``share`` is the Jaccard index (Jaccard 1912); the greatest comes first. ``counts`` has how
-    often each single one occurs.
-    """
-    found = [
-        (one, other, both, both / (counts[one] + counts[other] - both))
-        for (one, other), both in pairs
-        if both >= fewest
-    ]
-    return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))
-
-
-"""Outcomes of a check that was run and has a verdict."""
 NAMED = 8
 """How many names are shown beside a mistake."""
 
@@ -199,14 +131,29 @@ class Row(Record):
     wrong: tuple[int, ...]
 
 
-class Rows(Protocol):
-    """Rows in the order of arrival, which can be read several times; a list is one."""
+class RowsOnDisk:
+    """Rows in a file, one line of JSON each, so that memory does not grow with the class.
 
-    def append(self, row: Row, /) -> None: ...
+    All are appended first. Then one reader at a time reads them, from the first.
+    """
 
-    def __len__(self) -> int: ...
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._count = 0
 
-    def __iter__(self) -> Iterator[Row]: ...
+    def append(self, row: Row) -> None:
+        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
+        self._count += 1
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        self._file.seek(0)
+        return (Row.from_json(json.loads(line)) for line in self._file)
+
+
+Rows = list[Row] | RowsOnDisk
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,20 +347,14 @@ class Classroom:
         return tuple(check for lesson in self.lessons for check in lesson.checks if check.doubt)
 
 
-BEGAN = (LessonStatus.PASSED, LessonStatus.FAILED)
-FEWEST_TOGETHER = 3
-"""If only two people made the same two mistakes, it may be chance."""
-LIMITS = {Outcome.TIMEOUT: "out of time", Outcome.CRASHED: "crashed"}
+@dataclass(slots=True)
+class _Seen:
+    """What was seen of one submission while its report was counted, for its row."""
 
-
-def collect_statistics(
-    entries: Iterable[GradebookEntry], columns: Sequence[LessonColumn], rows: Rows | None = None
-) -> Classroom:
-    """Count a class. Lessons and checks are in the columns' order; others come after them."""
-    collector = _Collector(columns, [] if rows is None else rows)
-    for entry in entries:
-        collector.add(entry)
-    return collector.finish()
+    person: StudentSummary
+    states: set[State] = field(default_factory=set)
+    mistakes: set[int] = field(default_factory=set)
+    wrong: list[int] = field(default_factory=list)
 
 
 class _Collector:
@@ -446,7 +387,10 @@ class _Collector:
     def add(self, entry: GradebookEntry) -> None:
         room, report = self.room, entry.report
         person = StudentSummary(entry.name, entry.label, report is not None)
-        states = {State.LATE} if entry.late else set()
+        seen = _Seen(person)
+        states = seen.states
+        if entry.late:
+            states.add(State.LATE)
         if entry.missing:
             room.missing.append(person)
             states.add(State.MISSING)
@@ -461,11 +405,9 @@ class _Collector:
         if entry.adjustments:
             room.adjustments += [Changed(person, adjustment) for adjustment in entry.adjustments]
             states.add(State.ADJUSTED)
-        mistakes: set[int] = set()
-        wrong: list[int] = []
         counts = total_points(entry) is not None
         if report is not None:
-            self.add_report(person, report, states, mistakes, wrong)
+            self.add_report(seen, report)
             if counts:
                 room.scores.append(entry.score)
                 for section in entry.sections:
@@ -489,21 +431,13 @@ class _Collector:
                 lessons=shares,
                 points=points,
                 states=tuple(state for state in State if state in states),
-                mistakes=tuple(sorted(mistakes)),
-                wrong=tuple(wrong),
+                mistakes=tuple(sorted(seen.mistakes)),
+                wrong=tuple(seen.wrong),
             )
         )
 
-    def add_report(
-        self,
-        person: StudentSummary,
-        report: Report,
-        states: set[State],
-        mistakes: set[int],
-        wrong: list[int],
-    ) -> None:
-        """Count a report; add its states, mistakes and wrong checks to the last three arguments."""
-        room = self.room
+    def add_report(self, seen: _Seen, report: Report) -> None:
+        room, person, states = self.room, seen.person, seen.states
         room.courses[f"{report.course.id} {report.course.version} ({report.course.hash})"] = None
         room.max_score = max(room.max_score, report.max_score)
         room.unconfined += bool(report.sandbox.missing)
@@ -519,28 +453,18 @@ class _Collector:
             if result.status in BEGAN:
                 lesson.scores.append(result.score)
                 lesson.seconds.append(result.seconds)
-            self.add_faults(person, result, states)
+            for check in result.checks:
+                if check.outcome is Outcome.GRADER_ERROR:
+                    where = f"{result.title}: {check.title}"
+                    note = ClassNote(person, where, check.message or "", check.note or "")
+                    room.faults.append(note)
+                    states.add(State.FAULT)
             if result.status in BEGAN:
-                self.add_checks(person, report, result, states, mistakes, wrong)
-        self.pairs.update(itertools.combinations(sorted(mistakes), 2))
+                self.add_checks(seen, report, result)
+        self.pairs.update(itertools.combinations(sorted(seen.mistakes), 2))
 
-    def add_faults(self, person: StudentSummary, lesson: LessonResult, states: set[State]) -> None:
-        for check in lesson.checks:
-            if check.outcome is Outcome.GRADER_ERROR:
-                where = f"{lesson.title}: {check.title}"
-                note = ClassNote(person, where, check.message or "", check.note or "")
-                self.room.faults.append(note)
-                states.add(State.FAULT)
-
-    def add_checks(
-        self,
-        person: StudentSummary,
-        report: Report,
-        lesson: LessonResult,
-        states: set[State],
-        mistakes: set[int],
-        wrong: list[int],
-    ) -> None:
+    def add_checks(self, seen: _Seen, report: Report, lesson: LessonResult) -> None:
+        person = seen.person
         limits: dict[str, list[str]] = {}
         for check in lesson.checks:
             rest = report.score if check.bonus else report.score - check.points
@@ -548,18 +472,18 @@ class _Collector:
             facts = self.check(self.lessons[lesson.id], column)
             facts.add(person, check, rest)
             if check.outcome.group == "wrong":
-                wrong.append(facts.number)
+                seen.wrong.append(facts.number)
             if check.outcome in LIMITS:
                 limits.setdefault(check.message or LIMITS[check.outcome], []).append(check.title)
             if check.signature:
                 self.in_group(person, lesson.id, check, check.signature)
             if check.diagnosis:
-                mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
+                seen.mistakes.add(self.made(person, lesson.id, check, check.diagnosis))
         for message, titles in limits.items():
             more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
             note = ClassNote(person, f"{lesson.title}: {titles[0]}{more}", message)
             self.room.limits.append(note)
-            states.add(State.LIMIT)
+            seen.states.add(State.LIMIT)
 
     def in_group(
         self, person: StudentSummary, lesson_id: str, check: CheckResult, signature: str
@@ -617,31 +541,78 @@ class _Collector:
         return room
 
 
-class RowsOnDisk:
-    """Rows in an unnamed file, one line of JSON each; the file is gone when it is closed."""
+BINS = 10
+"""How many columns a histogram has."""
+FEWEST = 10
+"""With fewer answers a correlation is meaningless, so none is returned."""
+TOO_FEW_TO_BLAME = 3
+"""A check that nobody passed may be wrong only if at least this many people tried it."""
+AGAINST = -3.0
+"""A check may be wrong if its correlation with the rest is below this many negative standard
+errors. Three, because a course has hundreds of checks: with two, some would be suspected by chance.
+Without correlation, the standard error for n answers is 1 / √(n − 1).
+"""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115, closed by close
-        self._count = 0
 
-    def __enter__(self) -> RowsOnDisk:
-        return self
+def share(part: int, whole: int) -> float | None:
+    """Return a part of a whole, 0 to 1; None if the whole is zero."""
+    return part / whole if whole else None
 
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
 
-    def append(self, row: Row, /) -> None:
-        self._file.seek(0, 2)
-        self._file.write(json.dumps(row.as_json()).encode() + b"\n")
-        self._count += 1
+def point_biserial(right: Moments, wrong: Moments) -> float | None:
+    """Return how well a check tells strong from weak: its correlation with the rest, −1 to 1.
 
-    def __len__(self) -> int:
-        return self._count
+    ``right`` and ``wrong`` are the scores *without the check's own points*, which would correlate
+    with themselves (Henrysson 1963, Correction of item-total correlations in item analysis,
+    Psychometrika 28, 211-218). With means M₁, M₀, counts n₁, n₀ of n and the standard deviation s
+    of all n scores it is (M₁ − M₀) / s · √(n₁ n₀ / n²) (Lord and Novick 1968, Statistical Theories
+    of Mental Test Scores, chapter 15). None if all are right, wrong or alike, or fewer than
+    ``FEWEST``.
+    """
+    count = right.count + wrong.count
+    if count < FEWEST or not right.count or not wrong.count:
+        return None
+    mean = (right.total + wrong.total) / count
+    variance = (right.squares + wrong.squares) / count - mean * mean
+    if variance <= 1e-9 * max(1.0, mean * mean):
+        return None
+    apart = right.total / right.count - wrong.total / wrong.count
+    return max(
+        -1.0, min(1.0, apart / math.sqrt(variance) * math.sqrt(right.count * wrong.count) / count)
+    )
 
-    def __iter__(self) -> Iterator[Row]:
-        place = 0
-        for _ in range(self._count):
-            self._file.seek(place)
-            line = self._file.readline()
-            place += len(line)
-            yield Row.from_json(json.loads(line))
+
+def doubt(answers: int, passed: int, discrimination: float | None) -> str | None:
+    """Return the reason why a check itself may be wrong, if there is one."""
+    if answers >= TOO_FEW_TO_BLAME and not passed:
+        return f"none of {answers} students passed"
+    if discrimination is not None and discrimination * math.sqrt(answers - 1) < AGAINST:
+        return f"students with better scores get it wrong (discrimination {discrimination:.2f})"
+    return None
+
+
+def histogram(scores: Iterable[float], most: float) -> tuple[Bin, ...]:
+    """Count scores in equal columns from 0 to ``most``; outliers in the end columns."""
+    counts = [0] * BINS
+    for score in scores:
+        place = int(BINS * score / most) if most > 0 else 0
+        counts[max(0, min(BINS - 1, place))] += 1
+    return tuple(
+        Bin(most * n / BINS, most * (n + 1) / BINS, count) for n, count in enumerate(counts)
+    )
+
+
+def ranked_pairs(
+    pairs: Iterable[tuple[tuple[int, int], int]], counts: Sequence[int], fewest: int
+) -> list[tuple[int, int, int, float]]:
+    """Return pairs that occur at least ``fewest`` times: ``(one, other, both, share)``.
+
+    ``share`` is the Jaccard index (Jaccard 1912); the greatest comes first. ``counts`` has how
+    often each single one occurs.
+    """
+    found = [
+        (one, other, both, both / (counts[one] + counts[other] - both))
+        for (one, other), both in pairs
+        if both >= fewest
+    ]
+    return sorted(found, key=lambda pair: (-pair[3], -pair[2], pair[0], pair[1]))

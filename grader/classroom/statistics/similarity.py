@@ -1,13 +1,12 @@
-"""Find texts of a lesson that share code which they need not share. A match shows where to look; it
-proves nothing.
+"""Find texts of a lesson that share code which they need not share, and show them side by side.
+
+A match shows where to look; it proves nothing.
 
 Fingerprints (winnowing: Schleimer, Wilkerson, Aiken 2003, Winnowing: local algorithms for document
 fingerprinting) of code without names, imports, comments and layout, made by copydetect. Code of the
 stub, of known right answers and of many in the class does not count. Every fingerprint is kept (a
 window of one), so results are reproducible. copydetect is an optional dependency because it depends
 on matplotlib.
-
-The page of submissions that share code, side by side, with the shared parts marked.
 """
 
 from __future__ import annotations
@@ -88,14 +87,6 @@ class Pair:
         return max(self.one.share, self.other.share)
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """What is left to compare: pairs of positions, and fingerprints that are too common."""
-
-    pairs: tuple[tuple[int, int], ...]
-    ignored: frozenset[int]
-
-
 def library() -> Any:
     """Return copydetect; raise UsageError that says how to install it."""
     try:
@@ -164,14 +155,14 @@ def similar_pairs(
     Pairs with the most shared lines come first. ``known`` are texts whose code does not count,
     such as the stub; ``track`` shows progress.
     """
-    found = candidates(texts, known, threshold, track)
+    places, ignored = candidates(texts, known, threshold, track)
 
     @functools.lru_cache(KEPT_AT_ONCE)
     def own_fingerprint(place: int) -> Any:
-        return without(fingerprint(texts[place].text), found.ignored)
+        return without(fingerprint(texts[place].text), ignored)
 
     pairs = []
-    for one, other in track("comparing pairs", found.pairs):
+    for one, other in track("comparing pairs", places):
         overlap, shares, slices = library().compare_files(
             own_fingerprint(one), own_fingerprint(other)
         )
@@ -196,8 +187,10 @@ def rank(pair: Pair) -> tuple[float, float, str, str]:
 
 def candidates(
     texts: Sequence[Text], known: Iterable[str], threshold: float, track: Tracker = untracked
-) -> Candidates:
-    """Return pairs with enough common fingerprints, without comparing every pair of texts."""
+) -> tuple[list[tuple[int, int]], frozenset[int]]:
+    """Return pairs of positions with enough common fingerprints, and the fingerprints that are too
+    common to count. Not every pair of texts is compared.
+    """
     owners: dict[int, list[int]] = {}
     ignored: set[int] = set()
     for code in known:
@@ -222,7 +215,7 @@ def candidates(
         and min(sizes[one], sizes[other]) + NOISE > TELLING
         and not (texts[one].earlier and texts[other].earlier)
     ]
-    return Candidates(tuple(sorted(enough)), frozenset(ignored))
+    return sorted(enough), frozenset(ignored)
 
 
 def without(made: Any, ignored: frozenset[int]) -> Any:

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from grader.classroom.exports.classroom50 import (
     MAX_BODY,
     SCALE,
-    Submitted,
     cut,
     release_body,
     result,
@@ -417,7 +416,7 @@ def entry(*checks: CheckResult, **changed: Any) -> PublicEntry:
 
 def test_bonus_points_are_told_and_never_in_the_score() -> None:
     graded = entry(check(), check(id="one.b", bonus=True, points=2.0, max_points=2.0))
-    data = result(graded, Submitted({}))
+    data = result(graded, {}, {})
     assert (data["score"], data["max-score"]) == (400, 400)
     assert data["tests"][1]["bonus-points"] == 2.0
     body = release_body(graded, data, Catalogue(), page="report.html")
@@ -432,7 +431,7 @@ def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> Non
     )
     report = replace(graded.report, max_score=18.0, lessons=(*graded.report.lessons, near))
     graded = replace(graded, report=withheld(report))
-    data = result(graded, Submitted({}))
+    data = result(graded, {}, {})
     assert (data["score"], data["max-score"], data["tests"]) == (0, 0, [])
     body = release_body(graded, data, Catalogue(), page="report.html")
     assert "Two.py is not two.py" in body.splitlines()[2]
@@ -450,7 +449,7 @@ def test_a_long_body_is_cut_at_a_line_and_says_where_the_rest_is() -> None:
 def test_the_status_is_one_line_that_github_takes() -> None:
     no_score = PublicEntry("submission", (), problem="x\n" * 300)
     for tr, one in itertools.product((Catalogue(), engine_catalogue("ko")), (no_score, entry())):
-        line = status_line(one, result(one, Submitted({})), tr)
+        line = status_line(one, result(one, {}, {}), tr)
         assert "\n" not in line and 0 < len(line) <= 140
 
 

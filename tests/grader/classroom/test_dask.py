@@ -26,7 +26,7 @@ from batch_process import stable_files
 import grader
 from grader.classroom import cluster as clusters
 from grader.classroom.batch import PageOptions, render
-from grader.classroom.cluster import CourseReference, answer, connected, graded_in, task_for
+from grader.classroom.cluster import answer, connected, graded_in, task_for
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.cli import batch_screen, main
 from grader.cli.batch import BatchOptions, grade_class
@@ -335,7 +335,8 @@ def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
         "run",
         "engine_hash",
         "torch_version",
-        "course",
+        "course_path",
+        "course_hash",
         "lessons",
         "files",
         "settings",
@@ -412,12 +413,9 @@ def test_a_worker_that_is_too_old_to_refuse_is_refused(
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
     """The message names both hashes. A course at another path is named with its path."""
     path = str(small_course.root)
-    said = answered(small_course, course={"path": path, "hash": "0123456789abcdef"})["refused"]
+    said = answered(small_course, course_path=path, course_hash="0123456789abcdef")["refused"]
     assert "0123456789abcdef" in said and small_course.hash in said
-    assert (
-        "/nowhere"
-        in answered(small_course, course={"path": "/nowhere", "hash": small_course.hash})["refused"]
-    )
+    assert "/nowhere" in answered(small_course, course_path="/nowhere")["refused"]
 
 
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
@@ -426,7 +424,7 @@ def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
     task = task_for(
         "run", course, [course.lessons[0].id], {}, Settings(1), name="someone", page=None
     )
-    assert task.course == CourseReference(None, course.hash)
+    assert (task.course_path, task.course_hash) == (None, course.hash)
 
 
 def test_a_course_that_changed_is_read_anew_by_the_next_run(

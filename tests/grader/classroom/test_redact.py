@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.classroom.exports.classroom50 import Submitted, release_body, result
+from grader.classroom.exports.classroom50 import release_body, result
 from grader.classroom.exports.common import ExportRequest
 from grader.classroom.exports.feedback import feedback_lines, files_for_canvas
 from grader.classroom.exports.formats import FORMATS
@@ -148,7 +148,7 @@ def test_an_export_that_students_read_has_nothing_of_it(name: str) -> None:
 
 def test_feedback_and_classroom_50_have_nothing_of_it() -> None:
     shown = ENTRY.public()
-    data = result(shown, Submitted({}))
+    data = result(shown, {}, {})
     pieces = files_for_canvas([shown], lambda name: b"", lambda name, lesson: "return x\n")
     made = f"{data}{release_body(shown, data, Catalogue(), page='p')}{list(pieces)}"
     made += "".join(feedback_lines(shown))

@@ -219,7 +219,7 @@ def test_topics_are_the_commonest_mistakes_and_then_what_has_no_name() -> None:
         ],
         [LESSON],
     )
-    assert [(topic.title, topic.people.count, topic.named) for topic in topics(room)] == [
+    assert [(topic.title, topic.people.count, bool(topic.check)) for topic in topics(room)] == [
         ("common, in words", 2, True), ("two", 2, False),
     ]  # fmt: skip
 
