@@ -15,14 +15,14 @@ __version__ = "0.4.0"
 
 def load_ipython_extension(shell: Any) -> None:
     """Register the magics; IPython calls this for ``%load_ext grader``."""
-    from grader.cli.magics import register
+    from grader.cli.notebook import register
 
     register(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """Remove the magics; IPython calls this for ``%unload_ext grader``."""
-    from grader.cli.magics import unregister
+    from grader.cli.notebook import unregister
 
     unregister(shell)
 

@@ -1,18 +1,36 @@
-"""Commands for authors and their options. Everything except click is imported when needed."""
+"""The commands of a course's author: ``grade verify`` checks a course and prints the proof, ``grade
+new`` makes a lesson or a course.
+"""
 
 from __future__ import annotations
 
+import builtins
+import keyword
+import os
+import re
 import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from grader.cli.options import course, course_option
+from grader.cli.options import chosen_lessons, course, course_option
+from grader.core.errors import CourseError, ExitCode, UsageError
+from grader.core.files import PACKAGED_COURSE
+from grader.core.i18n import wanted_language
+from grader.core.messages import Settings
+from grader.core.text import counted
+from grader.course.course import Course, Lesson, load_course
+from grader.course.stubs import stub_of
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+if TYPE_CHECKING:
+    from grader.verify.verify import VerifyResult
 
 
-@click.command(short_help="Check the course: solutions pass, stubs fail, mistakes get names.")
+@click.command()
 @click.argument("lessons", nargs=-1, metavar="[LESSON]...")
 @click.option(
     "--seeds",
@@ -28,7 +46,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 )
 @click.option(
     "--keep",
-    type=FILE,
+    type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help=(
         "Write each verdict to FILE at once, so that the same command continues after an "
@@ -46,39 +64,130 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     help="Grade in this language, and list missing translations.",
 )
 @course_option
-def verify(
-    lessons: tuple[str, ...],
-    seeds: int,
-    workers: int | None,
-    keep: Path | None,
-    table: bool,
-    write_stubs: bool,
-    lang: str,
-    course_root: Path | None,
-) -> None:
+def verify(lessons: tuple[str, ...], course_root: Path | None, **options: Any) -> None:
     """Check the course: solutions pass, stubs fail, mistakes get their names and near misses don't.
 
     Example: grade verify custom_sigmoid --seeds 5
 
     A long run that can be interrupted: grade verify --seeds 20 --keep verify.sqlite
     """
-    from grader.cli.commands.verify import verify_course
-
-    found = course(course_root)
-    code = verify_course(
-        found,
-        lessons,
-        seeds=seeds,
-        workers=workers,
-        table=table,
-        write_stubs=write_stubs,
-        lang=lang,
-        keep=keep,
-    )
-    sys.exit(code)
+    sys.exit(verify_course(course(course_root), lessons, **options))
 
 
-@click.command(short_help="Create a working lesson to turn into your own.")
+def verify_course(
+    course: Course,
+    names: tuple[str, ...],
+    *,
+    seeds: int,
+    workers: int | None,
+    table: bool,
+    write_stubs: bool,
+    lang: str = "en",
+    keep: Path | None = None,
+) -> ExitCode:
+    """Verify lessons and list all problems. After Ctrl-C, print what ``keep`` has, then raise."""
+    from rich.progress import Progress
+
+    from grader.cli.batch_screen import graceful_interrupt
+    from grader.render.terminal import make_console
+    from grader.verify import verify as verification
+
+    lessons = chosen_lessons(course, names)
+    for lesson in lessons if write_stubs else ():
+        write_stub(lesson)
+    settings = Settings(0, "auto", course.limits, lang=wanted_language(lang), prestart=True)
+    console = make_console(stderr=True)
+    with (
+        ThreadPoolExecutor(1) as pool,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+    ):
+        internals = pool.submit(verification.missing_internals)
+        task = bar.add_task("grading")
+        found = verification.verify(
+            course,
+            lessons,
+            seeds=range(1, seeds + 1),
+            settings=settings,
+            workers=workers or os.cpu_count() or 1,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            keep=keep,
+            during=lambda hosts: (
+                graceful_interrupt(console, hosts, what="grading") if keep else nullcontext()
+            ),
+        )
+    if table and not found.left:
+        print(proof_table(found))
+    for line in completeness(found) if table or found.left else ():
+        print(line)
+    problems = (*internals.result(), *found.problems)
+    for problem in problems:
+        print(problem)
+    if found.left:
+        print(
+            f"stopped: {found.kept:,} of {found.gradings:,} gradings are kept. Run the same"
+            " command to continue"
+        )
+        raise KeyboardInterrupt
+    counts = (len(lessons), "lesson"), (found.gradings, "grading"), (seeds, "seed")
+    summary = counted(len(problems), "problem") if problems else "no problems"
+    print(f"{', '.join(counted(count, noun) for count, noun in counts)}: {summary}")
+    return ExitCode.NOT_FULL_MARKS if problems else ExitCode.OK
+
+
+def write_stub(lesson: Lesson) -> None:
+    lesson.folder.mkdir(parents=True, exist_ok=True)
+    stub = stub_of(lesson.solution.read_text("utf-8"), name=str(lesson.solution))
+    lesson.stub.write_text(stub, "utf-8", newline="\n")
+
+
+def completeness(found: VerifyResult) -> Iterator[str]:
+    """Yield lines that say from how many seeds each lesson is complete in the file of verdicts.
+
+    There are none without such a file.
+    """
+    names: dict[int, list[str]] = {}
+    for lesson, seeds in found.complete:
+        names.setdefault(seeds, []).append(lesson)
+    for seeds, lessons in sorted(names.items(), reverse=True):
+        listed = "all lessons" if len(names) == 1 and len(lessons) > 1 else ", ".join(lessons)
+        yield (
+            "complete from"
+            f" {'no seed' if not seeds else 'seed 1' if seeds == 1 else f'seeds 1 to {seeds}'}:"
+            f" {listed}"
+        )
+
+
+def proof_table(found: VerifyResult) -> str:
+    rows = [
+        (
+            "| lesson | checks | mistakes caught | mistakes named | near misses told apart |"
+            " accepted alternatives | promises held |"
+        ),
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {p.lesson} | {p.checks} | {p.caught} of {p.mistakes} | {p.named} of {p.mistakes} |"
+            f" {p.told_apart} of {p.near_misses} | {p.accepted_passed} of {p.accepted} |"
+            f" {p.promises_shown} of {len(p.promises)} |"
+            for p in found.proofs
+        ),
+        *promise_table(found),
+    ]
+    return "\n".join(rows)
+
+
+def promise_table(found: VerifyResult) -> list[str]:
+    """Return how the points of each lesson are spread over its promises, as a table."""
+    rows = [
+        f"| {proof.lesson} | {one.name} | {one.points:g} | {len(one.checks)} |"
+        f" {len(one.shown_by)} |"
+        for proof in found.proofs
+        for one in proof.promises
+    ]
+    head = ["", "| lesson | promise | points | checks | wrong answers |", "|---|---|---|---|---|"]
+    return head + rows if rows else []
+
+
+@click.command()
 @click.argument("lesson", required=False)
 @click.option(
     "--function",
@@ -94,12 +203,132 @@ def new(lesson: str | None, function: str | None, lang: str, course_root: Path |
 
     Example: grade new softmax_by_hand --function softmax --course my-course
     """
-    from grader.cli.commands.new import new_course, new_lesson
-
     if course_root is not None and not (course_root / "exercises" / "course.toml").exists():
         new_course(course_root, lesson, function, lang)
     else:
         new_lesson(course(course_root), lesson, function, lang)
 
 
-COMMANDS: tuple[click.Command, ...] = (verify, new)
+FIRST_LESSON = "first_lesson"
+COURSE = """# The course: its lessons in the order in which a learner meets them.
+id = "{id}"
+title = "{mark} the course's title"
+version = "1"
+"""
+RESERVED = frozenset(
+    "torch numpy grader pytest scenarios helpers diagnosis student reference draw".split()
+)
+
+
+def new_course(root: Path, lesson: str | None, function: str | None, lang: str) -> None:
+    from grader.course.scaffold import MARK
+
+    if root.exists() and (not root.is_dir() or any(root.iterdir())):
+        raise UsageError(
+            f"{root} has no exercises/course.toml and is not empty. Name a course, or a new folder;"
+            " nothing was changed"
+        )
+    lesson = known_good(lesson or FIRST_LESSON, "lesson")
+    id = re.sub(r"\W+", "-", root.resolve().name).strip("-").lower() or "course"
+    write(root / "exercises" / "course.toml", COURSE.format(id=id, mark=MARK))
+    add_lesson(root, lesson, function, lang)
+    click.echo(f"{root} is a course. Its name and title are in exercises/course.toml")
+    print_next_steps(root, lesson)
+
+
+def new_lesson(course: Course, lesson: str | None, function: str | None, lang: str) -> None:
+    """Add a lesson to a course; overwrite nothing."""
+    if lesson is None:
+        raise UsageError(
+            f"{course.root} is a course already. Name the lesson to add: grade new my_lesson"
+        )
+    if course.root == PACKAGED_COURSE or any(one.held for one in course.lessons):
+        raise UsageError(
+            f"{course.root} is a course that was handed out. Make one of your own: grade new"
+            " my_lesson --course my-course"
+        )
+    if lesson in (one.id for one in course.lessons):
+        raise UsageError(
+            f"There is a lesson {lesson!r} already. Choose another name; nothing was changed"
+        )
+    add_lesson(course.root, known_good(lesson, "lesson"), function, lang)
+    print_next_steps(course.root, lesson)
+
+
+def known_good(name: str, what: str) -> str:
+    """Check a name for a lesson or function; raise UsageError if it can't be used."""
+    taken = (
+        name in RESERVED
+        or (what == "lesson" and name in sys.stdlib_module_names)
+        or hasattr(builtins, name)
+    )
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
+        raise UsageError(
+            f"{name!r} can't name a {what}. Use lowercase letters, digits and _, and begin with"
+            f" a letter, such as my_{what}"
+        )
+    if taken:
+        raise UsageError(
+            f"{name!r} is a name that Python or the grader uses. Choose another for the {what}"
+        )
+    return name
+
+
+def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
+    """Write a lesson's files and its entry in ``course.toml``; the rest of that file stays
+    unchanged.
+    """
+    import tomlkit
+
+    from grader.course.scaffold import MARK, lesson_files
+
+    function = known_good(function or lesson, "function")
+    files = lesson_files(lesson, function, lang=lang)
+    there = [path for path in files if (root / path).exists()]
+    if there:
+        raise UsageError(
+            f"{root / there[0]} is there already. Move it away, or choose another name; nothing was"
+            " changed"
+        )
+    toml = root / "exercises" / "course.toml"
+    document = tomlkit.parse(toml.read_text("utf-8"))
+    entry = tomlkit.table()
+    entry |= {
+        "id": lesson,
+        "title": f"{MARK} the lesson's title",
+        "summary": f"{MARK} what it is about, in a line",
+        "names": [function],
+        "builds_on": [],
+    }
+    lessons = document.setdefault("lesson", tomlkit.aot())
+    if not hasattr(lessons, "append"):
+        raise CourseError(f"{toml}: lesson is not a list of tables. Write [[lesson]]")
+    entry.trivia.indent = "\n"  # an empty line before it
+    lessons.append(entry)
+    for path, text in files.items():
+        write(root / path, text)
+    write(toml, tomlkit.dumps(document))
+    load_course(root)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file and missing folders above it; raise UsageError if that fails."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8", newline="\n")
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename} can't be written: {error.strerror}. Name another folder with"
+            " --course"
+        ) from None
+
+
+def print_next_steps(root: Path, lesson: str) -> None:
+    click.echo(
+        f"The lesson {lesson} is in {root}. It doubles a tensor; make it yours, beginning with"
+        f" solutions/{lesson}.py."
+    )
+    click.echo(
+        f"To see what is still to be written, and to check the lesson:\n  grade verify {lesson}"
+        f" --course {click.format_filename(root)}"
+    )

@@ -1,19 +1,45 @@
-"""Commands for a gradebook. Everything except click is imported when needed."""
+"""The commands that change a gradebook by hand: ``adjust``, ``comment``, ``forget`` and ``rename``;
+and ``name``, which makes a group of wrong answers a known mistake of the course.
+
+Each change is in an audit trail, which is shown wherever its result is.
+"""
 
 from __future__ import annotations
 
+import getpass
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from grader.cli.options import PATH, course, course_option, hidden_option
-from grader.core.errors import UsageError
+from grader.classroom.batch import changing
+from grader.classroom.exports.common import total_points
+from grader.classroom.gradebook.entry import Adjustment, Comment
+from grader.classroom.gradebook.roster import csv_rows
+from grader.classroom.gradebook.store import Gradebook, batch_lock
+from grader.classroom.imports.names import unique_names
+from grader.classroom.statistics.collect import UnnamedGroup, collect_statistics
+from grader.cli.options import PATH, course, course_option
+from grader.core.errors import CourseError, UsageError
+from grader.core.files import PACKAGED_COURSE
+from grader.core.messages import Settings
+from grader.core.text import clean, counted, now
+from grader.course.course import Course, Lesson
+from grader.course.lesson_texts import read_catalogue, read_mistakes
+from grader.course.stubs import compose, without_markers
+from grader.course.submission import LessonFile, writable
+from grader.render.terminal import make_console, plain_table
+from grader.render.terminal import points as points_text
+from grader.runtime.client import ForkServerClient
+from grader.runtime.grading import grade_lesson
+from grader.runtime.text_reader import TextReader
 
-SYSTEMS = ("moodle", "canvas", "folder")
-FORMATS = ("csv", "canvas", "moodle", "gradescope", "junit", "json")
 
-
-@click.command(short_help="Change a score by hand, with a reason.")
+@click.command()
 @click.argument("out", type=PATH)
 @click.argument("submission")
 @click.option("--points", type=float, help="How many points to add: +2, -0.5.")
@@ -34,18 +60,71 @@ def adjust(
 
     Example: grade adjust grades alice --points +2 --reason "handed in on paper"
     """
-    from grader.cli.commands.adjust import adjust as change
-    from grader.cli.commands.adjust import list_adjustments
-
     if points is None and (reason or lesson or author):
         raise UsageError("--points is missing. Give the change of the score, such as +2 or -0.5")
     if points is None:
         list_adjustments(out, submission)
     else:
-        change(out, submission, lesson=lesson, points=points, reason=reason or "", author=author)
+        change_score(
+            out, submission, lesson=lesson, points=points, reason=reason or "", author=author
+        )
 
 
-@click.command(short_help="Comment on a submission, a lesson or a line.")
+def change_score(
+    out: Path, name: str, *, lesson: str | None, points: float, reason: str, author: str | None
+) -> None:
+    """Change a score and rewrite everything that shows it; raise UsageError for unknown names."""
+    if not math.isfinite(points) or not points:
+        raise UsageError(f"--points {points:g} changes nothing. Give a number such as +2 or -0.5")
+    if not reason.strip():
+        raise UsageError(
+            "An adjustment needs a reason, which the student reads. Give one with --reason"
+        )
+    with changing(out) as (book, changed):
+        entry = book.entry_of(name)
+        lessons = known_lessons(book, lesson)
+        if lesson is None and len(lessons) == 1:
+            lesson = lessons[0]
+        book.adjust(
+            entry.name, Adjustment(points, reason.strip(), author or login_name(), now(), lesson)
+        )
+        changed.add(entry.name)
+    list_adjustments(out, entry.name)
+
+
+def list_adjustments(out: Path, name: str) -> None:
+    with Gradebook.open(out) as book:
+        entry = book.entry_of(name)
+    console = make_console()
+    if entry.adjustments:
+        table = plain_table("when", "who", "points", "lesson", "reason")
+        for one in entry.adjustments:
+            change = f"{one.points:+g}"
+            table.add_row(
+                one.made_at, clean(one.author), change, one.lesson or "", clean(one.reason)
+            )
+        console.print(table)
+    else:
+        console.print(f"{clean(entry.name)}: no adjustments")
+    earned = f"earned {points_text(entry.report.score)}" if entry.report else "nothing graded"
+    late = f", {entry.penalty:g} off for being late" if entry.lateness else ""
+    total = total_points(entry)
+    score = "no score yet" if total is None else points_text(total)
+    console.print(
+        f"{clean(entry.name)}: {score} ({earned}{late}, adjusted by {entry.adjusted_by:+g})"
+    )
+    if entry.report and total is None:
+        console.print("a part was not graded; grades.csv says why", soft_wrap=True)
+    if entry.report and entry.adjusted_by > 0 and entry.score > entry.report.max_score:
+        most = points_text(entry.report.max_score)
+        line = (
+            f"this is more than full marks ({most}). To undo a mistake, add an adjustment with the"
+            " opposite sign"
+        )
+        console.print(line, soft_wrap=True)
+
+
+@click.command()
 @click.argument("out", type=PATH)
 @click.argument("target", required=False, metavar="[NAME[:LESSON[:LINE]]]")
 @click.argument("text", required=False)
@@ -76,21 +155,134 @@ def comment(
 
     Example: grade comment grades alice:hooks:12 "Why is it never removed?"
     """
-    from grader.cli.commands import comment as commands
-
     if file is not None and target is None:
-        commands.comment_from(out, file, author=author)
+        make_comments(out, list(read_file(file)), author)
     elif target is None or file is not None:
         raise UsageError("Give a submission and a text, or a file of comments with --file")
     elif number is not None:
-        commands.withdraw(out, target, number)
+        withdraw_comment(out, target, number)
     elif text is None:
-        commands.show(out, target)
+        show_comments(out, target)
     else:
-        commands.comment(out, target, text, author=author)
+        make_comments(out, [read_target(target, text)], author)
 
 
-@click.command(short_help="Leave a submission out of the gradebook.")
+COLUMNS = ("name", "lesson", "line", "comment")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedComment:
+    """A comment to be made; an error about it begins with ``where``."""
+
+    name: str
+    lesson: str | None
+    line: int | None
+    text: str
+    where: str = ""
+
+
+def make_comments(out: Path, wanted: list[WantedComment], author: str | None) -> None:
+    """Make comments, all or none; existing ones are not repeated. Raise UsageError for one that is
+    not possible.
+    """
+    with changing(out) as (book, changed):
+        made = [checked_comment(book, one, author) for one in wanted]
+        new = [name for name, one in made if book.comment(name, one)]
+        changed.update(new)
+    there = len(made) - len(new)
+    message = f"{counted(len(new), 'comment')} on {counted(len(set(new)), 'submission')}"
+    make_console().print(message + (f"; {there} already existed" if there else ""), markup=False)
+
+
+def checked_comment(book: Gradebook, one: WantedComment, author: str | None) -> tuple[str, Comment]:
+    """Return the submission's name, and the comment with the line it is about; raise UsageError if
+    there is no such submission or line.
+    """
+    try:
+        name = book.entry_of(one.name).name
+    except UsageError as error:
+        raise UsageError(f"{one.where}{error}") from None
+    if not one.text.strip():
+        raise UsageError(f"{one.where}The comment is empty. Give it a text")
+    known_lessons(book, one.lesson, where=one.where)
+    code = ""
+    if one.line is not None:
+        text = book.graded_text(name, one.lesson or "")
+        lines = (text or "").split("\n")
+        if not 1 <= one.line <= len(lines) or text is None:
+            raise UsageError(
+                f"{one.where}{name} has no line {one.line} in {one.lesson}:"
+                f" {'it has no such file' if text is None else f'the file has {len(lines)} lines'}"
+            )
+        code = lines[one.line - 1].strip()
+    made = Comment(
+        0, writable(one.text.strip()), author or login_name(), now(), one.lesson, one.line, code
+    )
+    return name, made
+
+
+def read_target(target: str, text: str) -> WantedComment:
+    """Return a comment on ``NAME``, ``NAME:LESSON`` or ``NAME:LESSON:LINE``."""
+    name, *rest = target.split(":")
+    if len(rest) > 2 or (len(rest) == 2 and not rest[1].isdecimal()):
+        raise UsageError(
+            f"{target!r} is not NAME, NAME:LESSON or NAME:LESSON:LINE, such as alice:hooks:12"
+        )
+    return WantedComment(
+        name, rest[0] if rest else None, int(rest[1]) if len(rest) == 2 else None, text
+    )
+
+
+def read_file(file: Path) -> Iterator[WantedComment]:
+    """Yield the comments of a CSV file; raise UsageError with file and line."""
+    rows = csv_rows(file)
+    header = [cell.strip().lower() for cell in rows[0][1]] if rows else []
+    if "name" not in header or "comment" not in header:
+        raise UsageError(
+            f"{file}:1: the first line must name the columns {', '.join(COLUMNS)}. lesson and line"
+            " may be left out"
+        )
+    for number, cells in rows[1:]:
+        row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
+        line = row.get("line") or ""
+        where = f"{file}:{number}: "
+        if (line and not line.isdecimal()) or (line and not row.get("lesson")):
+            raise UsageError(
+                f"{where}the column line has {line!r}. Write a number there, and a lesson beside it"
+            )
+        yield WantedComment(
+            row.get("name", ""),
+            row.get("lesson") or None,
+            int(line) if line else None,
+            row.get("comment", ""),
+            where,
+        )
+
+
+def withdraw_comment(out: Path, name: str, number: int) -> None:
+    with changing(out) as (book, changed):
+        entry = book.entry_of(name)
+        book.withdraw(entry.name, number)
+        changed.add(entry.name)
+    make_console().print(f"comment {number} is withdrawn", markup=False)
+    show_comments(out, entry.name)
+
+
+def show_comments(out: Path, name: str) -> None:
+    with Gradebook.open(out) as book:
+        entry = book.entry_of(name)
+    console = make_console()
+    if not entry.comments:
+        console.print(f"{clean(entry.name)}: no comments", markup=False)
+        return
+    table = plain_table("number", "who", "lesson", "line", "comment")
+    for one in entry.comments:
+        line = str(one.line or "")
+        table.add_row(str(one.number), clean(one.author), one.lesson or "", line, clean(one.text))
+    console.print(table)
+
+
+@click.command()
 @click.argument("out", type=PATH)
 @click.argument("name", required=False)
 @click.option("--undo", is_flag=True, help="Put a forgotten submission back.")
@@ -101,17 +293,20 @@ def forget(out: Path, name: str | None, undo: bool) -> None:
 
     Example: grade forget grades alice
     """
-    from grader.cli.commands import forget as commands
-
     if name is None:
-        commands.list_trail(out)
-    elif undo:
-        commands.undo(out, name)
-    else:
-        commands.forget(out, name)
+        list_trail(out)
+        return
+    if undo:
+        undo_change(out, name)
+        return
+    with changing(out) as (book, changed):
+        entry = book.entry_of(name)
+        book.forget(entry.name, login_name())
+        changed.add(entry.name)
+    say(f"{entry.name} is forgotten. To undo this: grade forget {out} {entry.name!r} --undo")
 
 
-@click.command(short_help="Give a submission another name.")
+@click.command()
 @click.argument("out", type=PATH)
 @click.argument("old")
 @click.argument("new", required=False)
@@ -128,125 +323,69 @@ def rename(out: Path, old: str, new: str | None, merge: bool, undo: bool) -> Non
 
     Example: grade rename grades alice alice_doe
     """
-    from grader.cli.commands import forget as commands
-
     if undo and new is None:
-        commands.undo(out, old)
-    elif undo or new is None:
+        undo_change(out, old)
+        return
+    if undo or new is None:
         raise UsageError("Give the old and the new name; with --undo, only the new one")
+    (usable,) = unique_names([(new, "")])
+    if usable != new:
+        raise UsageError(
+            f"{new!r} can't be a submission's name, because its page's file is named after it."
+            f" Choose another, such as {usable!r}"
+        )
+    with changing(out) as (book, changed):
+        entry = book.entry_of(old)
+        if entry.name == new:
+            raise UsageError(f"{new} already has that name")
+        if book.is_forgotten(new):
+            raise UsageError(
+                f"{new} is in the gradebook, but forgotten. Undo that first: grade forget {out}"
+                f" {new!r} --undo"
+            )
+        both = new in book.names()
+        if both and not merge:
+            raise UsageError(
+                f"The gradebook has both {entry.name} and {new}, so nothing was renamed. Choose"
+                " another name. If both are of the same student, make them one submission: grade"
+                f" rename {out} {entry.name!r} {new!r} --merge"
+            )
+        book.rename(entry.name, new, login_name())
+        changed.update((entry.name, new))
+    done = f"{entry.name} is now {'part of ' if both else ''}{new}"
+    say(f"{done}. To undo this: grade rename {out} {new!r} --undo")
+
+
+def undo_change(out: Path, name: str) -> None:
+    """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
+    with changing(out) as (book, changed):
+        entry = book.undo(name)
+        changed.update((name, entry.detail.get("old", name)))
+    old = entry.detail.get("old")
+    say(f"{name} is {old} again" if old else f"{name} is back")
+
+
+def list_trail(out: Path) -> None:
+    """Show which submissions were forgotten or renamed, and what was undone."""
+    with Gradebook.open(out) as book:
+        trail = book.trail()
+    table = plain_table("when", "who", "what", "")
+    for entry in trail:
+        what = (
+            f"{entry.detail['old']} → {entry.submission}"
+            if entry.action == "rename"
+            else f"{entry.submission} forgotten"
+        )
+        table.add_row(
+            entry.made_at, clean(entry.author), clean(what), "undone" if entry.undone else ""
+        )
+    if trail:
+        make_console().print(table)
     else:
-        commands.rename(out, old, new, merge=merge)
+        say("no submission was forgotten or renamed")
 
 
 @click.command()
-@click.argument("out", type=PATH)
-@click.option(
-    "--to", "name", required=True, type=click.Choice(FORMATS), help="The format to write."
-)
-@click.option(
-    "--template",
-    type=PATH,
-    help="For canvas and moodle: the file that you downloaded there, to be filled in.",
-)
-@click.option("--output", type=PATH, help="Where to write it; by default into OUT.")
-@click.option(
-    "--column",
-    "columns",
-    multiple=True,
-    metavar="TITLE",
-    help="The title of the column for the total, or LESSON=TITLE for a lesson; repeatable.",
-)
-@click.option(
-    "--scale",
-    type=click.FloatRange(0, min_open=True),
-    help="How many points full marks are worth in the export.",
-)
-@click.option(
-    "--missing-as-zero",
-    is_flag=True,
-    help="Give students without a submission a 0 instead of leaving their mark as it is.",
-)
-@click.option("--section", help="Only students of this section of the roster.")
-@hidden_option
-def export(
-    out: Path,
-    name: str,
-    template: Path | None,
-    output: Path | None,
-    columns: tuple[str, ...],
-    scale: float | None,
-    missing_as_zero: bool,
-    section: str | None,
-    hidden_checks: str,
-) -> None:
-    """Write a gradebook in another system's format.
-
-    Example: grade export grades --to canvas --template gradebook.csv
-    """
-    from grader.classroom.exports.common import ExportRequest
-    from grader.cli.commands.export import export_gradebook
-
-    export_gradebook(
-        out,
-        name,
-        request=ExportRequest(template, columns, scale, missing_as_zero, hidden_checks, section),
-        output=output,
-    )
-
-
-@click.command(short_help="Make the zip that returns pages to students.")
-@click.argument("out", type=PATH)
-@click.option(
-    "--to",
-    "system",
-    required=True,
-    type=click.Choice(SYSTEMS),
-    help="The system that returns the pages.",
-)
-@click.option(
-    "--template", type=PATH, help="For moodle: its grading worksheet, to match students exactly."
-)
-@click.option("--output", "target", type=PATH, help="Where to write it; by default into OUT.")
-def feedback(out: Path, system: str, template: Path | None, target: Path | None) -> None:
-    """Give students their pages: a zip that Moodle or Canvas takes back, or a folder.
-
-    Example: grade feedback grades --to moodle
-    """
-    from grader.cli.commands.feedback import write_feedback
-
-    write_feedback(out, system, template=template, target=target)
-
-
-@click.command(short_help="Show which submissions share code, side by side.")
-@click.argument("out", type=PATH)
-@click.option(
-    "--against",
-    type=PATH,
-    metavar="OLD_OUT",
-    help="Also compare with an earlier class: the folder of its gradebook.",
-)
-@click.option("--lesson", help="Only this lesson.")
-@click.option(
-    "--threshold",
-    type=click.FloatRange(0.1, 1.0),
-    default=0.6,
-    show_default=True,
-    help="The smallest share of common code to report.",
-)
-@course_option
-def similar(
-    out: Path, against: Path | None, lesson: str | None, threshold: float, course_root: Path | None
-) -> None:
-    """Show submissions that share code, side by side. This does not prove copying.
-
-    Example: grade similar grades --against grades-last-year
-    """
-    from grader.cli.commands.similar import show_similar
-
-    show_similar(course(course_root), out, against=against, lesson=lesson, threshold=threshold)
-
-
-@click.command(short_help="Make a group of wrong answers a known mistake.")
 @click.argument("out", type=PATH)
 @click.argument("group")
 @click.option("--title", prompt=True, help="What the code does wrong, in a few words.")
@@ -265,11 +404,146 @@ def name(out: Path, group: str, title: str, explanation: str, course_root: Path 
 
     Example: grade name grades 3f9a --title "a mean" --explanation "Use sum()."
     """
-    from grader.cli.commands.name import name_group
-
     name_group(course(course_root), out, group, title, explanation)
 
 
-COMMANDS: tuple[click.Command, ...] = (
-    adjust, comment, forget, rename, export, feedback, similar, name,
-)  # fmt: skip
+def name_group(course: Course, out: Path, signature: str, title: str, explanation: str) -> None:
+    """Add a group's answer to the course's catalogue, with its title and explanation.
+
+    Raise UsageError if there is no such group, or if the course can't recognize it afterwards; in
+    that case its files are unchanged.
+    """
+    if course.root == PACKAGED_COURSE or any(one.held for one in course.lessons):
+        raise UsageError(
+            f"{course.root} can't be changed. Give the folder of a git clone or of your own course:"
+            " --course"
+        )
+    with batch_lock(out), Gradebook.open(out) as book, TextReader() as reader:
+        room = collect_statistics(book.entries(), book.columns())
+        group = found_group(room.groups, signature)
+        lesson = course.lesson(group.lesson)
+        graded = book.graded_text(group.first.name, group.lesson) or ""
+        answer = reader.excerpt(graded, group.function, imports=True)
+    files = {path: _text(path) for path in (lesson.mistakes_file, _texts_file(lesson))}
+    name = free_name(lesson, title)
+    try:
+        add_cell(lesson, name, title, answer)
+        add_texts(lesson, name, group.function, title, explanation)
+        check_recognized(course, lesson, name)
+    except BaseException:
+        for path, text in files.items():
+            if text is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_text(text, "utf-8", newline="\n")
+        raise
+    console = make_console()
+    many = counted(group.people.count, "answer")
+    files_changed = f"{lesson.mistakes_file} and {_texts_file(lesson)}"
+    for line in (
+        f"{name}: {many}. Added to {files_changed}.",
+        "The next grade batch with this course shows both texts to everyone in the group.",
+    ):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def found_group(groups: list[UnnamedGroup], signature: str) -> UnnamedGroup:
+    """Return the group whose signature begins so; raise UsageError unless there is exactly one."""
+    found = [one for one in groups if one.signature.startswith(signature)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{len(found)} groups begin with {signature}. Give more characters of one")
+    names = ", ".join(one.signature for one in groups[:8])
+    raise UsageError(
+        f"There is no group {signature}. "
+        + (f"Groups on class.html: {names}" if names else "All wrong answers match a known mistake")
+    )
+
+
+def free_name(lesson: Lesson, title: str) -> str:
+    """Return an id for a mistake, made from its title, that the lesson does not have yet."""
+    words = re.findall(r"[a-z0-9]+", title.lower())[:6]
+    base = "_".join(words) or "mistake"
+    base = base if base[0].isalpha() else f"mistake_{base}"
+    path = _texts_file(lesson)
+    taken = {one.id for one in read_mistakes(path)} if path.exists() else set()
+    numbered = (base if number == 1 else f"{base}_{number}" for number in range(1, len(taken) + 2))
+    return next(one for one in numbered if one not in taken)
+
+
+def add_cell(lesson: Lesson, name: str, title: str, code: str) -> None:
+    """Add a wrong answer to the catalogue; raise CourseError if it is malformed."""
+    if not code:
+        raise UsageError(
+            f"The answer does not define the function that the failed checks of {lesson.id} test"
+        )
+    path = lesson.mistakes_file
+    before = _text(path) or f'"""{lesson.id}: wrong answers."""\n'
+    path.parent.mkdir(parents=True, exist_ok=True)
+    cell = f"{before.rstrip()}\n\n\n# %% {name}\n# {title}\n{code}\n"
+    path.write_text(cell, "utf-8", newline="\n")
+    read_catalogue(path)
+
+
+def add_texts(lesson: Lesson, name: str, function: str, title: str, explanation: str) -> None:
+    path = _texts_file(lesson)
+    before = _text(path) or f"# The mistakes that people make in {lesson.id}.\n"
+    about, title, explanation = (
+        json.dumps(value, ensure_ascii=False) for value in ([function], title, explanation)
+    )
+    entry = f"[{name}]\nabout = {about}\ntitle = {title}\nexplanation = {explanation}\n"
+    path.write_text(f"{before.rstrip()}\n\n{entry}", "utf-8", newline="\n")
+
+
+def check_recognized(course: Course, lesson: Lesson, name: str) -> None:
+    """Grade the new cell; raise UsageError unless it gets the new name."""
+    cell = read_catalogue(lesson.mistakes_file)[-1]
+    solution = without_markers(lesson.solution.read_text("utf-8"))
+    text = compose(solution, cell.source, name=str(cell.path))
+    file = LessonFile(lesson.id, lesson.filename, text)
+    with ForkServerClient() as host:
+        result = grade_lesson(host, lesson, file, Settings(0, limits=course.limits)).result
+    if not any(check.diagnosis == name for check in result.checks):
+        other = next((one.diagnosis for one in result.checks if one.diagnosis), None)
+        why = (
+            f"it gets the name {other}"
+            if other
+            else "it gets no name. Use only {actual}, {expected} and the inputs in the explanation"
+        )
+        raise UsageError(f"The answer is not recognized as {name}: {why}. Nothing was changed")
+
+
+def _texts_file(lesson: Lesson) -> Path:
+    return lesson.checks / "diagnosis.toml"
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise CourseError(f"{path}: {error.strerror}") from None
+
+
+def known_lessons(book: Gradebook, lesson: str | None, *, where: str = "") -> list[str]:
+    """Return the ids of a gradebook's lessons; raise UsageError if ``lesson`` is not one."""
+    lessons = [one for one, _, _ in book.lessons()]
+    if lesson is not None and lesson not in lessons:
+        raise UsageError(
+            f"{where}The gradebook has no lesson {lesson!r}. Its lessons: {', '.join(lessons)}"
+        )
+    return lessons
+
+
+def login_name() -> str:
+    """Return the login name for the audit trail; ``unknown`` if the system has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # no name, as in some containers; since Python 3.13 an OSError
+        return "unknown"
+
+
+def say(text: str) -> None:
+    make_console().print(clean(text), soft_wrap=True, markup=False, highlight=False)

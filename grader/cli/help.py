@@ -54,7 +54,7 @@ class TranslatedCommand(click.Command):
     """A command whose help is in the reader's language."""
 
     def get_help(self, ctx: click.Context) -> str:
-        return unmarked(super().get_help(ctx))
+        return super().get_help(ctx).replace(MARK, "")
 
     def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         pieces = " ".join(self.collect_usage_pieces(ctx))
@@ -76,9 +76,7 @@ def write_help(command: click.Command, formatter: click.HelpFormatter, tr: Catal
 
 
 def paragraphs(text: str, tr: Catalogue) -> Iterator[str]:
-    """Yield a docstring's paragraphs in a catalogue's
-    language; commands in them stay as they are.
-    """
+    """Yield a docstring's paragraphs, translated; commands in them stay as they are."""
     for paragraph in text.split("\n\n"):
         if paragraph.startswith("\b\n"):  # click leaves the lines of such paragraphs as they are
             lines = (GLOSS.fullmatch(line) for line in paragraph.split("\n")[1:])
@@ -104,23 +102,11 @@ def write_options(
         formatter.write_dl(rows)
 
 
-def summary(command: click.Command, tr: Catalogue) -> str:
-    """Return a command's text in a list of commands: its short help, or its docstring's first
-    sentence.
-    """
-    first = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
-    return tr(command.short_help or first.partition(". ")[0].removesuffix(".") + ".")
-
-
 def marked(text: str) -> str:
     """Return a text in which each wide letter is two characters."""
     return "".join(
         letter + MARK if unicodedata.east_asian_width(letter) in "WF" else letter for letter in text
     )
-
-
-def unmarked(text: str) -> str:
-    return text.replace(MARK, "")
 
 
 def misuse(error: click.ClickException, command: click.Command, path: str) -> UsageError | None:

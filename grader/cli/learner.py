@@ -1,124 +1,38 @@
-"""Commands for learners and their options. Everything except click is imported when needed."""
+"""The learner's commands about lessons: ``list``, ``next``, ``read``, ``hint``, ``reset`` and
+``solution``.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.text import Text
 
-from grader.cli.debugging import graph, replay
 from grader.cli.help import TranslatedCommand
-from grader.cli.options import (
-    PATH,
-    course,
-    course_option,
-    lang_option,
-    lesson_names,
-    place_option,
-    sandbox_option,
-    seed_option,
-)
-
-FORMAT_HELP = (
-    "github adds annotations and a job summary for GitHub Actions; plain prints lines for editors:"
-    " path:line:column: error: cause."
-)
+from grader.cli.options import complete_lesson, course, course_option, lang_option
+from grader.cli.selection import refuse_wrong_folder, wrong_folder
+from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
+from grader.core.errors import UsageError
+from grader.core.report import FULL_LESSON
+from grader.core.text import clean, now
+from grader.course.course import Lesson
+from grader.course.progress import LAST_STEP, Progress, next_lesson, opened_by
+from grader.course.stubs import without_markers
+from grader.render.code import FOLDED, compare
+from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
-@click.option(
-    "--in",
-    "place",
-    type=PATH,
-    default=Path(),
-    help="The folder or zip with your lessons; this folder by default.",
-)
-@click.option("--json", "json_file", type=PATH, help="Write the report as JSON to this file.")
-@click.option(
-    "--html",
-    "html_file",
-    type=PATH,
-    help="Write the report as a page to this file; report.html by default.",
-)
-@click.option("--no-html", is_flag=True, help="Write no page.")
-@click.option(
-    "--format",
-    "style",
-    type=click.Choice(["terminal", "github", "plain"]),
-    default="terminal",
-    help=FORMAT_HELP,
-)
-@click.option(
-    "--repair/--no-repair",
-    default=None,
-    help=(
-        "If no mistake is recognized, search for the wrong expression after the verdict; "
-        "by default only on a terminal."
-    ),
-)
-@seed_option
-@sandbox_option
-@lang_option
-@course_option
-def run(
-    lessons: tuple[str, ...],
-    place: Path,
-    json_file: Path | None,
-    html_file: Path | None,
-    no_html: bool,
-    style: str,
-    repair: bool | None,
-    seed: int | None,
-    sandbox: str,
-    lang: str | None,
-    course_root: Path | None,
-) -> None:
-    """Grade lessons; `grade` alone does this too.
-
-    Example: grade run custom_sigmoid --in my-work --seed 7
-    """
-    from grader.cli.commands.grade import Outputs, grade_here
-
-    page = None if no_html else html_file or default_page()
-    outputs = Outputs(json_file, page, style, repair)
-    sys.exit(
-        grade_here(
-            course_root, lessons, place, outputs=outputs, seed=seed, sandbox=sandbox, lang=lang
-        )
-    )
-
-
-def default_page() -> Path:
-    """Return report.html in the work folder around the current folder, else in the current one."""
-    from grader.course.progress import find_workspace
-
-    work = find_workspace(Path())
-    return Path(os.path.relpath(work / "report.html") if work else "report.html")
-
-
-@click.command(cls=TranslatedCommand)
-@click.argument("folder", type=PATH)
-@click.option(
-    "--notebook", is_flag=True, help="Make notebooks, for Jupyter, instead of Python files."
-)
-@click.option(
-    "--vscode", is_flag=True, help="Add tasks for VS Code, which underline mistakes as you save."
-)
-@lang_option
-@course_option
-def init(
-    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
-) -> None:
-    """Make a folder with all lessons to work in.
-
-    Example: grade init my-work
-    """
-    from grader.cli.commands.workspace import make_workspace
-
-    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
+def here(course_root: Path | None, lang: str | None) -> Learner:
+    """Return the learner in this folder."""
+    return Learner.at(course(course_root), Path(), lang)
 
 
 @click.command("list", cls=TranslatedCommand)
@@ -129,9 +43,33 @@ def list_lessons(lang: str | None, course_root: Path | None) -> None:
 
     Example: grade list
     """
-    from grader.cli.commands.lessons import show_lessons
+    show_lessons(here(course_root, lang), make_console())
 
-    show_lessons(course(course_root), Path(), lang)
+
+def show_lessons(learner: Learner, console: Console) -> None:
+    """Print a table of the lessons: status, points, which is next, and what each waits for."""
+    course, tr, progress = learner.course, learner.tr, learner.progress
+    files = learner.files().values()
+    here = {file.lesson for file in files if not file.ignored}
+    console.print(lesson_table(course, progress, here=here, tr=tr, own=learner.words))
+    for file in files:
+        if file.ignored:
+            console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
+    if not learner.keeps:
+        if error := wrong_folder(learner.folder):
+            console.print("", Text(tr(error.template, **error.facts), "yellow"), sep="\n")
+            return
+        message = "No progress is kept in this folder. A folder that keeps it: {command}"
+        console.print(Text("\n" + tr(message, command="grade init my-work"), "dim"))
+        return
+    console.print(Text("\n").append_text(summary_line(course, progress, tr)))
+    if next_lesson(course, progress) is not None:
+        console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+        console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
+
+
+README_CHARACTERS = 200
+"""After this many characters, ``grade next`` shows no further paragraph of a README."""
 
 
 @click.command("next", cls=TranslatedCommand)
@@ -142,15 +80,77 @@ def next_one(lang: str | None, course_root: Path | None) -> None:
 
     Example: grade next
     """
-    from grader.cli.commands.lessons import show_next
-
-    show_next(course(course_root), Path(), lang)
+    show_next(here(course_root, lang), make_console())
 
 
-@click.command(
-    cls=TranslatedCommand, short_help="Read a lesson's README here; the answers stay folded."
-)
-@click.argument("lesson", required=False, shell_complete=lesson_names)
+def show_next(learner: Learner, console: Console) -> None:
+    """Show the first lines of the next lesson and what to type, or that all is complete."""
+    refuse_wrong_folder(learner.folder)
+    course, tr, progress = learner.course, learner.tr, learner.progress
+    lesson = next_lesson(course, progress)
+    if lesson is None:
+        show_end(learner, progress, console)
+        return
+    mine, file = progress.of(lesson.id), learner.files(lesson).get(lesson.id)
+    head = Text.assemble((lesson.id, "bold"), f"  {learner.words(lesson)(lesson.title)}")
+    if mine.attempts:
+        head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
+    console.print(head, "")
+    taught_in = lesson.folder
+    # The course in a students' bundle has no READMEs.
+    if file is not None and file.ignored:
+        console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
+        return
+    if file is not None and not (taught_in / "README.md").exists():
+        taught_in = (learner.folder / file.path).parent
+    introduction = Markdown(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
+    console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
+    if file is None:
+        message, reset = "{file} is not here. Get it: {command}", f"grade reset {lesson.id}"
+        text = tr(message, file=lesson.filename, command=reset)
+        console.print(Text(f"  {text}", "yellow"))
+        return
+    in_notebook = IN_NOTEBOOK in os.environ
+    readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
+    rows = [
+        *(
+            [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
+            if (learner.folder / readme).exists()
+            else []
+        ),
+        (tr("write"), file.path),
+        (tr("grade"), f"grade {lesson.id}"),
+        *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),
+        (tr("a nudge"), f"grade hint {lesson.id}"),
+    ]
+    if opens := opened_by(course, lesson, progress):
+        rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
+    console.print(labelled(rows))
+
+
+def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
+    """Return the first paragraphs of a README after its title, with their code, as Markdown."""
+    path = folder / readme_name(folder, lang)
+    text = path.read_text("utf-8") if path.exists() else lesson.summary
+    paragraphs = [
+        part for part in text.split("\n\n") if part.strip() and not part.startswith(("# ", "!["))
+    ]
+    shown: list[str] = []
+    for part in paragraphs:
+        if part.startswith(("#", "|")) or sum(map(len, shown)) > README_CHARACTERS:
+            break
+        shown.append(part)
+    whole = "\n\n".join(shown)
+    # A colon at the end would announce something that is only in the README.
+    return whole.removesuffix(":") + " …" if whole.endswith(":") else whole
+
+
+WIDTH = 80
+PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
+
+
+@click.command(cls=TranslatedCommand)
+@click.argument("lesson", required=False, shell_complete=complete_lesson)
 @click.option("--answers", is_flag=True, help="Show the answers to the questions too.")
 @lang_option
 @course_option
@@ -159,13 +159,49 @@ def read(lesson: str | None, answers: bool, lang: str | None, course_root: Path 
 
     Example: grade read custom_sigmoid
     """
-    from grader.cli.commands.read import show_readme
+    show_readme(here(course_root, lang), make_console(), lesson, answers=answers)
 
-    show_readme(course(course_root), Path(), lesson, answers=answers, lang=lang)
+
+def show_readme(learner: Learner, console: Console, name: str | None, *, answers: bool) -> None:
+    """Print a lesson's README, by default that of the next lesson; through a pager on a terminal.
+
+    Raise UsageError if the lesson has none here.
+    """
+    course = learner.course
+    lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
+    lesson = lesson or course.lessons[-1]
+    text = plain_readme(readme(learner, lesson), answers=answers)
+    shown = Markdown(text, code_theme="ansi_dark")
+    hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
+    console.width = min(console.width, WIDTH)
+    if console.is_terminal:
+        # Without R, less shows the colors as escape codes; F ends it if one screen is enough.
+        os.environ["LESS"] = os.environ.get("LESS") or "FRX"
+        with console.pager(styles=True):
+            console.print(shown)
+    else:
+        console.print(shown)
+    if not answers and FOLDED.search(readme(learner, lesson)):
+        console.print(Text(hint, "dim"))
+
+
+def readme(learner: Learner, lesson: Lesson) -> str:
+    """Return the README in the learner's language, from the course or the learner's folder."""
+    if path := readme_path(learner, lesson):
+        return path.read_text("utf-8")
+    message = "There is no README of {lesson} here. Go to the folder that has your lessons"
+    raise UsageError(learner.tr(message, lesson=lesson.id))
+
+
+def plain_readme(text: str, *, answers: bool) -> str:
+    """Return a README without HTML and pictures; folded answers are left out or put under their
+    heading.
+    """
+    return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))
 
 
 @click.command(cls=TranslatedCommand)
-@click.argument("lesson", required=False, shell_complete=lesson_names)
+@click.argument("lesson", required=False, shell_complete=complete_lesson)
 @click.argument("name", required=False)
 @click.option(
     "--step",
@@ -186,49 +222,100 @@ def hint(
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
-    from grader.cli.commands.hint import show_hint
-
-    show_hint(course(course_root), Path(), lesson, name, step=step, lang=lang)
+    show_hint(here(course_root, lang), make_console(), lesson, name, step)
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lessons", nargs=-1, metavar="[LESSON]...", shell_complete=lesson_names)
-@place_option
-@click.option(
-    "--poll",
-    is_flag=True,
-    help="Poll for changes, where the system reports none: WSL, network folders.",
-)
-@click.option(
-    "--plain", is_flag=True, help="Print lines for editors: path:line:column: error: cause."
-)
-@sandbox_option
-@lang_option
-@course_option
-def watch(
-    lessons: tuple[str, ...],
-    place: Path,
-    poll: bool,
-    plain: bool,
-    sandbox: str,
-    lang: str | None,
-    course_root: Path | None,
+def show_hint(
+    learner: Learner,
+    console: Console,
+    lesson_id: str | None = None,
+    name: str | None = None,
+    step: int | None = None,
 ) -> None:
-    """Grade a lesson whenever you save it.
+    """Print the requested hint, or in a workspace the next one for what failed last."""
+    tr, progress = learner.tr, learner.progress
+    lesson = learner.course.lesson(lesson_id) if lesson_id else hint_lesson(learner, progress)
+    hints = lesson.hints()
+    if name is not None and name not in hints:
+        message = "{lesson} has no hint for {name}. There are hints for: {names}"
+        have = ", ".join(hints) or "-"
+        raise UsageError(tr(message, lesson=lesson.id, name=repr(name), names=have))
+    if name is None and step is None and learner.keeps:
+        # The function that failed last, else the lesson's first.
+        names = (progress.of(lesson.id).stuck_on, *lesson.names, *hints)
+        name = next((one for one in names if one in hints), None)
+    remembered = progress.of(lesson.id).hints.get(name, 0) if name else 0
+    most = len(hints[name]) if name else LAST_STEP
+    step = step or min(remembered + 1, most)
+    shown = {
+        key: hints[key] for key in ([name] if name else hints) if len(hints[key]) >= max(step, 1)
+    }
+    if not shown:
+        message = "{lesson} has no hints of step {step} yet"
+        raise UsageError(tr(message, lesson=lesson.id, step=step))
+    own = learner.words(lesson)
+    for key, steps in shown.items():
+        # "1 / 3" would read as points.
+        which = tr("hint {step} of {steps}", step=step, steps=len(steps))
+        chosen = "" if lesson_id else f"{lesson.id}  "
+        suffix = f"  {which}" if name else ""
+        console.print(Text.assemble((chosen, "dim"), (key, "bold"), (suffix, "dim")))
+        if mistake := progress.of(lesson.id).named.get(key):
+            found = tr("Your mistake in the last run: {title}", title=clean(mistake))
+            console.print(Padding(Text(found, "dim"), (0, 0, 0, 2), expand=False))
+        console.print(Padding(Text(own(steps[step - 1])), (0, 0, 0, 2), expand=False))
+        if step >= LAST_STEP and key in progress.of(lesson.id).repairs:
+            edit = tr("Write instead: {code}", code=progress.of(lesson.id).repairs[key])
+            console.print(Padding(Text(clean(edit)), (0, 0, 0, 2), expand=False))
+        remember_hint(learner, lesson, key, step)
+    most = max(map(len, shown.values()))
+    show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)
 
-    Example: grade watch custom_sigmoid
+
+def hint_lesson(learner: Learner, progress: Progress) -> Lesson:
+    """Return the only lesson here. Otherwise return the one graded last while it is wrong, else the
+    first wrong one, else the next one.
     """
-    from grader.cli.commands.watch import watch_lessons
+    files = learner.files()
+    here = [lesson for lesson in learner.course.lessons if lesson.id in files]
+    latest = [lesson for lesson in here if lesson.id in progress.latest]
+    wrong = [lesson for lesson in (*latest, *here) if progress.of(lesson.id).wrong]
+    following = next_lesson(learner.course, progress) or learner.course.lessons[0]
+    return next(iter(here if len(here) == 1 else wrong), following)
 
-    code = watch_lessons(
-        course_root, lessons, place, poll=poll, plain=plain, sandbox=sandbox, lang=lang
-    )
-    sys.exit(code)
+
+def remember_hint(learner: Learner, lesson: Lesson, name: str, step: int) -> None:
+    """Remember the step that was shown; ignore a file that can't be written."""
+
+    def reached(progress: Progress) -> Progress:
+        mine = progress.of(lesson.id)
+        return progress.having(
+            lesson.id, replace(mine, hints={**mine.hints, name: max(step, mine.hints.get(name, 0))})
+        )
+
+    learner.keep(reached)
+
+
+def show_further(
+    learner: Learner, lesson: Lesson, name: str, step: int, *, most: int, console: Console
+) -> None:
+    tr = learner.tr
+    if step < most:
+        text = f"{tr('One step further')}: grade hint {lesson.id} {name} --step {step + 1}"
+    elif learner.keeps:
+        command = f"grade solution {lesson.id} --give-up"
+        text = tr("That was the last step. The solution: {command}", command=command)
+        if others := [other for other in lesson.hints() if other != name]:
+            names = ", ".join(others)
+            text += "\n" + tr("There are hints for other functions too: {names}", names=names)
+    else:
+        return
+    console.print(Text(f"\n{text}", "dim"))
 
 
 @click.command(cls=TranslatedCommand)
 @click.argument(
-    "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=lesson_names
+    "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
 @lang_option
@@ -238,40 +325,121 @@ def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Pa
 
     Example: grade reset custom_sigmoid
     """
-    from grader.cli.commands.reset import reset_lessons
-    from grader.cli.commands.workspace import Learner
+    learner = here(course_root, lang)
+    reset_lessons(learner, [learner.course.lesson(name) for name in lessons], sure=yes)
 
-    found = course(course_root)
-    reset_lessons(
-        Learner.at(found, Path(), lang), [found.lesson(name) for name in lessons], sure=yes
-    )
+
+def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
+    """Replace lessons by fresh stubs after asking; keep copies of the old files."""
+    console, files = make_console(), learner.files(*lessons)
+    for lesson in lessons:
+        found = files.get(lesson.id)
+        if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
+            raise UsageError(found.template or found.problem or found.path, **found.facts)
+        target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
+        beginning = fresh(lesson, target, learner.tr)
+        if found is not None and found.problem is None and same_text(target, beginning):
+            console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
+            continue
+        if (
+            found is not None
+            and not sure
+            and not agreed(
+                learner.tr("Begin {file} again? A copy is kept", file=found.path), lesson
+            )
+        ):
+            console.print(Text(learner.tr("Nothing was changed.")))
+            continue
+        try:
+            copy = set_aside(target) if found else None
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.unlink(missing_ok=True)  # the link is replaced; its target stays
+            target.write_text(beginning, "utf-8", newline="\n")
+        except OSError as error:
+            why = {"file": error.filename, "reason": error.strerror}
+            raise UsageError(
+                learner.tr("{file} can't be written: {reason}. Nothing of yours was lost", **why)
+            ) from None
+        path = target.relative_to(learner.folder)
+        message = learner.tr("{file} is a fresh stub.", file=path.as_posix())
+        if copy:
+            kept = path.with_name(copy.name).as_posix()
+            message += " " + learner.tr("What you had is in {file}", file=kept)
+        console.print(Text(message))
+
+
+def same_text(path: Path, text: str) -> bool:
+    try:
+        return path.read_text("utf-8") == text
+    except (OSError, ValueError):
+        return False
+
+
+def agreed(question: str, lesson: Lesson) -> bool:
+    """Ask a question; raise UsageError if nobody can answer, as in a notebook."""
+    try:
+        return click.confirm(question)
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        click.echo()
+        message = (
+            "Nobody can answer here, so nothing was changed. To begin it again without a question:"
+            " {command}"
+        )
+        raise UsageError(message, command=f"grade reset {lesson.id} --yes") from None
+
+
+def set_aside(path: Path) -> Path:
+    """Copy a file to the first free of ``<name>.1``, ``<name>.2``, …"""
+    number = 1
+    while (copy := path.with_name(f"{path.name}.{number}")).exists():
+        number += 1
+    copy.write_bytes(path.read_bytes())
+    return copy
 
 
 @click.command(cls=TranslatedCommand)
-@click.argument("lesson", shell_complete=lesson_names)
+@click.argument("name", metavar="LESSON", shell_complete=complete_lesson)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
 @lang_option
 @course_option
-def solution(lesson: str, give_up: bool, lang: str | None, course_root: Path | None) -> None:
+def solution(name: str, give_up: bool, lang: str | None, course_root: Path | None) -> None:
     """Compare your code with the solution, once you have full marks.
 
     Example: grade solution custom_sigmoid
     """
-    from grader.cli.commands.solution import show_solution
+    learner, console = here(course_root, lang), make_console()
+    lesson, tr = learner.course.lesson(name), learner.tr
+    if not lesson.solution.is_file():
+        message = (
+            "This course came without its solutions, so {lesson} has none to show. Ask the person"
+            " who gave it to you"
+        )
+        raise UsageError(tr(message, lesson=lesson.id))
+    mine = learner.progress.of(lesson.id)
+    if not (give_up or mine.complete or mine.gave_up_at):
+        command = f"grade solution {lesson.id} --give-up"
+        message = (
+            "The solution of {lesson} shows after full marks: grade {lesson}. To see it before:"
+            " {command}"
+        )
+        raise UsageError(tr(message, lesson=lesson.id, command=command))
+    reference = without_markers(lesson.solution.read_text("utf-8"))
+    file = learner.files(lesson).get(lesson.id)
+    if file is None or file.problem:
+        console.print(Text(reference))
+    else:
+        console.print(
+            Text.assemble((f"- {file.path}", "red"), "   ", (f"+ {tr('the solution')}", "green")),
+            "",
+        )
+        lines = list(compare(file.text, reference, width=console.width))
+        console.print(*lines or [Text(tr("Yours is the same, letter by letter."))], sep="\n")
+    if give_up and not mine.complete:
 
-    show_solution(course(course_root), Path(), lesson, give_up=give_up, lang=lang)
+        def given_up(progress: Progress) -> Progress:
+            known = progress.of(lesson.id)
+            return progress.having(lesson.id, replace(known, gave_up_at=known.gave_up_at or now()))
 
-
-COMMANDS: tuple[click.Command, ...] = (
-    run,
-    init,
-    list_lessons,
-    next_one,
-    read,
-    watch,
-    hint,
-    replay,
-    reset,
-    solution,
-    graph,
-)
+        learner.keep(given_up)

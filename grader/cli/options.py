@@ -1,30 +1,23 @@
-"""Options that several commands share, their defaults, and the requested course."""
+"""Options that several commands share, and what follows from them: the course, lessons, files."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from grader.core.errors import GraderError, UsageError
+from grader.core.files import replacing
+
 if TYPE_CHECKING:
-    from grader.course.course import Course
+    from grader.course.course import Course, Lesson
 
 Command = TypeVar("Command", bound=Callable[..., Any] | click.Command)
-SANDBOX_HELP = (
-    "auto: confine as far as the host allows. require: refuse if a guarantee is missing "
-    "(the default in CI). off: don't confine."
-)
 PATH = click.Path(path_type=Path)
-
-
-def default_sandbox() -> str:
-    """Return ``require`` in continuous integration (the variable CI), else ``auto``."""
-    return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
-
-
+SEED = click.IntRange(0, 2**32 - 1)
 LANG = "grader.lang"
 """The key under which a context keeps the requested language."""
 
@@ -43,6 +36,20 @@ def language_option(what: str) -> Callable[[Command], Command]:
     )
 
 
+def default_sandbox() -> str:
+    """Return ``require`` in continuous integration (the variable CI), else ``auto``."""
+    return "auto" if os.environ.get("CI", "").lower() in ("", "0", "false") else "require"
+
+
+def lessons_option(help_text: str) -> Callable[[Command], Command]:
+    """Return the option --lessons; its value is a tuple of names."""
+    return click.option("--lessons", metavar="A,B", callback=split_names, help=help_text)
+
+
+def split_names(_: click.Context, __: click.Parameter, names: str | None) -> tuple[str, ...]:
+    return tuple(name.strip() for name in (names or "").split(",") if name.strip())
+
+
 lang_option = language_option("The language")
 pages_lang_option = language_option("The language that students read")
 course_option = click.option(
@@ -59,20 +66,17 @@ place_option = click.option(
     help="The folder with your lessons; this folder by default.",
 )
 seed_option = click.option(
-    "--seed",
-    type=click.IntRange(0, 2**32 - 1),
-    metavar="N",
-    help="The seed of the random inputs, to repeat a run.",
+    "--seed", type=SEED, metavar="N", help="The seed of the random inputs, to repeat a run."
 )
 sandbox_option = click.option(
     "--sandbox",
     type=click.Choice(["auto", "require", "off"]),
     default=default_sandbox,
-    help=SANDBOX_HELP,
+    help="auto: confine as far as the host allows. require: refuse if a guarantee is missing "
+    "(the default in CI). off: don't confine.",
 )
 
-
-lessons_option = click.option("--lessons", metavar="A,B", help="Which lessons; all by default.")
+which_lessons_option = lessons_option("Which lessons; all by default.")
 near_names_option = click.option(
     "--accept-near-names",
     is_flag=True,
@@ -83,12 +87,8 @@ hidden_option = click.option(
     type=click.Choice(["visible", "after_published", "after_due_date", "hidden"]),
     default="visible",
     show_default=True,
-    help=("When Gradescope shows the results of hidden checks; until then students see no total."),
+    help="When Gradescope shows the results of hidden checks; until then students see no total.",
 )
-
-
-def listed(lessons: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (lessons or "").split(",") if name.strip())
 
 
 def course(root: Path | None) -> Course:
@@ -98,10 +98,13 @@ def course(root: Path | None) -> Course:
     return load_course(find_course(root, here=Path()))
 
 
-def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
-    """Complete lesson names for the shell; none if the course can't be read."""
-    from grader.core.errors import GraderError
+def chosen_lessons(course: Course, names: Iterable[str]) -> list[Lesson]:
+    """Return the named lessons of a course, by default all; raise UsageError for an unknown one."""
+    return [course.lesson(name) for name in names] or list(course.lessons)
 
+
+def complete_lesson(ctx: click.Context, _: click.Parameter | None, incomplete: str) -> list[str]:
+    """Complete lesson names for the shell; none if the course can't be read."""
     try:
         names = [lesson.id for lesson in course(ctx.params.get("course_root")).lessons]
     except GraderError:
@@ -110,18 +113,43 @@ def lesson_names(ctx: click.Context, _: click.Parameter | None, incomplete: str)
     return [name for name in names if name.startswith(incomplete) and name not in taken]
 
 
-def check_names(
+def complete_check(
     ctx: click.Context, parameter: click.Parameter | None, incomplete: str
 ) -> list[str]:
     """Complete ``LESSON.CHECK`` for the shell: lessons and, after a dot, their checks."""
-    from grader.core.errors import GraderError
-
     named, dot, _ = incomplete.partition(".")
     if not dot:
-        return lesson_names(ctx, parameter, incomplete)
+        return complete_lesson(ctx, parameter, incomplete)
     try:
         lesson = course(ctx.params.get("course_root")).lesson(named)
         checks = [f"{lesson.id}.{name}" for name in lesson.check_names]
     except (GraderError, OSError, ValueError):
         return []
     return [check for check in checks if check.startswith(incomplete)]
+
+
+LONGEST_SHOWN = 200
+"""How many characters of a path a message contains."""
+
+
+def write_file(
+    path: Path | None, make: Callable[[], str], *, options: str = "--html, --json"
+) -> None:
+    """Write a text if a path is given, lone surrogates escaped; raise UsageError."""
+    if path is None:
+        return
+    data = make().encode("utf-8", "backslashreplace")
+    try:
+        with replacing(path, durable=False) as file:
+            file.write(data)
+    except OSError as error:
+        message = "{path} can't be written: {reason}. Name another place with {options}"
+        raise UsageError(
+            message, path=short_path(path), reason=str(error.strerror), options=options
+        ) from None
+
+
+def short_path(path: object) -> str:
+    """Return a path, truncated at the end if it is too long for a message."""
+    text = str(path)
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "…"

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import importlib.metadata
 import os
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -94,6 +93,8 @@ def engine_hash_now() -> str:
 @functools.cache
 def torch_version() -> str:
     """Return the version of the installed torch without importing it, which takes seconds."""
+    import importlib.metadata  # slow, and every command imports this module
+
     return importlib.metadata.version("torch")
 
 

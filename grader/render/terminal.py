@@ -573,3 +573,8 @@ def dates(reached: Achievement) -> str:
     return " – ".join(
         dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
     )
+
+
+def plain_table(*headers: str) -> Table:
+    """Return an empty table without lines, as the commands for instructors print it."""
+    return Table(*headers, box=None, pad_edge=False, header_style="bold")

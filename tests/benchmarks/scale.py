@@ -104,8 +104,8 @@ def grade(count: int, *, repeated: bool, rendered: bool = False) -> dict[str, fl
 
     With ``repeated``, results are recorded once and repeated.
     """
-    from grader.cli.commands import batch
-    from grader.cli.commands.batch import BatchOptions, grade_class
+    from grader.cli import batch
+    from grader.cli.batch import BatchOptions, grade_class
 
     class Kept(ForkServerClient):
         """A host that stays warm after the batch."""

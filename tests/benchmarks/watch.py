@@ -17,8 +17,7 @@ import time
 from pathlib import Path
 from queue import SimpleQueue
 
-from grader.cli.file_events import folder_saves
-from grader.cli.watch_loop import Watcher, WatchResult
+from grader.cli.watch import Watcher, WatchResult, folder_saves
 from grader.core.messages import Settings
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import without_markers

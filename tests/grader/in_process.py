@@ -18,12 +18,10 @@ from grader.runtime.client import ForkServerClient
 STARTERS = (
     "grader.classroom.publish.release",
     "grader.classroom.publish.gradescope_main",
-    "grader.cli.commands.grade",
-    "grader.cli.commands.name",
-    "grader.cli.commands.replay",
-    "grader.cli.commands.replay_debug",
-    "grader.cli.commands.replay_script",
-    "grader.cli.commands.watch",
+    "grader.cli.grade",
+    "grader.cli.gradebook",
+    "grader.cli.replay",
+    "grader.cli.watch",
 )
 """The modules that start a fork server of their own."""
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "SYSTEMROOT")

@@ -20,7 +20,7 @@ import pytest
 from in_process import Run
 
 import grader.cli
-import grader.cli.commands.grade
+import grader.cli.grade
 from grader.core.errors import EngineFault, HostBusy, HostOutOfMemory, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.limits import MAX_STARVED, Limits
@@ -348,9 +348,7 @@ def test_a_path_that_is_too_long_is_one_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(work)
-    monkeypatch.setattr(
-        grader.cli.commands.grade, "ForkServerClient", lambda: contextlib.nullcontext(host)
-    )
+    monkeypatch.setattr(grader.cli.grade, "ForkServerClient", lambda: contextlib.nullcontext(host))
     with pytest.raises(SystemExit) as ended:
         grader.cli.main(["tiny", "--course", str(small_course.root), option, "a" * 5000])
     assert ended.value.code == 2

@@ -23,7 +23,7 @@ import yaml
 from fake_platform import interpreter
 
 import grader
-from grader.cli.commands.workspace import quoted
+from grader.cli.workspace import quoted
 from grader.core.i18n import wanted_language
 from grader.core.processes import users_environment
 from grader.judge.remote.workers import ExitStatus

@@ -26,8 +26,8 @@ from factories.long_texts import notebook
 import grader
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, Gradebook, batch_lock
-from grader.cli.commands.adjust import adjust, list_adjustments
-from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.gradebook import change_score, list_adjustments
 from grader.core.errors import CourseError, EngineFault, ExitCode, SandboxRefused, UsageError
 from grader.core.files import PACKAGE, engine_hash
 from grader.core.messages import JudgeResult, Task
@@ -162,7 +162,7 @@ def test_results_count_as_done_only_after_their_commit(
 
         yield told
 
-    monkeypatch.setattr("grader.cli.commands.batch.grading_progress", looking)
+    monkeypatch.setattr("grader.cli.batch_screen.grading_progress", looking)
     assert batch() is ExitCode.OK
     assert [done for done, _ in counts] == sorted({done for done, _ in counts})
     assert counts[-1][0] == len(CLASS)
@@ -533,7 +533,7 @@ def test_a_gradebook_of_the_previous_format_is_graded_again_and_loses_nothing(
 ) -> None:
     batch()
     as_of_format(1, tmp_path / "out" / DATABASE)
-    adjust(tmp_path / "out", "bob", lesson="tiny", points=1.5, reason="why", author="kim")
+    change_score(tmp_path / "out", "bob", lesson="tiny", points=1.5, reason="why", author="kim")
     with Gradebook.open(tmp_path / "out") as book:
         before = book.db.execute("SELECT id, digest, score FROM attempts ORDER BY id").fetchall()
         assert len(before) == 3

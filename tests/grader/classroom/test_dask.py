@@ -28,9 +28,8 @@ from grader.classroom import cluster as clusters
 from grader.classroom.batch import PageOptions, render
 from grader.classroom.cluster import answer, connected, graded_in, task_for
 from grader.classroom.gradebook.entry import PersonalPart
-from grader.cli import main
-from grader.cli.commands import batch
-from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.cli import batch_screen, main
+from grader.cli.batch import BatchOptions, grade_class
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import engine_hash, torch_version
 from grader.core.messages import Settings
@@ -150,7 +149,7 @@ def test_a_cluster_that_loses_a_worker_grades_as_one_machine_does(
 
     with Client(scheduler_file=str(cluster.file), set_as_default=False) as client:
         client.wait_for_workers(2, timeout=60)
-        monkeypatch.setattr(batch, "grading_progress", kill_one)
+        monkeypatch.setattr(batch_screen, "grading_progress", kill_one)
         status = grade_class(
             small_course,
             batch_options(place, tmp_path / "there", workers=0, scheduler=str(cluster.file)),
@@ -240,7 +239,7 @@ def grade_here(
 
     def run(client: LocalClient) -> ExitCode:
         monkeypatch.setattr(
-            batch,
+            clusters,
             "connected",
             lambda scheduler, say: contextlib.nullcontext(
                 clusters.Cluster(client)  # type: ignore[arg-type]

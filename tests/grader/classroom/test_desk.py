@@ -28,8 +28,8 @@ from grader.classroom.exports.feedback import feedback_lines
 from grader.classroom.gradebook.entry import CheckColumn, LessonColumn
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import cli
-from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.cli.commands.comment import comment
+from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.gradebook import make_comments, read_target
 from grader.core.errors import UsageError
 from grader.core.messages import Settings
 from grader.core.report import Outcome, Report
@@ -86,7 +86,7 @@ def desk(
     tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Path]:
     """Return ``desk(layout)``, which grades a class in a layout, with a roster and a late rule."""
-    monkeypatch.setattr("grader.cli.commands.batch.grade_and_repair", recorded)
+    monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
 
     def run(layout: str, size: int = SMALL, **options: Any) -> Path:
         files: dict[str, dict[str, str | bytes]] = {
@@ -422,7 +422,7 @@ def test_a_comment_on_nothing_is_refused(
     desk: Callable[..., Path], target: str, text: str, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
-        comment(desk("plain"), target, text, author="kim")
+        make_comments(desk("plain"), [read_target(target, text)], "kim")
 
 
 def test_an_unknown_name_in_a_file_of_comments_comes_with_its_line(
@@ -448,7 +448,7 @@ def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path
     assert ADA not in marks(out)
     assert "forgotten" in run_grade("forget", out)
     with pytest.raises(UsageError, match=f"{ADA} is forgotten. To undo this: grade forget"):
-        comment(out, ADA, "good", author="kim")
+        make_comments(out, [read_target(ADA, "good")], "kim")
     run_grade("forget", out, ADA, "--undo")
     assert marks(out) == before
     assert page.exists()

@@ -15,7 +15,7 @@ from grader.classroom.gradebook.entry import Adjustment, CommonMistake
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook, SubmissionRow
 from grader.classroom.imports.entries import StudentIdentity
-from grader.cli.commands.adjust import adjust
+from grader.cli.gradebook import change_score
 from grader.core.errors import UsageError
 from grader.core.report import (
     CheckResult,
@@ -309,7 +309,9 @@ def test_an_adjustment_counts_everywhere_and_stays_when_graded_again(
 ) -> None:
     with new_gradebook(tmp_path) as book:
         grade(book, "al", Outcome.FAILED)
-    adjust(tmp_path, "al", lesson="tiny", points=1.5, reason="=explained it to me", author="kim")
+    change_score(
+        tmp_path, "al", lesson="tiny", points=1.5, reason="=explained it to me", author="kim"
+    )
     with Gradebook.open(tmp_path) as book:
         grade(book, "al", Outcome.PASSED)
         entry = book.entry("al")
@@ -349,7 +351,7 @@ def test_an_adjustment_that_makes_no_sense_is_refused(
         **options,
     }
     with pytest.raises(UsageError, match=said):
-        adjust(tmp_path, values.pop("name"), **values)  # type: ignore[arg-type]
+        change_score(tmp_path, values.pop("name"), **values)  # type: ignore[arg-type]
     with Gradebook.open(tmp_path) as book:
         assert book.adjustments("al") == ()
 
@@ -384,9 +386,9 @@ def test_a_score_above_full_marks_is_said_to_be_one(
 ) -> None:
     with new_gradebook(tmp_path) as book:
         grade(book, "al", Outcome.PASSED)
-    adjust(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
+    change_score(tmp_path, "al", lesson=None, points=0.5, reason="why not", author="kim")
     assert "more than full marks" in capsys.readouterr().out
-    adjust(tmp_path, "al", lesson=None, points=-0.5, reason="opposite sign", author="kim")
+    change_score(tmp_path, "al", lesson=None, points=-0.5, reason="opposite sign", author="kim")
     assert "more than full marks" not in capsys.readouterr().out
 
 

@@ -22,7 +22,7 @@ from factories.students import ATTACK_NAMES, mixed_students
 
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.statistics.collect import collect_statistics
-from grader.cli.commands.batch import BatchOptions, grade_class
+from grader.cli.batch import BatchOptions, grade_class
 from grader.core.errors import ExitCode
 from grader.course.course import Course, find_course, load_course
 from grader.runtime.client import ForkServerClient

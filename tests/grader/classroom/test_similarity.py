@@ -28,7 +28,7 @@ from grader.classroom.statistics.similarity import (
     similar_pairs,
 )
 from grader.cli import cli
-from grader.cli.commands.similar import show_similar
+from grader.cli.exports import show_similar
 from grader.core.errors import UsageError
 from grader.course.course import Course
 from grader.course.submission import LessonFile
@@ -312,7 +312,7 @@ def test_the_command_compares_this_class_with_itself_and_an_earlier_one(tmp_path
 def test_the_command_says_how_many_pairs_its_table_leaves_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.similar.LISTED", 2)
+    monkeypatch.setattr("grader.cli.exports.LISTED", 2)
     out = gradebook(tmp_path, dict.fromkeys(("ada", "alan", "grace"), ADA))
     assert "3 pairs (1 of them not in this table) to look at" in run_similar(out)[1].replace(
         "\n", " "
@@ -355,7 +355,7 @@ def test_a_comparison_that_is_stopped_leaves_the_page_as_it_was(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.cli.commands.similar.similar_pairs", stopped)
+    monkeypatch.setattr("grader.cli.exports.similar_pairs", stopped)
     out = gradebook(tmp_path, {"ada": ADA, "copy": ADA})
     for before in ("is not written", "is as it was"):
         with pytest.raises(KeyboardInterrupt):

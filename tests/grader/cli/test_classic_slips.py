@@ -12,8 +12,8 @@ import pytest
 from nbformat import v4, writes
 from rich.console import Console
 
-from grader.cli.commands.selection import select
-from grader.cli.unsaved import RunDefinitions
+from grader.cli.notebook import RunDefinitions
+from grader.cli.selection import select
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.limits import Limits

@@ -22,10 +22,11 @@ from in_process import KEPT_VARIABLES, Run
 from rich.cells import cell_len
 
 import grader
-from grader.cli import cli, learner, main
-from grader.cli.commands.verify import verify_course
-from grader.cli.commands.workspace import quoted
+from grader.cli import COMMANDS, SECTIONS, cli, main
+from grader.cli.author import verify_course
+from grader.cli.grade import run
 from grader.cli.help import MARK, peek_language
+from grader.cli.workspace import quoted
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course
 from grader.course.stubs import runnable
@@ -309,7 +310,7 @@ def test_a_place_without_lessons_ends_with_2_and_a_remedy(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     # Nothing is graded, so nothing need be started.
-    monkeypatch.setattr("grader.cli.commands.grade.ForkServerClient", contextlib.nullcontext)
+    monkeypatch.setattr("grader.cli.grade.ForkServerClient", contextlib.nullcontext)
     (tmp_path / "notes.txt").write_text("mine\n")
     assert (
         exit_code_of(
@@ -408,7 +409,7 @@ def test_every_error_of_ours_has_its_exit_code(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It is shown as a message, not as a traceback."""
-    monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(error))
+    monkeypatch.setattr("grader.cli.learner.show_lessons", raising(error))
     assert exit_code_of(["list"]) == code
     assert capsys.readouterr().err == said
 
@@ -416,7 +417,7 @@ def test_every_error_of_ours_has_its_exit_code(
 def test_an_error_that_nobody_meant_to_raise_is_the_graders_fault(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.lessons.show_lessons", raising(ZeroDivisionError()))
+    monkeypatch.setattr("grader.cli.learner.show_lessons", raising(ZeroDivisionError()))
     assert exit_code_of(["list"]) == ExitCode.ENGINE_FAULT
 
 
@@ -551,12 +552,7 @@ def test_ci_requires_the_sandbox(
     monkeypatch.delenv("CI", raising=False)
     if value is not None:
         monkeypatch.setenv("CI", value)
-    asked: list[str] = []
-    monkeypatch.setattr(
-        "grader.cli.commands.grade.grade_here", lambda *_, sandbox, **__: asked.append(sandbox)
-    )
-    exit_code_of(["run"])
-    assert asked == [mode]
+    assert run.make_context("run", []).params["sandbox"] == mode
 
 
 def plain(text: str) -> str:
@@ -655,9 +651,8 @@ def verification_finds(
     monkeypatch: pytest.MonkeyPatch, result: VerifyResult, internals: Sequence[str] = ()
 ) -> None:
     """Make verification end at once, with this result and these sentences about the versions."""
-    verify = "grader.cli.commands.verify"
-    monkeypatch.setattr(f"{verify}.run_verification", lambda *_, **__: result)
-    monkeypatch.setattr(f"{verify}.missing_internals", lambda: list(internals))
+    monkeypatch.setattr("grader.verify.verify.verify", lambda *_, **__: result)
+    monkeypatch.setattr("grader.verify.verify.missing_internals", lambda: list(internals))
 
 
 @pytest.mark.parametrize(
@@ -729,21 +724,20 @@ def test_verify_writes_stubs_only_when_asked(
 
 # --------------------------------------------------------------------------------------------- help
 
-COMMANDS = sorted(cli.commands)
-
 
 def context(name: str) -> click.Context:
     """Return the context in which a command's help is shown."""
-    return click.Context(
-        cli.commands[name], info_name=name, parent=click.Context(cli, info_name="grade")
-    )
+    parent = click.Context(cli, info_name="grade")
+    command = cli.get_command(parent, name)
+    assert command is not None and command.name == name
+    return click.Context(command, info_name=name, parent=parent)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_and_every_option_is_explained(name: str) -> None:
-    command, found = cli.commands[name], context(name)
-    assert command.get_short_help_str()
-    for parameter in command.get_params(found):
+    found = context(name)
+    assert COMMANDS[name].about.endswith(".")
+    for parameter in found.command.get_params(found):
         if isinstance(parameter, click.Option):
             assert parameter.help, f"{name} {parameter.opts}"
             assert parameter.help.endswith("."), f"{name} {parameter.opts}"
@@ -761,13 +755,11 @@ def test_no_command_is_cut_short_in_the_list_of_all() -> None:
 def test_every_command_shows_an_example_that_it_would_take(name: str) -> None:
     """The command itself parses the words of the example."""
     (line,) = [
-        line.strip()
-        for line in cli.commands[name].get_help(context(name)).splitlines()
-        if "Example: " in line
+        line.strip() for line in context(name).get_help().splitlines() if "Example: " in line
     ]
     program, command, *words = shlex.split(line.removeprefix("Example: "))
     assert (program, command) == ("grade", name)
-    cli.commands[name].make_context(name, words)
+    context(name).command.make_context(name, words)
 
 
 def test_help_of_the_whole_names_every_command_and_four_lines_to_type() -> None:
@@ -780,7 +772,7 @@ def test_help_of_the_whole_names_every_command_and_four_lines_to_type() -> None:
     ("name", "lang", "example"),
     [
         *((name, "en", "Example") for name in ["", *COMMANDS]),
-        *((name, "ko", "예") for name in ["", *(one.name for one in learner.COMMANDS)]),
+        *((name, "ko", "예") for name in ["", *SECTIONS["For learners"]]),
     ],
 )
 def test_help_fits_a_terminal_of_80_columns(
@@ -821,15 +813,24 @@ HEAVY = ("torch", "numpy", "pytest", "rich", "jinja2", "polib")
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], ["--version"], ["run", "--help"], ["verify", "-h"]], ids=" ".join
+    "words",
+    [
+        *(["--help"], ["-h"], ["--version"]),
+        *(["run", "--help"], ["verify", "-h"], ["batch", "-h"], ["watch", "-h"]),
+    ],
+    ids=" ".join,
 )
 def test_help_and_version_answer_without_anything_heavy(words: list[str]) -> None:
-    """Modules that are slow to import are imported only when needed."""
+    """Modules that are slow to import are imported only when needed; the list of commands imports
+    none of them.
+    """
+    commands = {f"grader.cli.{command.module}" for command in COMMANDS.values()}
+    slow = (*HEAVY, *(commands if words[0].startswith("-") else ()))
     code = (
         "import sys; from grader.cli import main\n"
         f"try: main({words})\n"
         "except SystemExit as end:\n"
-        f"    heavy = [m for m in {HEAVY} if m in sys.modules]\n"
+        f"    heavy = [m for m in {slow} if m in sys.modules]\n"
         "    print(heavy, end.code, file=sys.stderr)"
     )
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE.parent)}

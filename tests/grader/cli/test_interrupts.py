@@ -19,8 +19,8 @@ from batch_process import stable_files
 from rich.console import Console
 
 from grader.classroom.gradebook.store import Gradebook
-from grader.cli.commands.batch import BatchOptions, grade_class
-from grader.cli.commands.interrupts import graceful_interrupt, stopping
+from grader.cli.batch import BatchOptions, grade_class
+from grader.cli.batch_screen import graceful_interrupt, stopping
 from grader.core.errors import EngineFault, ExitCode
 from grader.core.messages import JudgeResult, Task
 from grader.course.course import Course, Lesson

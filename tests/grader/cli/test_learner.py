@@ -19,16 +19,16 @@ import click
 import polib
 import pytest
 from click.shell_completion import ShellComplete
+from rich.console import Console
 
 import grader
 from grader.cli import cli, main
-from grader.cli.commands.hint import hint_lesson
-from grader.cli.commands.learner_page import keep
-from grader.cli.commands.workspace import Learner, make_workspace, record, show_completed
-from grader.core.errors import ExitCode
+from grader.cli.learner import hint_lesson, plain_readme, show_readme
+from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
+from grader.core.errors import ExitCode, UsageError
 from grader.core.messages import Settings
 from grader.core.report import Report
-from grader.course.course import Course
+from grader.course.course import Course, find_course, load_course
 from grader.course.progress import (
     PROGRESS_FILE,
     LessonProgress,
@@ -265,7 +265,7 @@ def test_progress_that_can_not_be_written_costs_nothing_but_itself(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("grader.cli.commands.workspace.update_progress", full)
+    monkeypatch.setattr("grader.cli.workspace.update_progress", full)
     (workspace_folder / "tiny" / "tiny.py").write_text(solved(small_course))
     learner = Learner.at(small_course, workspace_folder, "en")
     assert (
@@ -476,7 +476,7 @@ def test_ctrl_c_ends_the_search_of_a_repair_only(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("grader.cli.commands.repairs.repaired", interrupted)
+    monkeypatch.setattr("grader.cli.grade.repaired", interrupted)
     (workspace_folder / "tiny" / "tiny.py").write_text("def double(x): return 2 + x\n")
     code, said = grade("run", "tiny", "--repair")
     assert code == ExitCode.NOT_FULL_MARKS
@@ -674,12 +674,10 @@ def test_the_page_shows_the_end_when_there_is_one(
 
 
 MODULES = (
-    "cli/commands/hint.py",
-    "cli/commands/lessons.py",
-    "cli/commands/solution.py",
-    "cli/commands/workspace.py",
-    "cli/commands/reset.py",
-    "cli/commands/watch.py",
+    "cli/learner.py",
+    "cli/workspace.py",
+    "cli/watch.py",
+    "cli/watch_screen.py",
     "render/terminal.py",
 )
 
@@ -705,7 +703,7 @@ def test_everything_that_is_said_is_said_in_korean(name: str) -> None:
         entry.msgid for entry in polib.pofile(str(PACKAGE / "locale" / "ko.po")) if entry.msgstr
     }
     assert said_texts(PACKAGE / name) - known == set()
-    from grader.cli.commands.watch_screen import KEYS
+    from grader.cli.watch_screen import KEYS
 
     assert {text for texts in KEYS.values() for text in texts} - known == set()
 
@@ -715,3 +713,67 @@ def test_the_file_of_progress_is_plain_json_for_people(workspace_folder: Path) -
     data = json.loads((workspace_folder / PROGRESS_FILE).read_text())
     assert data["version"] == 1
     assert data["lessons"]["tiny"]["hints"] == {"double": 2}
+
+
+FOLDED = """# One
+
+![A picture](picture.svg)
+
+1. What is 2 + 2?
+2. What is 3 + 3?
+
+<details><summary>Answers</summary>
+
+1. Four.
+
+2. Six.
+
+</details>
+
+## After
+"""
+
+
+def shown(course: Course, place: Path, name: str | None, *, answers: bool = False) -> str:
+    console = Console(file=io.StringIO(), width=200)
+    show_readme(Learner.at(course, place, "en"), console, name, answers=answers)
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def test_answers_are_left_out_until_asked_for() -> None:
+    folded, whole = plain_readme(FOLDED, answers=False), plain_readme(FOLDED, answers=True)
+    assert "<" not in folded + whole
+    assert "picture" not in folded + whole
+    for text in (folded, whole):
+        assert "2. What is 3 + 3?" in text
+        assert "## After" in text
+    assert "Answers" not in folded
+    assert "Six." not in folded
+    assert "**Answers**\n\n1. Four.\n\n2. Six.\n" in whole
+
+
+def test_every_readme_of_the_course_is_readable(tmp_path: Path) -> None:
+    """Lines fit 80 columns, and there is no HTML and no answer."""
+    course = load_course(find_course())
+    for lesson in course.lessons:
+        text = shown(course, tmp_path, lesson.id)
+        assert lesson.title in text
+        assert "<details>" not in text
+        assert "<summary>" not in text
+        assert max(map(len, text.splitlines())) <= 80
+        if "<details>" in (lesson.folder / "README.md").read_text("utf-8"):
+            assert f"grade read {lesson.id} --answers" in text
+            assert len(shown(course, tmp_path, lesson.id, answers=True)) > len(text)
+
+
+def test_without_a_name_the_next_lesson_is_read(tmp_path: Path) -> None:
+    course = load_course(find_course())
+    assert course.lessons[0].title in shown(course, tmp_path, None)
+
+
+def test_a_readme_that_is_not_here_is_an_error_that_says_where_to_go(
+    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.cli.learner.readme_path", lambda *_: None)
+    with pytest.raises(UsageError, match="There is no README of tiny here"):
+        shown(small_course, tmp_path, "tiny")

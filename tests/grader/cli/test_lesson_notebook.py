@@ -13,10 +13,8 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import v4
 
-from grader.cli.commands.notebook import COMMANDS, as_magics
-from grader.cli.commands.workspace import make_workspace
-from grader.cli.learner import COMMANDS as LEARNERS_COMMANDS
-from grader.cli.unsaved import RunDefinitions
+from grader.cli.notebook import RunDefinitions, as_magics
+from grader.cli.workspace import make_workspace
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.course.course import Course, find_course, load_course
 from grader.course.notebook import lesson_notebook, pieces
@@ -143,8 +141,6 @@ def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> 
 def test_commands_in_messages_are_magics_and_other_words_are_not() -> None:
     told = as_magics("A nudge  grade hint x. To grade list and graded. %grade next, 'grade next'")
     assert told == "A nudge  %grade hint x. To %grade list and graded. %grade next, 'grade next'"
-    learners = {str(command.name) for command in LEARNERS_COMMANDS}
-    assert set(COMMANDS) == learners - {"watch"}
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,15 @@ from browser import Browser
 from nbclient import NotebookClient
 from nbformat import v4, writes
 
-from grader.cli.commands.notebook import Kernel, MagicOptions, Shown, greeting
-from grader.cli.magics import GradeMagic, magic_command, unregister
+from grader.cli.notebook import (
+    GradeMagic,
+    Kernel,
+    MagicOptions,
+    Shown,
+    greeting,
+    magic_command,
+    unregister,
+)
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
 from grader.runtime.client import ForkServerClient
@@ -172,7 +179,7 @@ def test_loading_goes_well_where_no_course_is(
     def nowhere(*_: Any, **__: Any) -> None:
         raise CourseError("no course")
 
-    monkeypatch.setattr("grader.cli.commands.notebook.find_course", nowhere)
+    monkeypatch.setattr("grader.cli.notebook.find_course", nowhere)
     assert "%grade hint LESSON" in greeting(tmp_path)
 
 
@@ -205,7 +212,7 @@ def test_the_host_ends_with_the_kernel(cell_outputs: dict[str, Any]) -> None:
 
 def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic() -> None:
     code = (
-        "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.magics')"
+        "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.notebook')"
         " if m in sys.modules])"
     )
     assert (
@@ -269,7 +276,7 @@ def test_an_interrupted_grading_ends_the_host(
 def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
     closed = []
     monkeypatch.setattr(
-        "grader.cli.magics.Kernel",
+        "grader.cli.notebook.Kernel",
         lambda: type("Idle", (), {"close": lambda self: closed.append(True)})(),
     )
     magics: dict[str, dict[str, Any]] = {

@@ -20,9 +20,15 @@ from plain_python import PlainPython
 
 import grader
 from grader.cli import main
-from grader.cli.commands.replay import Replay, ReplayRequest, find_replay
-from grader.cli.commands.replay_debug import debug_command, debug_request
-from grader.cli.commands.replay_script import comment, script
+from grader.cli.replay import (
+    Replay,
+    ReplayRequest,
+    comment,
+    debug_command,
+    debug_request,
+    find_replay,
+    script,
+)
 from grader.core.errors import CheckFailure, ExitCode, UsageError
 from grader.core.i18n import Catalogue
 from grader.core.messages import JudgeResult, Settings

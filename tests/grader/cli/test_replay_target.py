@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands.replay import ReplayRequest
-from grader.cli.commands.replay_target import SHOWN, resolve_target
-from grader.cli.commands.workspace import make_workspace
+from grader.cli.replay import SHOWN, ReplayRequest, resolve_target
+from grader.cli.workspace import make_workspace
 from grader.core.errors import UsageError
 from grader.course.course import Course, Lesson
 from grader.course.progress import LessonProgress, update_progress

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands.learner_page import keep
-from grader.cli.commands.selection import Selection, select
-from grader.cli.commands.workspace import make_workspace
+from grader.cli.selection import Selection, select
+from grader.cli.workspace import keep, make_workspace
 from grader.core.errors import UsageError
 from grader.core.messages import Settings
 from grader.course.course import Course

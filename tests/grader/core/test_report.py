@@ -16,7 +16,7 @@ import pytest
 import torch
 
 import grader
-from grader.cli.output_file import write_file
+from grader.cli.options import write_file
 from grader.core.files import engine_hash
 from grader.core.messages import Settings
 from grader.core.report import (

@@ -15,7 +15,7 @@ import polib
 import pytest
 
 import grader
-from grader.cli import SECTIONS, cli, help, learner, magics
+from grader.cli import COMMANDS, SECTIONS, cli, help, notebook
 from grader.core.i18n import engine_catalogue
 from grader.judge import runner
 
@@ -23,14 +23,10 @@ PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
 MODULES = """
     classroom/exports/classroom50
-    cli/__init__ cli/commands/grade cli/commands/graph cli/commands/hint
-    cli/commands/learner_page cli/commands/lessons cli/commands/notebook cli/commands/replay
-    cli/commands/replay_debug cli/commands/replay_script cli/commands/replay_target
-    cli/commands/reset cli/commands/selection cli/commands/solution cli/commands/spinner
-    cli/commands/watch cli/commands/watch_screen cli/commands/workspace cli/debugging
-    cli/file_events cli/help cli/learner cli/magics cli/output_file core/i18n course/course
-    course/files course/notebook course/submission judge/debugger judge/runner
-    judge/remote/workers render/graph/tracing_process render/terminal
+    cli/__init__ cli/grade cli/graph cli/help cli/learner cli/notebook cli/options cli/replay
+    cli/selection cli/watch cli/watch_screen cli/workspace core/i18n course/course
+    course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
+    render/graph/tracing_process render/terminal
 """.split()
 RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
@@ -97,14 +93,14 @@ def test_what_a_person_should_look_at_has_korean_words() -> None:
 
 def test_help_has_korean_words() -> None:
     tr = engine_catalogue("ko")
-    for command in (cli, *learner.COMMANDS, magics.magic_command):
+    root = click.Context(cli, info_name="grade")
+    learners = (cli.get_command(root, name) for name in SECTIONS["For learners"])
+    for command in (cli, *filter(None, learners), notebook.magic_command):
         context = click.Context(command, info_name="grade")
         help.write_help(command, context.make_formatter(), tr)
         help.write_options(command, context, context.make_formatter(), tr)
-    for command in cli.commands.values():
-        help.summary(command, tr)
-    for heading, _ in SECTIONS:
-        tr(heading)
+    for text in (*SECTIONS, *(command.about for command in COMMANDS.values())):
+        tr(text)
     assert tr.missing == set()
 
 

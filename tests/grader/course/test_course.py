@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 
 import grader
-from grader.cli.commands.verify import verify_course
+from grader.cli.author import verify_course
 from grader.core.errors import CourseError, ExitCode, UsageError
 from grader.core.limits import Limits
 from grader.core.messages import Settings
@@ -447,7 +447,7 @@ def savings_course() -> Course:
 def test_a_course_about_something_else_is_verified(
     savings_course: Course, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.cli.commands.verify.missing_internals", list)  # a process
+    monkeypatch.setattr("grader.verify.verify.missing_internals", list)  # a process
     assert (
         verify_course(savings_course, (), seeds=1, workers=1, table=False, write_stubs=False)
         is ExitCode.OK

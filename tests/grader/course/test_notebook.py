@@ -23,9 +23,9 @@ import grader
 from grader.classroom.exports.common import explanation
 from grader.classroom.gradebook.entry import withheld
 from grader.classroom.imports.discover import find_class
-from grader.cli.commands import watch
-from grader.cli.commands.reset import reset_lessons
-from grader.cli.commands.workspace import Learner
+from grader.cli import main, watch
+from grader.cli.learner import reset_lessons
+from grader.cli.workspace import Learner
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
 from grader.core.report import Report
@@ -390,13 +390,10 @@ def test_a_notebook_is_watched(
     # Nothing is graded.
     monkeypatch.setattr(watch, "ForkServerClient", lambda **_: contextlib.nullcontext())
     monkeypatch.setattr(watch, "folder_saves", lambda folders, lessons, poll: told.append(lessons))
-    monkeypatch.setattr(watch.WatchSession, "run", lambda *_: 0)
-    assert (
-        watch.watch_lessons(
-            small_course.root, ("tiny",), tmp_path, poll=True, sandbox="off", lang="en"
-        )
-        == 0
-    )
+    monkeypatch.setattr(watch, "run_session", lambda *_: 0)
+    words = ["watch", "tiny", "--in", str(tmp_path), "--poll", "--course", str(small_course.root)]
+    with pytest.raises(SystemExit, match="0"):
+        main(words)
     assert told == [{"tiny.py": "tiny", "tiny.ipynb": "tiny"}]
 
 

@@ -22,7 +22,7 @@ from rich.cells import cell_len
 
 import grader
 from grader.cli import cli
-from grader.cli.commands.graph import GraphRequest, numbers, run_function
+from grader.cli.graph import numbers, run_function
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import TraceRequest
@@ -599,7 +599,7 @@ def test_a_process_that_ends_early_is_told(tmp_path: Path) -> None:
     path = tmp_path / "ends.py"
     path.write_text("import os; os._exit(7)", "utf-8")
     with pytest.raises(UsageError, match=r"ends\.py: the process ended \(7\)"):
-        run_function(GraphRequest(path, "f"))
+        run_function(TraceRequest(str(path), "f"))
 
 
 @pytest.mark.parametrize("target", ["mine.py", ":f", "nothing.py:f"])

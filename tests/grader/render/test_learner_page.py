@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from browser import Browser
 
-from grader.cli.commands.learner_page import keep
+from grader.cli.workspace import keep
 from grader.core.messages import Settings
 from grader.core.report import LessonStatus, Report
 from grader.course.course import Course

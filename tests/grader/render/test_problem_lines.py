@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli.commands.vscode import tasks, write_tasks
-from grader.cli.commands.workspace import make_workspace
+from grader.cli.workspace import make_workspace, tasks, write_tasks
 from grader.core.i18n import engine_catalogue
 from grader.core.messages import Settings
 from grader.core.report import LessonStatus, Outcome, Report

@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import grader
-from grader.cli.commands.verify import completeness, verify_course
+from grader.cli.author import completeness, verify_course
 from grader.core.errors import EngineFault, ExitCode, UsageError
 from grader.core.files import PACKAGE
 from grader.core.limits import Limits
@@ -93,7 +93,7 @@ def counting(host: ForkServerClient, monkeypatch: pytest.MonkeyPatch) -> Countin
     """
     one = Counting(host)
     monkeypatch.setattr("grader.verify.verify.ForkServerClient", lambda **_: one)
-    monkeypatch.setattr("grader.cli.commands.verify.missing_internals", list)
+    monkeypatch.setattr("grader.verify.verify.missing_internals", list)
     return one
 
 
@@ -272,7 +272,7 @@ def test_an_interrupted_run_reports_the_problems_found_so_far(
     """It reports nothing that remaining gradings may still show, such as the proof of a mistake."""
     counting.breaks_at = 1
     counting.presses_at = 2
-    from grader.cli.commands.interrupts import graceful_interrupt
+    from grader.cli.batch_screen import graceful_interrupt
     from grader.render.terminal import make_console
 
     settings = Settings(0, "off", course.limits)

@@ -1,1 +1,0 @@
-"""The implementation of the commands, a module for each group. Their options are in ``cli``."""

@@ -1,0 +1,415 @@
+"""A learner's folder: make it, record gradings in it, and collect what the learner's page shows."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.help import TranslatedCommand
+from grader.cli.options import PATH, course, course_option, lang_option
+from grader.cli.selection import are_in_workspace
+from grader.core.errors import UsageError
+from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue, wanted_language
+from grader.core.report import LessonResult, LessonStatus, Report
+from grader.core.text import now
+from grader.course.course import Course, Lesson
+from grader.course.notebook import SUFFIX, lesson_notebook
+from grader.course.progress import (
+    PROGRESS_FILE,
+    LessonProgress,
+    Progress,
+    course_summary,
+    find_workspace,
+    next_lesson,
+    opened_by,
+    read_progress,
+    update_progress,
+)
+from grader.course.stubs import runnable, without_markers
+from grader.course.submission import LessonFile, read_submission
+from grader.render.code import Readme
+from grader.render.editors import BEGIN, END, PATTERN
+from grader.render.page import LearnerExtras, LessonHistory
+from grader.render.terminal import finish_rows, make_console, show_finish
+
+IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
+"""The environment variable that says that a command was typed in a notebook."""
+
+
+@click.command(cls=TranslatedCommand)
+@click.argument("folder", type=PATH)
+@click.option(
+    "--notebook", is_flag=True, help="Make notebooks, for Jupyter, instead of Python files."
+)
+@click.option(
+    "--vscode", is_flag=True, help="Add tasks for VS Code, which underline mistakes as you save."
+)
+@lang_option
+@course_option
+def init(
+    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
+) -> None:
+    """Make a folder with all lessons to work in.
+
+    Example: grade init my-work
+    """
+    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
+
+
+def make_workspace(
+    course: Course,
+    folder: Path,
+    lang: str | None = None,
+    *,
+    notebook: bool = False,
+    vscode: bool = False,
+) -> None:
+    """Copy READMEs and stubs (or notebooks) into a new folder; overwrite nothing."""
+    tr = engine_catalogue(wanted_language(lang))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        message = "{folder} exists and is not empty. Choose another name; nothing was changed"
+        raise UsageError(tr(message, folder=folder))
+    try:
+        for lesson in course.lessons:
+            target = folder / lesson.id
+            target.mkdir(parents=True, exist_ok=True)
+            beginning = target / (f"{lesson.id}{SUFFIX}" if notebook else lesson.filename)
+            beginning.write_text(fresh(lesson, beginning, tr), "utf-8", newline="\n")
+            for source in lesson.readmes:
+                (target / source.name).write_text(source.read_text("utf-8"), "utf-8", newline="\n")
+        steps = first_steps(course, tr, notebook=notebook)
+        (folder / "README.md").write_text(about(course, tr, steps), "utf-8", newline="\n")
+        if vscode:
+            write_tasks(folder)
+        update_progress(folder, lambda progress: progress)
+    except OSError as error:
+        why = {"folder": folder, "file": error.filename, "reason": error.strerror}
+        raise UsageError(
+            tr("{folder} can't be made: {file}: {reason}. Choose another place", **why)
+        ) from None
+    show_first_steps(course, folder, tr, steps, notebook=notebook)
+
+
+def fresh(lesson: Lesson, path: Path, tr: Catalogue) -> str:
+    """Return the initial content of a lesson's file: its stub, or a notebook that teaches it."""
+    stub = lesson.stub.read_text("utf-8")
+    if path.suffix != SUFFIX:
+        how = tr("To grade this file, type: {command}", command=f"grade {lesson.id}")
+        return runnable(stub, how)
+    # The course in a students' bundle has no READMEs; they are beside the notebook.
+    readmes = [folder / readme_name(folder, tr.lang) for folder in (lesson.folder, path.parent)]
+    readme = next((one for one in readmes if one.exists()), None)
+    text = readme.read_text("utf-8") if readme else lesson.summary
+    return lesson_notebook(lesson.id, stub, text, tr)
+
+
+def first_steps(course: Course, tr: Catalogue, *, notebook: bool) -> list[tuple[str, str]]:
+    """Return the first commands to type in a new folder, and what they do."""
+    first = course.lessons[0].id
+    rows = [
+        ("grade list", tr("the lessons, and how far you are")),
+        ("grade next", tr("where to begin")),
+        (f"grade {first}", tr("grade the first lesson, at any time")),
+    ]
+    if notebook:
+        opens = tr("open the notebooks (pip install jupyterlab)")
+        help_text = tr("in a cell: then %grade grades the saved notebook")
+        rows += [("jupyter lab", opens), ("%load_ext grader", help_text)]
+    else:
+        rows.append(("grade watch", tr("grade at every save")))
+    return rows
+
+
+def about(course: Course, tr: Catalogue, steps: list[tuple[str, str]]) -> str:
+    """Return the README of a new folder: commands to type, and the lessons in order."""
+    width = max(24, *(len(command) + 2 for command, _ in steps))
+    commands = "\n".join(f"    {command:{width}}{what}" for command, what in steps)
+    lessons = "\n".join(
+        f"{number}. [{lesson.id}]({lesson.id}/{readme_name(lesson.folder, tr.lang)}):"
+        f" {load_catalogue(tr.lang, lesson.texts(tr.lang))(lesson.title)}"
+        for number, lesson in enumerate(course.lessons, 1)
+    )
+    lead = tr("Fill in the file in each lesson's folder. Type this in a terminal, in this folder:")
+    return f"# {course.title}\n\n{lead}\n\n{commands}\n\n{lessons}\n"
+
+
+def show_first_steps(
+    course: Course, folder: Path, tr: Catalogue, steps: list[tuple[str, str]], *, notebook: bool
+) -> None:
+    go = f"{'%' if IN_NOTEBOOK in os.environ else ''}cd {quoted(folder)}"
+    first, rows = course.lessons[0].id, [(go, ""), *steps]
+    width = max(len(command) for command, what in rows if what) + 3
+    holds = tr("{folder} holds {count} lessons. Next:", folder=folder, count=len(course.lessons))
+    lines = [f"  {command.ljust(width)}{what}".rstrip() for command, what in rows]
+    readme = readme_name(course.lessons[0].folder, tr.lang)
+    begin = tr("Begin with {file}", file=f"{first}/{f'{first}{SUFFIX}' if notebook else readme}")
+    make_console().print(Text("\n".join([holds, "", *lines, "", begin])))
+
+
+def quoted(folder: Path) -> str:
+    """Quote a folder for ``cd``; Windows' shells know only double quotes."""
+    if sys.platform == "win32":
+        return subprocess.list2cmdline([str(folder)])
+    return shlex.quote(str(folder))
+
+
+def readme_name(folder: Path, lang: str) -> str:
+    """Return the name of a lesson's README in a language, or of the English one."""
+    own = f"README.{lang}.md"
+    return own if (folder / own).exists() else "README.md"
+
+
+def readme_path(learner: Learner, lesson: Lesson) -> Path | None:
+    """Return the README in the learner's language, from the course or the learner's folder."""
+    folders = (lesson.folder, learner.folder / lesson.id, learner.folder)
+    paths = (folder / readme_name(folder, learner.tr.lang) for folder in folders)
+    return next((path for path in paths if path.is_file()), None)
+
+
+TASKS_FILE = ".vscode/tasks.json"
+
+
+def tasks() -> dict[str, Any]:
+    """Return the content of ``tasks.json``, as VS Code's "Integrate with External Tools via Tasks"
+    describes it.
+
+    The task ``grade`` runs ``grade watch --plain`` in the background, and its problem matcher turns
+    the lines into squiggles. No extension is needed.
+    """
+    matcher = {
+        "owner": "grade",
+        "fileLocation": ["relative", "${workspaceFolder}"],
+        "pattern": {"regexp": PATTERN, "file": 1, "line": 2, "column": 3, "message": 4},
+        "background": {
+            "activeOnStart": False,
+            "beginsPattern": f"^{BEGIN}",
+            "endsPattern": f"^{END}",
+        },
+    }
+    common = {"type": "process", "command": sys.executable}
+    return {
+        "version": "2.0.0",
+        "tasks": [
+            {
+                **common,
+                "label": "grade",
+                "args": ["-m", "grader", "watch", "--plain"],
+                "isBackground": True,
+                "problemMatcher": matcher,
+                "runOptions": {"runOn": "folderOpen"},
+                "presentation": {"reveal": "silent", "panel": "dedicated"},
+            },
+            {
+                **common,
+                "label": "open report",
+                "args": ["-m", "webbrowser", "-t", "${workspaceFolder}/report.html"],
+                "dependsOn": "write report",
+                "problemMatcher": [],
+            },
+            {
+                **common,
+                "label": "write report",
+                "args": ["-m", "grader", "run", "--html", "report.html", "--format", "plain"],
+                "problemMatcher": [],
+            },
+        ],
+    }
+
+
+def write_tasks(folder: Path) -> None:
+    path = folder / TASKS_FILE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(tasks(), indent=2) + "\n", "utf-8", newline="\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Learner:
+    """A learner: the course, the folder, whether progress is kept there, the language."""
+
+    course: Course
+    folder: Path
+    keeps: bool
+    tr: Catalogue
+
+    @classmethod
+    def at(cls, course: Course, place: Path, lang: str | None) -> Learner:
+        """Return the learner in ``place``: a workspace, a folder in one, or any other folder."""
+        workspace = find_workspace(place)
+        tr = engine_catalogue(wanted_language(lang))
+        return cls(course, workspace or place, workspace is not None, tr)
+
+    @property
+    def progress(self) -> Progress:
+        return read_progress(self.folder) if self.keeps else Progress()
+
+    def keep(self, change: Callable[[Progress], Progress]) -> None:
+        """Change the progress if it is kept here and its file can be written."""
+        if self.keeps:
+            with contextlib.suppress(OSError):
+                update_progress(self.folder, change)
+
+    def words(self, lesson: Lesson) -> Catalogue:
+        return load_catalogue(self.tr.lang, lesson.texts(self.tr.lang))
+
+    def files(self, *lessons: Lesson) -> dict[str, LessonFile]:
+        return read_submission(
+            self.folder, [lesson.id for lesson in lessons or self.course.lessons]
+        )
+
+
+BEGUN = (LessonStatus.PASSED, LessonStatus.FAILED, LessonStatus.INVALID)
+
+
+def record(learner: Learner, report: Report, console: Console) -> Progress:
+    """Record a grading's outcome and print which lessons it opened; return the progress."""
+    if not learner.keeps:
+        return Progress()
+    before, at = learner.progress, now()
+
+    def graded(progress: Progress) -> Progress:
+        for result in report.lessons:
+            progress = progress.having(result.id, progress.of(result.id).graded(result, at))
+        begun = [one.id for one in report.lessons if one.status in BEGUN]
+        return replace(progress, latest=tuple(begun)) if begun else progress
+
+    try:
+        after = update_progress(learner.folder, graded)
+    except OSError as error:
+        message = learner.tr(
+            "{file} can't be written: {reason}. Your score stands; progress was not kept",
+            file=PROGRESS_FILE,
+            reason=error.strerror,
+        )
+        console.print(Text(message, "yellow"))
+        return graded(before)
+    show_completed(learner, before, after, report, console)
+    return after
+
+
+def show_completed(
+    learner: Learner, before: Progress, after: Progress, report: Report, console: Console
+) -> None:
+    """Print which lessons became complete and what they open; after the last one, the closing
+    words.
+    """
+    tr, course = learner.tr, learner.course
+    new = [
+        lesson
+        for lesson in course.lessons
+        if after.of(lesson.id).complete and not before.of(lesson.id).complete
+    ]
+    if not new:
+        show_beginning(learner, after, report, console)
+        return
+    if next_lesson(course, after) is None:
+        show_end(learner, after, console)
+        return
+    opened = dict.fromkeys(other.id for lesson in new for other in opened_by(course, lesson, after))
+    for lesson in new:
+        console.print(Text(tr("{lesson} is complete.", lesson=lesson.id), "green"))
+    if opened:
+        console.print(Text(tr("This opens: {lessons}", lessons=", ".join(opened))))
+    if new[-1].solution.is_file():  # a students' bundle has none
+        command = f"grade solution {new[-1].id}"
+        console.print(Text(tr("Beside the solution: {command}", command=command), "dim"))
+    console.print(Text(tr("What comes next: {command}", command="grade next"), "dim"))
+
+
+def show_beginning(learner: Learner, progress: Progress, report: Report, console: Console) -> None:
+    """Print how to begin if no graded lesson has been begun."""
+    if any(result.status is not LessonStatus.NOT_STARTED for result in report.lessons):
+        return
+    tr, following = learner.tr, next_lesson(learner.course, progress)
+    graded = [learner.course.lesson(result.id) for result in report.lessons]
+    if following in graded:
+        message = "Nothing is written yet. How to begin: {command}"
+        console.print(Text(tr(message, command="grade next"), "dim"))
+    elif len(graded) == 1 and (file := learner.files(*graded).get(graded[0].id)):
+        beside = Path(file.path).parent
+        readme = (beside / readme_name(learner.folder / beside, tr.lang)).as_posix()
+        message = "Nothing is written yet. Read {readme}, then write {file}"
+        console.print(Text(tr(message, readme=readme, file=file.path), "dim"))
+
+
+def show_end(learner: Learner, progress: Progress, console: Console) -> None:
+    show_finish(console, course_summary(learner.course, progress), learner.tr, learner.course.title)
+
+
+def keep(
+    course: Course,
+    report: Report,
+    files: Mapping[str, LessonFile],
+    place: Path,
+    lang: str,
+    *,
+    console: Console | None = None,
+    readmes: bool = True,
+) -> LearnerExtras:
+    """Return what a page shows beside the report: graded code, earned solutions and the progress.
+
+    READMEs are included except in a notebook, which would grow with every run. In the learner's own
+    folder, the report is first recorded in their progress, and ``console`` shows which lessons it
+    opened. Work named by --in or a path may be somebody else's, so nothing is recorded.
+    """
+    learner = (
+        Learner.at(course, place, lang)
+        if place == Path() and are_in_workspace(place, files)
+        else None
+    )
+    progress = Progress()
+    if learner is not None:
+        progress = record(learner, report, console) if console else learner.progress
+    stories = {
+        one.id: replace(
+            _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
+            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
+        )
+        for one in report.lessons
+    }
+    reached = course_summary(course, progress)
+    finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
+    following = next_lesson(course, progress) if learner and learner.keeps else None
+    return LearnerExtras(
+        datetime.now().astimezone().isoformat(timespec="seconds"),
+        stories,
+        finish,
+        learner.words(following)(following.title) if learner and following else "",
+    )
+
+
+def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:
+    """Return a lesson's README in the learner's language, if there is one."""
+    path = readme_path(learner, lesson)
+    if path is None:
+        return None
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        lang = learner.tr.lang if path.suffixes[:-1] else "en"
+        return Readme(path.read_text("utf-8"), path.parent, lang)
+    return None
+
+
+def _story(
+    lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
+) -> LessonHistory:
+    earned = (
+        result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
+    )
+    solution = (
+        without_markers(lesson.solution.read_text("utf-8"))
+        if earned and lesson.solution.is_file()
+        else None
+    )
+    return LessonHistory(file.text if file and not file.problem else "", solution, progress)

@@ -1,0 +1,157 @@
+"""``grade export`` on a gradebook that ``grade batch`` made."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.classroom.exports.formats import FORMATS
+from grader.classroom.gradebook.store import Gradebook
+from grader.cli import main
+from grader.core.errors import ExitCode
+from grader.course.course import Course
+
+RIGHT = "def double(x): return 2 * x\ndef triple(x): return 3 * x\nLIMIT = 20.0\n"
+SHEET = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Tiny (7),Essay (8)\n"
+    "Points Possible,,,,,10,5\n"
+    "alice,1,,,A,,4\nbob,2,,,A,EX,4\nzoe,3,,,A,1,4\n"
+)
+
+
+def run_export(words: list[str]) -> int | str | None:
+    """Run the command; return its result."""
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return end.value.code
+
+
+@pytest.fixture(scope="module")
+def graded(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a gradebook with alice, who is right, and bob, who has begun and got two points by
+    hand.
+    """
+    place = tmp_path_factory.mktemp("class")
+    for name, text in (("alice", RIGHT), ("bob", RIGHT.replace("2 * x", "x * x"))):
+        (place / "in" / name).mkdir(parents=True)
+        (place / "in" / name / "tiny.py").write_text(text, "utf-8")
+    out = place / "out"
+    words = [
+        "--course",
+        str(small_course.root),
+        "--workers",
+        "1",
+        "--sandbox",
+        "auto",
+        "--seed",
+        "1",
+        "--lang",
+        "en",
+    ]
+    assert run_export(["batch", str(place / "in"), "--out", str(out), *words]) == ExitCode.OK
+    assert (
+        run_export(
+            ["adjust", str(out), "bob", "--points", "+2", "--reason", "on paper", "--author", "kim"]
+        )
+        == ExitCode.OK
+    )
+    return out
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("canvas", "moodle")])
+def test_every_format_is_written_from_a_gradebook(
+    name: str, graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "made"
+    assert run_export(["export", str(graded), "--to", name, "--output", str(target)]) == ExitCode.OK
+    assert capsys.readouterr().out == f"Wrote {target} ({name}).\n"
+    found = list(target.rglob("*.json")) if FORMATS[name].files else [target]
+    assert len(found) == (2 if FORMATS[name].files else 1)
+    assert all(path.stat().st_size for path in found)
+
+
+def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path) -> None:
+    assert (
+        run_export(["export", str(graded), "--to", "json", "--output", str(tmp_path / "x.json")])
+        == ExitCode.OK
+    )
+    found = {one["submission"]: one for one in json.loads((tmp_path / "x.json").read_text("utf-8"))}
+    with Gradebook.open(graded) as book:
+        assert {entry.name: entry.score for entry in book.entries()} == {
+            name: one["score"] for name, one in found.items()
+        }
+    assert (found["bob"]["score"], found["bob"]["adjusted"]) == (7.0, 2.0)
+
+
+def test_a_canvas_sheet_is_filled_and_notes_are_on_standard_error(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The output is only the file; people who were not matched are listed on standard error."""
+    (tmp_path / "sheet.csv").write_text(SHEET)
+    words = [
+        "--to",
+        "canvas",
+        "--template",
+        str(tmp_path / "sheet.csv"),
+        "--output",
+        str(tmp_path / "filled.csv"),
+    ]
+    assert run_export(["export", str(graded), *words]) == ExitCode.OK
+    assert (tmp_path / "filled.csv").read_text() == SHEET.replace(
+        "alice,1,,,A,,4", "alice,1,,,A,10,4"
+    )
+    assert (tmp_path / "sheet.csv").read_text() == SHEET
+    told = capsys.readouterr()
+    assert "note: zoe: in the sheet, but without a submission\n" in told.err
+    assert "Grades, Import" in told.out
+
+
+def test_a_template_is_never_written_over(
+    graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "sheet.csv").write_text(SHEET)
+    words = [
+        "--to",
+        "canvas",
+        "--template",
+        str(tmp_path / "sheet.csv"),
+        "--output",
+        str(tmp_path / "sheet.csv"),
+    ]
+    assert run_export(["export", str(graded), *words]) == ExitCode.USAGE
+    assert "Name another file with --output" in capsys.readouterr().err
+    assert (tmp_path / "sheet.csv").read_text() == SHEET
+
+
+def test_the_scale_reaches_the_total(graded: Path, tmp_path: Path) -> None:
+    assert (
+        run_export(
+            [
+                "export",
+                str(graded),
+                "--to",
+                "csv",
+                "--scale",
+                "100",
+                "--output",
+                str(tmp_path / "x.csv"),
+            ]
+        )
+        == ExitCode.OK
+    )
+    rows = {
+        row["submission"]: row
+        for row in csv.DictReader(io.StringIO((tmp_path / "x.csv").read_text("utf-8-sig")))
+    }
+    assert (rows["alice"]["score"], rows["bob"]["score"]) == ("100.0", "70.0")
+
+
+def test_a_folder_without_a_gradebook_names_the_remedy(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_export(["export", str(tmp_path), "--to", "csv"]) == ExitCode.USAGE
+    assert "grade batch DIR --out" in capsys.readouterr().err
