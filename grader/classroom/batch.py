@@ -26,13 +26,7 @@ from typing import IO, Any
 from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
-from grader.classroom.gradebook.entry import (
-    GradebookEntry,
-    PersonalPart,
-    PublicReport,
-    time_on_roster,
-    withheld,
-)
+from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
 from grader.classroom.gradebook.store import (
     AttemptKey,
     Gradebook,
@@ -41,24 +35,15 @@ from grader.classroom.gradebook.store import (
     refusal,
 )
 from grader.classroom.imports.entries import StudentIdentity, Submission
+from grader.classroom.public_report import PublicReport, withheld
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import RowsOnDisk
 from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageError
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
-from grader.core.report import (
-    CheckResult,
-    LessonResult,
-    LessonStatus,
-    Outcome,
-    Record,
-    Report,
-    add_up,
-    lesson_score,
-    lesson_status,
-    report_score,
-)
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
+from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers

@@ -43,7 +43,7 @@ from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
 from grader.judge.describe import describe
-from grader.judge.outcomes import CheckVerdict
+from grader.judge.exception_verdicts import CheckVerdict
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student

@@ -46,9 +46,9 @@ from grader.course.stubs import compose, without_markers
 from grader.judge.checks import CheckSpec, call_check
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
+from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
+from grader.judge.hidden_checks import open_evidence
 from grader.judge.local_student import LocalStudent, MissingReference
-from grader.judge.open_texts import open_evidence
-from grader.judge.outcomes import CheckVerdict, passed, verdict_of
 from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession

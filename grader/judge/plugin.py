@@ -31,8 +31,7 @@ from grader.judge.checks import (
     spec_of,
 )
 from grader.judge.examples import CheckRun, Examples, SubmissionRun
-from grader.judge.local_student import LocalStudent, MissingReference, reference_of
-from grader.judge.outcomes import (
+from grader.judge.exception_verdicts import (
     JUDGE_BYTES,
     OF_THIS_PROCESS,
     CheckVerdict,
@@ -43,6 +42,7 @@ from grader.judge.outcomes import (
     passed,
     verdict_of,
 )
+from grader.judge.local_student import LocalStudent, MissingReference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student, student_error
 from grader.judge.replay import NoLiteral, Recorder, ScriptWriter

@@ -21,12 +21,14 @@ from torch import Tensor
 
 from grader.core.i18n import Catalogue
 from grader.core.pictures import Figure, Prediction, PredictionFigure
-from grader.core.report import CheckResult, Outcome, points_for
+from grader.core.report import CheckResult, Outcome
+from grader.core.scoring import points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes
 from grader.course.source import MAX_LINE, Source
 from grader.judge.checks import CheckSpec
+from grader.judge.common_mistakes import COMMON
 from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import (
     Diagnosis,
@@ -38,12 +40,11 @@ from grader.judge.diagnosis import (
     lesson_mistakes,
     show_fact,
 )
-from grader.judge.engine_mistakes import COMMON
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
+from grader.judge.exception_verdicts import WROTE, CheckVerdict
 from grader.judge.figures import render_figures
+from grader.judge.hidden_checks import open_message
 from grader.judge.local_student import LocalStudent, MissingReference, execute
-from grader.judge.open_texts import open_message
-from grader.judge.outcomes import WROTE, CheckVerdict
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 

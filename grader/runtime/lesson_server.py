@@ -41,7 +41,7 @@ from grader.core.messages import (
     answer_as_json,
 )
 from grader.course.source import Source
-from grader.judge.outcomes import OF_THIS_PROCESS
+from grader.judge.exception_verdicts import OF_THIS_PROCESS
 from grader.judge.remote.workers import ForkedWorkers
 from grader.judge.runner import Judge, Judging
 from grader.worker.process import open_streams

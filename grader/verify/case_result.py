@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.core.report import FULL_LESSON, CheckResult, Outcome, Record
+from grader.core.report import CheckResult, Outcome, Record
+from grader.core.scoring import FULL_LESSON
 from grader.core.templates import render_text
 from grader.course.course import Lesson
 from grader.course.stubs import without_markers

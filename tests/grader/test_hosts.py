@@ -29,7 +29,7 @@ from grader.core.report import Outcome, Report
 from grader.course.course import Course
 from grader.course.source import Source
 from grader.course.submission import LessonFile
-from grader.judge.outcomes import verdict_of
+from grader.judge.exception_verdicts import verdict_of
 from grader.judge.remote import channel, session
 from grader.judge.remote.channel import Deadline, SocketChannel, Starvation
 from grader.judge.remote.proxies import RemoteStudent

@@ -23,7 +23,7 @@ from grader.core.report import Outcome, WrongExpression
 from grader.course.source import Source
 from grader.judge.checks import call_check, spec_of
 from grader.judge.examples import SubmissionRun
-from grader.judge.outcomes import passed
+from grader.judge.exception_verdicts import passed
 from grader.judge.plugin import LessonPlugin
 from grader.judge.random_inputs import Seeds
 from grader.judge.remote.session import StudentSession

@@ -104,7 +104,7 @@ def test_the_zip_has_engine_and_course_and_nothing_that_only_proves_it(
         names = set(archive.namelist())
     assert {
         "engine/grader/runtime/fork_server.py",
-        "engine/grader/judge/mistakes.toml",
+        "engine/grader/judge/common_mistakes.toml",
         "engine/grader/_templates/report.html",
         "engine/requirements.txt",
     } <= names

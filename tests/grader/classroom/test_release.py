@@ -160,7 +160,7 @@ def test_a_bundle_holds_what_students_need(released_bundle: tuple[Path, list[Rel
         "course/exercises/release.toml",
     }
     assert "engine/grader/_templates/report.html" in found
-    assert "engine/grader/judge/mistakes.toml" in found
+    assert "engine/grader/judge/common_mistakes.toml" in found
     assert "engine/pyproject.toml" in found
 
 

@@ -44,7 +44,13 @@ def test_the_hash_is_the_same_with_windows_line_ends(copy: Path) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["core/report.py", "judge/checks.py", "judge/mistakes.toml", "locale/ko.po", "new/one.py"],
+    [
+        "core/report.py",
+        "judge/checks.py",
+        "judge/common_mistakes.toml",
+        "locale/ko.po",
+        "new/one.py",
+    ],
 )
 def test_the_hash_changes_with_code_rules_and_translations(name: str, copy: Path) -> None:
     append(copy / name)

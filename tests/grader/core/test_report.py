@@ -27,12 +27,8 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
-    add_up,
-    lesson_score,
-    lesson_status,
-    points_for,
-    report_score,
 )
+from grader.core.scoring import add_up, lesson_score, lesson_status, points_for, report_score
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe

@@ -12,8 +12,8 @@ from lesson_pictures import PICTURE, PICTURES
 from rich.cells import cell_len
 
 from grader.course.course import Lesson, find_course, load_course
+from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Mistake
-from grader.judge.engine_mistakes import COMMON
 from grader.judge.results import load_mistakes
 
 LESSONS = load_course(find_course()).lessons

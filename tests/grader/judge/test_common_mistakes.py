@@ -21,10 +21,10 @@ from grader.core.files import LOCALE
 from grader.core.i18n import Catalogue
 from grader.core.report import Outcome
 from grader.course.source import Source
-from grader.judge import engine_mistakes
+from grader.judge import common_mistakes
+from grader.judge.common_mistakes import COMMON
 from grader.judge.diagnosis import Failure, diagnose
-from grader.judge.engine_mistakes import COMMON
-from grader.judge.outcomes import WROTE
+from grader.judge.exception_verdicts import WROTE
 from grader.judge.remote.proxies import LastCall
 from grader.worker.wire.values import Opaque
 
@@ -474,7 +474,7 @@ def test_each_has_korean_words_and_is_short() -> None:
 
 
 def test_each_function_that_recognizes_a_mistake_is_in_use() -> None:
-    functions = {name for name in vars(engine_mistakes) if name.startswith("common_")}
+    functions = {name for name in vars(common_mistakes) if name.startswith("common_")}
     used = {one.rule.__name__ for one in COMMON if one.rule}
     assert functions <= used
     assert all(one.rule for one in COMMON)

@@ -14,7 +14,7 @@ from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, Lesson, load_course
 from grader.course.submission import LessonFile
 from grader.judge.examples import Behavior
-from grader.judge.outcomes import CheckVerdict
+from grader.judge.exception_verdicts import CheckVerdict
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
 

@@ -19,7 +19,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from grader.classroom.gradebook.entry import withheld
+from grader.classroom.public_report import withheld
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
@@ -47,6 +47,7 @@ from grader.course.source import Source
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import LessonFile
 from grader.judge.checks import assert_gradcheck, assert_gradgradcheck, assert_gradient, assert_that
+from grader.judge.exception_verdicts import verdict_of
 from grader.judge.figures import (
     MAX_FIGURE_NODES,
     drawing,
@@ -59,7 +60,6 @@ from grader.judge.figures import (
     short_repr,
     visits,
 )
-from grader.judge.outcomes import verdict_of
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import figure_json
 from grader.render.figures import MOST_LINES, cards, figure_lines, panels

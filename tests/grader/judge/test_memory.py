@@ -10,7 +10,7 @@ from grader.core.messages import Settings
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, load_course
 from grader.course.submission import LessonFile
-from grader.judge.outcomes import JUDGE_BYTES, JudgeMemory, free_frames
+from grader.judge.exception_verdicts import JUDGE_BYTES, JudgeMemory, free_frames
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
 
@@ -83,8 +83,8 @@ def test_what_takes_too_much_with_the_reference_too_is_our_fault(
 
 def test_a_judge_that_holds_half_of_its_memory_is_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
     used = [1000]
-    monkeypatch.setattr("grader.judge.outcomes.address_space_bytes", lambda: used[0])
-    monkeypatch.setattr("grader.judge.outcomes.set_limit", lambda which, value: value)
+    monkeypatch.setattr("grader.judge.exception_verdicts.address_space_bytes", lambda: used[0])
+    monkeypatch.setattr("grader.judge.exception_verdicts.set_limit", lambda which, value: value)
     memory = JudgeMemory()
     memory.limit()
     assert memory.limited and not memory.crowded
@@ -93,7 +93,7 @@ def test_a_judge_that_holds_half_of_its_memory_is_crowded(monkeypatch: pytest.Mo
 
 
 def test_a_host_that_allows_less_is_not_the_students_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("grader.judge.outcomes.set_limit", lambda which, value: value - 1)
+    monkeypatch.setattr("grader.judge.exception_verdicts.set_limit", lambda which, value: value - 1)
     memory = JudgeMemory()
     memory.limit()
     assert not memory.limited

@@ -31,11 +31,8 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
-    lesson_score,
-    lesson_status,
-    points_for,
-    report_score,
 )
+from grader.core.scoring import lesson_score, lesson_status, points_for, report_score
 from grader.core.text import MAX_CHARACTERS, clean, text, values_text
 from grader.course.progress import LessonProgress
 from grader.judge.describe import describe, describe_pair

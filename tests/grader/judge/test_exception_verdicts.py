@@ -20,7 +20,7 @@ from grader.course.course import Course, find_course, load_course
 from grader.course.source import Source
 from grader.course.stubs import without_markers
 from grader.course.submission import LessonFile, decode, read_submission
-from grader.judge.outcomes import raised, verdict_of
+from grader.judge.exception_verdicts import raised, verdict_of
 from grader.judge.remote.workers import REFUSED
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson, grade_submission

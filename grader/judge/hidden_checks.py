@@ -19,10 +19,10 @@ from grader.core.i18n import Phrase, phrase, placeholders
 from grader.core.report import Outcome
 from grader.course.source import DEFINING, Source
 from grader.judge.checks import TOLERANCES, type_name
+from grader.judge.common_mistakes import FACTORS
 from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Diagnosis
-from grader.judge.engine_mistakes import FACTORS
-from grader.judge.outcomes import CheckVerdict
+from grader.judge.exception_verdicts import CheckVerdict
 from grader.worker.wire.values import Opaque
 
 OPEN_FACTS = frozenset(

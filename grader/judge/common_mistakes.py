@@ -1,6 +1,6 @@
 """Recognize the mistakes that can occur in every lesson.
 
-``mistakes.toml`` has their texts, in the order in which they are tried, after a lesson's own rules.
+``common_mistakes.toml`` has their texts, in the order in which they are tried, after a lesson's own rules.
 A mistake is recognized by the patterns that the file has for what torch or Python raises, or by the
 function of its name here. Each needs evidence: it compares the returned value with the expected
 one, knows the meaning of a message, or finds the one place in the code that has the measured
@@ -25,7 +25,7 @@ from grader.course.lesson_texts import read_mistakes
 from grader.course.source import arguments_of
 from grader.judge.describe import dtype_name
 from grader.judge.diagnosis import Facts, Failure, groups_in_error, mistake_of, same
-from grader.judge.outcomes import WROTE
+from grader.judge.exception_verdicts import WROTE
 from grader.judge.remote.session import Student
 from grader.worker.wire.values import Opaque
 
@@ -716,6 +716,6 @@ def common_gradient_shape(failure: Failure, student: Student) -> Facts | None:
 
 COMMON = tuple(
     mistake_of(text, None if text.patterns else globals()[text.id])
-    for text in read_mistakes(Path(__file__).with_name("mistakes.toml"))
+    for text in read_mistakes(Path(__file__).with_name("common_mistakes.toml"))
 )
 """The mistakes that every lesson recognizes, in the order in which they are tried."""
