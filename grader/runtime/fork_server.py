@@ -49,7 +49,7 @@ from grader.core.messages import (
     WorkerOptions,
     answer_as_json,
 )
-from grader.runtime.lesson_server import WorkerStarter, end_worker, kill_everything
+from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
 from grader.worker.sandbox import (
     MONITOR_SECONDS,
     Prepared,

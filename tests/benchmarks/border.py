@@ -32,7 +32,7 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.lesson_server import end_worker, worker_process
+from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, prepare, release
 
 CALLS_A_WORKER = 200

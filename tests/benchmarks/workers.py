@@ -21,7 +21,7 @@ from grader.core.messages import WorkerOptions
 from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.workers import read_hello
 from grader.runtime.fork_server import warm_up
-from grader.runtime.lesson_server import end_worker, worker_process
+from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import GUARANTEES, LAYERS, Prepared, hide, prepare, release
 
 

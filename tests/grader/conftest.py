@@ -35,7 +35,7 @@ from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
 from grader.runtime.client import ForkServerClient, default_mode
-from grader.runtime.lesson_server import end_worker, worker_process
+from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import Prepared
 
 torch.set_num_threads(1)

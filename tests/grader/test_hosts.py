@@ -38,8 +38,8 @@ from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.render.terminal import plain_text
 from grader.runtime import client as client_module
 from grader.runtime.client import ForkServerClient
+from grader.runtime.forked_workers import end_worker, fork_worker
 from grader.runtime.grading import grade_submission
-from grader.runtime.lesson_server import end_worker, fork_worker
 from grader.worker.sandbox import Prepared, hide, landlock
 from grader.worker.sandbox.scratch import prefix_of
 

@@ -25,8 +25,8 @@ from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
+from grader.runtime.forked_workers import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.grading import grade_lesson, grade_side_by_side, grade_submission
-from grader.runtime.lesson_server import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.pool import HostPool
 from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp
 from grader.worker.wire.compat import LATE_IMPORTS

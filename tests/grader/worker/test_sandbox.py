@@ -24,7 +24,7 @@ from grader.judge.remote.channel import SocketChannel
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess, read_hello
-from grader.runtime.lesson_server import end_worker, worker_process
+from grader.runtime.forked_workers import end_worker, worker_process
 from grader.worker.sandbox import (
     GUARANTEES,
     LAYERS,
