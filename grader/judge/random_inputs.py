@@ -58,7 +58,8 @@ class RandomInputs:
         avoid: float = 0.1,
     ) -> Tensor:
         """Return a tensor of ``shape`` (none: 0-d), uniform between ``low`` and ``high``, each
-        element at least ``avoid`` from zero. Raise ValueError if the range has no room for that.
+        element at least ``avoid`` from zero. Several elements do not add up to 0 by chance. Raise
+        ValueError if the range has no room for that.
         """
         refuse_without_room(low, high, avoid, digits)
         values = (
@@ -75,6 +76,8 @@ class RandomInputs:
                 if low < 0:
                     away[values < 0 if high > avoid else ...] *= -1
                 values = torch.where(near, away, values)
+        if values.numel() > 1 and low < high and abs(float(values.sum())) < 1e-9:
+            values = self.tensor(*shape, low=low, high=high, digits=digits, avoid=avoid)
         return values.to(dtype).requires_grad_(requires_grad)
 
     def integers(self, *shape: int, low: int = -4, high: int = 4) -> Tensor:
