@@ -280,6 +280,25 @@ def match(
         for name, students in groups.items()
         for one in students
     ]
+    lines, doubts, notes = _lines_of(people, on_roster)
+    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
+    for person in people:
+        known_as = on_roster.get(lines.get(person, -1))
+        students[person.submission] += (_joined(person.student, known_as),)
+    known = set(lines.values())
+    absent = {line: student for line, student in on_roster.items() if line not in known}
+    strangers = [str(person) for person in people if person not in lines]
+    if strangers:
+        more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
+        notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
+    rows = _lines_for(absent, doubts, {*groups, *taken})
+    return MatchedStudents(students, tuple(rows), tuple(notes))
+
+
+def _lines_of(
+    people: Sequence[SubmittingStudent], on_roster: dict[int, StudentIdentity]
+) -> tuple[dict[SubmittingStudent, int], dict[int, list[str]], list[str]]:
+    """Return each person's line of the roster; for other lines, who may be meant; and notes."""
     lines: dict[SubmittingStudent, int] = {}
     among: dict[SubmittingStudent, list[int]] = {}  # several lines of which one must be theirs
     doubts: dict[int, list[str]] = {}
@@ -315,18 +334,7 @@ def match(
                 )
                 for line in found:
                     doubts.setdefault(line, []).append(str(person))
-    students: dict[str, tuple[StudentIdentity, ...]] = dict.fromkeys(groups, ())
-    for person in people:
-        known_as = on_roster.get(lines.get(person, -1))
-        students[person.submission] += (_joined(person.student, known_as),)
-    known = set(lines.values())
-    absent = {line: student for line, student in on_roster.items() if line not in known}
-    strangers = [str(person) for person in people if person not in lines]
-    if strangers:
-        more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
-    rows = _lines_for(absent, doubts, {*groups, *taken})
-    return MatchedStudents(students, tuple(rows), tuple(notes))
+    return lines, doubts, notes
 
 
 def _lines_for(

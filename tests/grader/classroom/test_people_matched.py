@@ -1,4 +1,4 @@
-"""No mark goes to another person: whoever is matched shares an id or a name, and has no double.
+"""No mark goes to another person: who is matched shares an id or a name, and has no double.
 
 A few people are drawn for each class, with namesakes, Korean names, and missing or shared ids.
 Rosters, sheets and submissions are drawn from them.

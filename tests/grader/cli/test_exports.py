@@ -87,20 +87,18 @@ def test_scores_and_adjustments_are_the_gradebooks(graded: Path, tmp_path: Path)
     assert (found["bob"]["score"], found["bob"]["adjusted"]) == (7.0, 2.0)
 
 
+def fill_canvas(graded: Path, folder: Path, output: str) -> int | str | None:
+    """Fill the sheet of Canvas in a folder, and return the exit code."""
+    files = ["--template", str(folder / "sheet.csv"), "--output", str(folder / output)]
+    return run_export(["export", str(graded), "--to", "canvas", *files])
+
+
 def test_a_canvas_sheet_is_filled_and_notes_are_on_standard_error(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The output is only the file; people who were not matched are listed on standard error."""
     (tmp_path / "sheet.csv").write_text(SHEET)
-    words = [
-        "--to",
-        "canvas",
-        "--template",
-        str(tmp_path / "sheet.csv"),
-        "--output",
-        str(tmp_path / "filled.csv"),
-    ]
-    assert run_export(["export", str(graded), *words]) == ExitCode.OK
+    assert fill_canvas(graded, tmp_path, "filled.csv") == ExitCode.OK
     assert (tmp_path / "filled.csv").read_text() == SHEET.replace(
         "alice,1,,,A,,4", "alice,1,,,A,10,4"
     )
@@ -114,15 +112,7 @@ def test_a_template_is_never_written_over(
     graded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "sheet.csv").write_text(SHEET)
-    words = [
-        "--to",
-        "canvas",
-        "--template",
-        str(tmp_path / "sheet.csv"),
-        "--output",
-        str(tmp_path / "sheet.csv"),
-    ]
-    assert run_export(["export", str(graded), *words]) == ExitCode.USAGE
+    assert fill_canvas(graded, tmp_path, "sheet.csv") == ExitCode.USAGE
     assert "Name another file with --output" in capsys.readouterr().err
     assert (tmp_path / "sheet.csv").read_text() == SHEET
 

@@ -578,7 +578,7 @@ def kept(file: LessonFile) -> list[str]:
         MARK + "double(2)",
         MARK + "while True:\n    pass",
         MARK + "raise ValueError",
-        MARK + "this is no Python",
+        MARK + "this is not Python",
         MARK + "%timeit double(3)\n!ls",
         MARK + "import matplotlib.pyplot as plt\nplt.plot([1])",
         MARK + "def double(x):\n    return 3 * x\ndouble(1)",
