@@ -461,7 +461,7 @@ def graded_reference(
     """
     text = without_markers(lesson.solution.read_text("utf-8"))
     files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
-    settings = replace(plan.settings, seed=seed, repair=False)
+    settings = replace(plan.settings, seed=seed, repair=False, planned=False)
 
     def once() -> LessonResult:
         graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)

@@ -95,7 +95,9 @@ def verify_course(
     lessons = chosen_lessons(course, names)
     for lesson in lessons if write_stubs else ():
         write_stub(lesson)
-    settings = Settings(0, "auto", course.limits, lang=wanted_language(lang), prestart=True)
+    settings = Settings(
+        seed=0, limits=course.limits, lang=wanted_language(lang), prestart=True, planned=True
+    )
     console = make_console(stderr=True)
     with (
         ThreadPoolExecutor(1) as pool,

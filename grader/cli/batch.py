@@ -339,6 +339,7 @@ def plan_for(course: Course, wanted: BatchOptions) -> BatchPlan:
         prestart=0 < wanted.workers < (os.cpu_count() or 1),
         repair=wanted.repair,
         signed=True,
+        planned=True,
     )
     return BatchPlan(
         course, list(dict.fromkeys(lessons)), settings, wanted.regrade, wanted.check, wanted.reveal

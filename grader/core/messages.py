@@ -46,7 +46,8 @@ class Settings(Record):
     ``without`` and ``prestart``: as in ``WorkerOptions``. ``recorded`` is the id of the check to
     write as a script. ``naming_off`` switches off ways to name a mistake; benchmarks use it. With
     ``repair``, a batch searches for the wrong expression behind unexplained failures. With
-    ``signed``, failures without a name get a signature, by which they are grouped.
+    ``signed``, failures without a name get a signature, by which they are grouped. ``planned``:
+    many submissions are graded from this seed, so it is worth asking the solution first.
     """
 
     seed: int
@@ -60,6 +61,7 @@ class Settings(Record):
     repair: bool = False
     signed: bool = False
     naming_off: tuple[str, ...] = ()
+    planned: bool = False
 
     @property
     def of_workers(self) -> WorkerOptions:

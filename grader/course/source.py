@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.course.statelessness import keeps_no_state
+
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINING = (*FUNCTIONS, ast.ClassDef)
@@ -65,6 +67,11 @@ class Source:
     def nodes(self) -> list[ast.AST]:
         """Every node of the tree, in the order of ``ast.walk``."""
         return _parsed(self.text)[0]
+
+    @functools.cached_property
+    def keeps_no_state(self) -> bool:
+        """Whether the file's functions surely keep no state between calls."""
+        return not self.unreadable and keeps_no_state(self.nodes, self.tree)
 
     @functools.cached_property
     def too_long(self) -> bool:

@@ -22,7 +22,6 @@ lesson's modules after each submission, so that no verdict depends on earlier su
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
 import types
@@ -48,9 +47,8 @@ from grader.judge.describe import dtype_name
 from grader.judge.figures import gradient_of, graphs_figure, jacobian_figure, one_call
 from grader.judge.local_student import execute
 from grader.judge.random_inputs import RandomInputs
-from grader.judge.remote.proxies import RemoteCallable, fetch
+from grader.judge.remote.proxies import fetch
 from grader.judge.remote.session import NotStarted, Student
-from grader.worker.wire.batching import EPS, gradcheck_requests, gradgradcheck_requests
 from grader.worker.wire.compat import CUT_OFF, gradcheck_jacobians
 from grader.worker.wire.values import Opaque, StudentRef
 
@@ -388,11 +386,7 @@ def assert_gradcheck(
 
     ``options`` are gradcheck's, and ``names``: the names of the inputs in the report.
     """
-    with contextlib.ExitStack() as stack:
-        if isinstance(function, RemoteCallable):
-            requests = gradcheck_requests(function.path, inputs, eps=options.get("eps", EPS))
-            stack.enter_context(function.prefetching(requests))
-        _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
+    _gradcheck(torch.autograd.gradcheck, function, inputs, message, options)
 
 
 def assert_gradgradcheck(
@@ -404,16 +398,7 @@ def assert_gradgradcheck(
     """Require that torch.autograd.gradgradcheck passes: backward itself can be differentiated, with
     the right values. Options as for ``assert_gradcheck``.
     """
-    with contextlib.ExitStack() as stack:
-        if (
-            isinstance(function, RemoteCallable)
-            and getattr(function(*inputs), "shape", None) == inputs[0].shape
-        ):
-            v = (torch.rand(inputs[0].shape, dtype=torch.float64) * 2 - 1).requires_grad_()
-            requests = gradgradcheck_requests(function.path, inputs, v)
-            stack.enter_context(function.prefetching(requests))
-            options = {"grad_outputs": v, **options}
-        _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
+    _gradcheck(torch.autograd.gradgradcheck, function, inputs, message, options)
 
 
 def _gradcheck(

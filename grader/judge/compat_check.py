@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from importlib.metadata import version
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,6 @@ from torch.autograd.gradcheck import GradcheckError
 from torch.overrides import TorchFunctionMode
 
 from grader.worker.wire import compat
-from grader.worker.wire.batching import EPS, moved_inputs, unit_vectors
 
 Experiment = Callable[[], bool]
 EXPERIMENTS: list[tuple[Experiment, str]] = []
@@ -80,7 +79,6 @@ class Probe:
     """
 
     def __init__(self, factor: float = 2.0) -> None:
-        self.inputs: list[Tensor] = []
         self.gradients: list[Tensor | None] = []
         self.kept_graph: list[bool] = []
         probe = self
@@ -89,7 +87,6 @@ class Probe:
             @staticmethod
             def forward(ctx: Any, x: Tensor) -> Tensor:
                 ctx.set_materialize_grads(False)
-                probe.inputs.append(x.detach().clone())
                 return 2 * x
 
             @staticmethod
@@ -100,13 +97,6 @@ class Probe:
                 return None if gradient is None else factor * gradient
 
         self.apply: Callable[[Tensor], Tensor] = Doubling.apply
-
-
-def starts_with(requested: Sequence[Tensor | None], predicted: Iterable[Tensor]) -> bool:
-    """Return whether the first tensors that torch ``requested`` are the ``predicted`` ones."""
-    remaining = iter(requested)
-    pairs = ((next(remaining, None), tensor) for tensor in predicted)
-    return all(left is not None and torch.equal(left, right) for left, right in pairs)
 
 
 @relies
@@ -120,29 +110,6 @@ def gradcheck_imports_known_modules() -> bool:
     before = set(sys.modules)
     torch.autograd.gradcheck(torch.sin, (leaf(1.0, 2.0),))
     return not any(name.startswith("torch.") for name in set(sys.modules) - before)
-
-
-@relies
-def gradcheck_order_is_known() -> bool:
-    """torch lacks the known order of gradcheck's calls and products, so the judge sends each
-    request to the worker in a frame of its own, which is slow"""
-    x, probe = leaf(0.5, 1.5), Probe()
-    torch.autograd.gradcheck(probe.apply, (x,))
-    return starts_with(probe.inputs, [x, *(moved for (moved,) in moved_inputs([x], EPS))]) and (
-        starts_with(probe.gradients, [*unit_vectors(x), *unit_vectors(x)])
-    )
-
-
-@relies
-def gradgradcheck_order_is_known() -> bool:
-    """torch lacks the known order of gradgradcheck's calls, so the judge sends each request to
-    the worker in a frame of its own, which is slow"""
-    x, v, probe = leaf(0.5, 1.5), leaf(1.0, -1.0), Probe()
-    torch.autograd.gradgradcheck(probe.apply, (x,), v)
-    pairs = [[x, v], *moved_inputs([x, v], EPS)]
-    return starts_with(probe.inputs, [first for first, _ in pairs]) and starts_with(
-        [one for one in probe.gradients if one is not None], [second for _, second in pairs]
-    )
 
 
 @relies

@@ -97,9 +97,14 @@ class SubmissionRun:
 
     def begin(self, check_id: str, item: pytest.Item, spec: CheckSpec) -> CheckRun:
         """Begin a check, and forget what the last one did at the border."""
-        seed, traffic = self.seeds.of(check_id), self.session.begin_check()
+        seed, traffic = self.seeds.of(check_id), self.session.begin_check(check_id)
         self.check = CheckRun(check_id, item, spec, seed, traffic)
         return self.check
+
+    def begin_again(self) -> None:
+        """Begin the check again, without a plan."""
+        self.check = replace(self.check, traffic=self.session.begin_again())
+        torch.default_generator.manual_seed(self.check.seed)
 
     def student_for_check(self) -> Student:
         """Return the student to pass to the check: a recorder's, if the check is recorded."""
@@ -168,7 +173,11 @@ class JudgedSession(Protocol):
 
     def student(self) -> Student: ...
 
-    def begin_check(self) -> Traffic: ...
+    def begin_check(self, check_id: str = "") -> Traffic: ...
+
+    def ended_off_plan(self) -> bool: ...
+
+    def begin_again(self) -> Traffic: ...
 
     def flush(self) -> None: ...
 

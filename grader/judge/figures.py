@@ -4,8 +4,7 @@ A check gives ``CheckFailure`` functions that make its figures. The judge calls 
 has failed, so a passing check costs nothing. If a figure can't be made, it is left out; the verdict
 stays.
 
-A plot shows the student's function over the true one. All its points cross the border in one frame.
-Points at which the student's function raises are left out, and a note says so.
+A plot shows the student's function over the true one. All its points are asked ahead. Points at which the student's function raises are left out, and a note says so.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ from grader.core.pictures import (
 from grader.judge.describe import json_number
 from grader.judge.remote.proxies import RemoteCallable
 from grader.judge.remote.session import NotStarted
-from grader.worker.wire.batching import MAX_REQUESTS, call_request, product_request
 from grader.worker.wire.trace import trace
 
 MAX_FIGURES = 3
@@ -59,6 +57,8 @@ POINTS, TRUE_POINTS, FEWEST = 41, 81, 8
 """How many points of the student's function and of the true one are computed, and the fewest for a
 plot.
 """
+MAX_CALLS = 400
+"""How many times a figure calls the student's function at most."""
 SECONDS, TRIALS = 2.0, 3
 """The time for all points together, and how often a call is timed. A slow function gets fewer
 points.
@@ -355,7 +355,7 @@ def plot_figure(
     low, high = min(over[0], here), max(over[1], here)
     places, true_places = (spread(low, high, n, here) for n in (count, TRUE_POINTS))
     calls = [sweep.moved(at, place) for place in places]
-    with answered(function, calls, v):
+    with asked_ahead(function, calls, v):
         found = [read(function, one, vary, v) for one in calls]
     true = [read(truth, sweep.moved(at, place), vary, v) for place in true_places]
     drawn = Curves(places, found, true_places, true, at, here)
@@ -374,12 +374,12 @@ def plot_figure(
 
 
 def ask_all(function: Callable[..., Any], calls: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """Return what a student's function returns for each of these arguments; all calls cross in one
-    frame. A result is None if the function raises, or if there is no time left for the call.
+    """Return what a student's function returns for each of these arguments: None if it raises, or
+    if there is no time left for the call.
     """
     shown = calls[: affordable(function, calls[0])]
     found: list[Any] = []
-    with answered(function, shown):
+    with asked_ahead(function, shown):
         for args in shown:
             try:
                 found.append(function(*args))
@@ -400,30 +400,18 @@ def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int =
             function(*args)
         taken = time.monotonic() - began
         fastest = min(fastest, taken)
-        if fastest * MAX_REQUESTS < SECONDS or taken * TRIALS > SECONDS:
+        if fastest * MAX_CALLS < SECONDS or taken * TRIALS > SECONDS:
             break
-    return min(int(SECONDS / (fastest + 1e-6)), MAX_REQUESTS) // steps
+    return min(int(SECONDS / (fastest + 1e-6)), MAX_CALLS) // steps
 
 
-@contextlib.contextmanager
-def answered(
+def asked_ahead(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
-) -> Iterator[None]:
-    """Prefetch the answers to these calls for a block and, with ``v``, the products of their
-    Jacobians with v.
-    """
-    if not isinstance(function, RemoteCallable):
-        yield
-        return
-    requests = []
-    for args in calls:
-        requests.append(call_request(function.path, args))
-        if v is not None:
-            tensors = [one for one in args if isinstance(one, Tensor)]
-            of = len(requests) - 1
-            requests.append(product_request(of, v, tensors, create_graph=False))
-    with function.prefetching(requests, patience=1):
-        yield
+) -> contextlib.AbstractContextManager[None]:
+    """Send calls of a student's function ahead for a block."""
+    if isinstance(function, RemoteCallable):
+        return function.ask_ahead(calls, v)
+    return contextlib.nullcontext()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ import itertools
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,12 +31,15 @@ from pytest_jsonreport.plugin import JSONReport
 from grader.core.errors import CourseError, EngineFault, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue
 from grader.core.messages import Answer, FileProblem, JudgeResult, LessonSpec, Task
+from grader.core.report import Outcome
 from grader.course.course import Lesson, lesson_of
 from grader.course.source import Source, dotted_name
+from grader.course.stubs import without_markers
 from grader.course.syntax_errors import explain
 from grader.judge.examples import SubmissionRun, find_returned_lines, sign
 from grader.judge.plugin import LessonPlugin
 from grader.judge.random_inputs import Seeds
+from grader.judge.remote.plans import Plan
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import WorkerSource
 from grader.judge.repair.trials import Trials
@@ -55,6 +59,7 @@ class Judge:
         self.lesson = lesson_of(spec)
         with course_errors(self.lesson):
             self.plugin = LessonPlugin(self.lesson, spec.lang)
+        self.plans: dict[str, Mapping[str, Plan]] = {}
 
     def run(self, serve: Callable[[Judging], None]) -> None:
         """Collect the checks, then call ``serve`` with a function that judges a submission.
@@ -78,7 +83,9 @@ class Judge:
             trials = Trials(self.plugin, checks.items, task, workers)
             return JudgeResult((), repairs=tuple(trials.repairs()), nonce=task.nonce)
         settings = task.settings
+        plans = self.plans_for(checks, task, workers)
         with contextlib.closing(self.session_for(task, workers)) as session:
+            session.plans = plans
             run = SubmissionRun(
                 session,
                 Seeds(settings.seed, settings.seeds),
@@ -112,6 +119,38 @@ class Judge:
             catalogue={one.id: tuple(one.about) for one in self.plugin.results.mistakes},
             nonce=task.nonce,
         )
+
+    def plans_for(
+        self, checks: pytest.Session, task: Task, workers: WorkerSource
+    ) -> Mapping[str, Plan]:
+        """Return what to ask ahead in each check; nothing if the file may keep state."""
+        settings = task.settings
+        source = Source(task.source, task.filename, task.cells)
+        if not settings.planned or self.lesson.held or not source.keeps_no_state:
+            return {}
+        key = repr((settings.seed, settings.seeds))
+        if key not in self.plans:
+            self.plans = {key: {}}
+            self.plans = {key: self.recorded(checks, task, workers)}
+        return self.plans[key]
+
+    def recorded(
+        self, checks: pytest.Session, task: Task, workers: WorkerSource
+    ) -> Mapping[str, Plan]:
+        """Judge the solution with a task's settings; return what each check asked."""
+        solution = without_markers(self.lesson.solution.read_text("utf-8"))
+        task = replace(task, source=solution, cells=(), problem=None)
+        with contextlib.closing(self.session_for(task, workers)) as session:
+            session.recorded = {}
+            settings = task.settings
+            run = SubmissionRun(
+                session, Seeds(settings.seed, settings.seeds), self.plugin.tr.fresh()
+            )
+            load_submission(session, run.tr, None)
+            with self.plugin.judging(run):
+                run_checks(checks, run)
+            passed = [id for id, one in run.results.items() if one.outcome is Outcome.PASSED]
+            return {id: tuple(session.recorded[id]) for id in passed}
 
     def session_for(self, task: Task, workers: WorkerSource) -> StudentSession:
         """Return a session for a submission; it starts no worker yet."""

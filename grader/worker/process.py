@@ -9,7 +9,6 @@ It answers one request at a time, until its input ends:
               this nests to any order
 ``observe``   run a scenario on the student's module; its source comes with the first such request
 ``run``       run steps on objects that the judge drives (``Objects``), and read some of them
-``several``   several calls and products at once, one after another
 
 Nothing here decides anything: it reports values, and whatever it reports may be a lie. It holds no
 checks, no solutions and no expected values.
@@ -81,8 +80,6 @@ def open_streams() -> None:
 
 
 SCENARIOS = "scenarios"
-MAX_SEVERAL_BYTES = 16 << 20
-"""After this many bytes of tensors, the remaining requests in a ``several`` get no reply."""
 
 
 class Worker:
@@ -93,7 +90,6 @@ class Worker:
         self.scenarios: dict[str, types.CodeType] = {}
         self.filename = "<student>"
         self.calls: dict[int, Call] = {}
-        self.next_handle = 1
         self.objects = Objects()
         self.sent: list[Tensor] = []
 
@@ -107,16 +103,15 @@ class Worker:
         for handle in body.get("free", ()):
             self.calls.pop(handle, None)
         if body.get("forget"):
-            self.objects.known.clear()
+            self.objects = Objects()
             self.sent.clear()
-        to_reply = self.reply_to if body["do"] != "several" else self.replies_to
         if "trace" in body:
             traced = ReturnedLine(self.filename, *body["trace"])
             with traced.watching():
-                reply, blob = to_reply(request)
+                reply, blob = self.reply_to(request)
             reply["returned"] = traced.line
         else:
-            reply, blob = to_reply(request)
+            reply, blob = self.reply_to(request)
         try:
             return pack({"id": body["id"], **reply}, blob, most=MAX_VALUES)
         except (BrokenFrame, ValueError) as error:  # ValueError: an int with too many digits
@@ -141,28 +136,6 @@ class Worker:
             return {"raised": {"type": "ValueError", "message": f"can't be sent: {error}"}}, b""
         except BaseException as error:  # anything may be raised, even SystemExit
             return {"raised": explain(error, self.filename)}, b""
-
-    def replies_to(self, request: Frame) -> tuple[dict[str, Any], bytes]:
-        """Return the replies to several requests, in order, up to the first that is not a value;
-        each with the length of its blob.
-
-        A request's handle may be ``{"of": position}``: the handle in an earlier reply.
-        """
-        replies: list[list[Any]] = []
-        blobs: list[bytes] = []
-        position = 0
-        for fields, length in request.body["several"]:
-            if isinstance(fields.get("handle"), dict):
-                fields = {**fields, "handle": replies[fields["handle"]["of"]][0].get("handle")}
-                if fields["handle"] is None:
-                    break
-            reply, blob = self.reply_to(Frame(fields, request.blob[position : position + length]))
-            position += length
-            replies.append([reply, len(blob)])
-            blobs.append(blob)
-            if "raised" in reply or "missing" in reply or sum(map(len, blobs)) > MAX_SEVERAL_BYTES:
-                break
-        return {"several": replies}, b"".join(blobs)
 
     def do_load(self, request: Frame) -> tuple[Any, bytes]:
         """Execute the student's file from the request's text; nothing is read from disk."""
@@ -216,7 +189,7 @@ class Worker:
         before = list(map(Before, decoder.tensors))
         with torch.set_grad_enabled(body["grad"]):
             result = function(*args, **kwargs)
-        return self.reply(result, decoder.tensors, before)
+        return self.reply(request, result, decoder.tensors, before)
 
     def do_observe(self, request: Frame) -> tuple[Any, bytes]:
         """Run a scenario in a new module, so that changes to the last one have no effect."""
@@ -252,20 +225,22 @@ class Worker:
         finally:
             self.sent += decoder.tensors
         read = [self.objects.known[number] for number in body["read"]]
-        return self.reply(read, list(self.sent), [])
+        return self.reply(request, read, list(self.sent), [])
 
     def arguments(self, request: Frame) -> tuple[Any, Any, Decoder]:
         decoder = Decoder(request.blob, strided=True, student=self.lookup)
         args, kwargs = fill(decoder.decode(request.body["args"]), decoder.tensors)
         return args, kwargs, decoder
 
-    def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> tuple[Any, bytes]:
-        """Return the encoded result, its handle, and the inputs that were written to. Only inputs
-        whose state ``before`` is known are compared.
+    def reply(
+        self, request: Frame, result: Any, inputs: list[Tensor], before: list[Before]
+    ) -> tuple[Any, bytes]:
+        """Return the encoded result, whether its graph is kept, and the inputs that were written
+        to. Only inputs whose state ``before`` is known are compared.
         """
         encoder = Encoder(strided=False, keep=self.objects.keep)
         body: dict[str, Any] = {"value": encoder.encode(result)}
-        body["handle"] = self.keep(inputs, encoder.tensors)
+        body["kept"] = self.keep(request, inputs, encoder.tensors)
         return self.with_mutated(body, encoder.blob, inputs, before)
 
     def with_mutated(
@@ -282,14 +257,14 @@ class Worker:
         body["mutated"] = [list(pair) for pair in zip(changed, metas, strict=True)]
         return body, blob + more
 
-    def keep(self, inputs: list[Tensor], outputs: list[Tensor]) -> int | None:
-        """Keep a call for later products; return its handle, or None if no output requires grad."""
+    def keep(self, request: Frame, inputs: list[Tensor], outputs: list[Tensor]) -> bool:
+        """Keep a call for later products, under the handle that the judge chose for it. Return
+        False if no output requires grad.
+        """
         if not any(t.requires_grad for t in outputs):
-            return None
-        handle = self.next_handle
-        self.next_handle += 1
-        self.calls[handle] = Call(inputs, outputs)
-        return handle
+            return False
+        self.calls[request.body["keep"]] = Call(inputs, outputs)
+        return True
 
     def do_vjp(self, request: Frame) -> tuple[Any, bytes]:
         """Return the product of the incoming gradients with the Jacobian of an earlier call."""
@@ -308,7 +283,8 @@ class Worker:
         metas, blob = encode_tensors([g for g in grads if g is not None], strided=False)
         remaining = iter(metas)
         reply: dict[str, Any] = {"grads": [None if g is None else next(remaining) for g in grads]}
-        reply["handle"] = self.keep([*call.inputs, *vectors], [g for g in grads if g is not None])
+        outputs = [g for g in grads if g is not None]
+        reply["kept"] = self.keep(request, [*call.inputs, *vectors], outputs)
         return self.with_mutated(reply, blob, vectors, before)
 
 

@@ -51,9 +51,15 @@ class NoBorder:
     def load(self) -> None:
         """Do nothing: the module is loaded already."""
 
-    def begin_check(self) -> Traffic:
+    def begin_check(self, check_id: str = "") -> Traffic:
         """Return empty traffic: nothing crosses a process border."""
         return Traffic()
+
+    def ended_off_plan(self) -> bool:
+        """Return False: there is no plan."""
+        return False
+
+    begin_again = begin_check
 
     def flush(self) -> None:
         """Do nothing: no step waits to be sent."""

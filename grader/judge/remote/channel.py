@@ -155,7 +155,9 @@ class Channel(ABC):
         self._output_fd = output_fd
         self._printing = True
         self._received = bytearray()
-        """The part of the next frame that has arrived."""
+        """What has arrived and was not returned as a frame."""
+        self._awaited = 0
+        """How many frames were sent and not answered."""
 
     @abstractmethod
     def send(self, data: bytes, deadline: Deadline) -> None:
@@ -173,11 +175,15 @@ class Channel(ABC):
 
     def receive(self, deadline: Deadline) -> Frame:
         """Return the next frame; raise WorkerLost if it is malformed or does not come in time."""
-        while chunk := self._next_chunk(deadline):
+        while (frame := self._complete_frame()) is None:
+            chunk = self._next_chunk(deadline)
+            if not chunk:
+                raise _gone()
             self._received += chunk
-            if (frame := self._complete_frame()) is not None:
-                return frame
-        raise _gone()
+        self._awaited = max(0, self._awaited - 1)  # a worker's first frame has no question
+        if self._received and not self._awaited:
+            raise crashed("the worker answered more than it was asked")
+        return frame
 
     def _complete_frame(self) -> Frame | None:
         """Return a complete frame, if there is one; raise WorkerLost if the bytes are malformed."""
@@ -193,9 +199,7 @@ class Channel(ABC):
             frame = unpack(data[HEADER.size : middle], data[middle:end], most=MAX_VALUES)
         except BrokenFrame as error:
             raise crashed(str(error)) from None
-        if len(data) > end:
-            raise crashed("the worker answered more than it was asked")
-        self._received = bytearray()
+        del data[:end]
         return frame
 
     def settle(self) -> bool:
@@ -242,11 +246,9 @@ class SocketChannel(Channel):
                 return
 
     def send(self, data: bytes, deadline: Deadline) -> None:
-        if self._received:
-            raise _early()
-        with contextlib.suppress(OSError):  # receive reports an ended connection
-            if self._line.recv(1, socket.MSG_PEEK):
-                raise _early()
+        if not self._awaited:
+            self._require_silence()
+        self._awaited += 1
         rest = memoryview(data)
         while rest:
             try:
@@ -255,6 +257,13 @@ class SocketChannel(Channel):
                 self._wait(select.POLLOUT, deadline)
             except OSError:
                 raise _gone() from None
+
+    def _require_silence(self) -> None:
+        if self._received:
+            raise _early()
+        with contextlib.suppress(OSError):  # receive reports an ended connection
+            if self._line.recv(1, socket.MSG_PEEK):
+                raise _early()
 
     def _next_chunk(self, deadline: Deadline) -> bytes:
         while True:
@@ -309,12 +318,17 @@ class PipeChannel(Channel):
         """Pass a packed frame to the writing thread. If the worker does not read it, ``receive``
         times out.
         """
+        if not self._awaited:
+            self._require_silence()
+        self._awaited += 1
+        self._outgoing.put(data)
+
+    def _require_silence(self) -> None:
         if self._received:
             raise _early()
         if readable(self._source.fileno()):
             self._wanted.put(True)
             raise _early() if self._chunks.get() else _gone()
-        self._outgoing.put(data)
 
     def _next_chunk(self, deadline: Deadline) -> bytes:
         self._wanted.put(True)

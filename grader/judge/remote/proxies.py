@@ -25,7 +25,6 @@ from torch.overrides import resolve_name
 
 from grader.core.errors import MissingName
 from grader.judge.remote.workers import WorkerProcess
-from grader.worker.wire.batching import Request
 from grader.worker.wire.program import define_operators
 from grader.worker.wire.values import ObjectRef, Opaque, StudentRef, leaves, walk
 
@@ -195,11 +194,11 @@ class RemoteCallable(_Names, StudentRef):
         session = self._session
         return (session.construct if self.is_class else session.call)(self.path, args, kwargs)
 
-    def prefetching(
-        self, requests: Sequence[Request], *, patience: int | None = None
+    def ask_ahead(
+        self, calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
     ) -> contextlib.AbstractContextManager[None]:
-        """Prefetch the answers to requests for a block; see ``StudentSession.prefetching``."""
-        return self._session.prefetching(requests, patience=patience)
+        """Send calls ahead for a block; see ``StudentSession.ask_ahead``."""
+        return self._session.ask_ahead(self.path, calls, v)
 
     @property
     def __name__(self) -> str:

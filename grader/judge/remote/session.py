@@ -18,7 +18,7 @@ import contextlib
 import secrets
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -36,6 +36,7 @@ from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
 from grader.course.source import Source
 from grader.judge.remote.channel import Deadline, Starvation, crashed
+from grader.judge.remote.plans import OffPlan, Plan, PlannedCheck, Question, question_of
 from grader.judge.remote.proxies import (
     Copies,
     GraphHandle,
@@ -50,9 +51,8 @@ from grader.judge.remote.proxies import (
 )
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
 from grader.judge.scenario_source import scenario_with_definitions, watched_words
-from grader.worker.wire.batching import Request
 from grader.worker.wire.compat import keeps_graph
-from grader.worker.wire.frames import BrokenFrame, Frame, pack
+from grader.worker.wire.frames import BrokenFrame, Frame, as_json, pack_text
 from grader.worker.wire.values import (
     PLAIN,
     Decoder,
@@ -70,8 +70,12 @@ NO_ANSWER = "no answer within {seconds} s"
 STILL_RUNNING = "still running after {seconds} s, on this line"
 MOST_PENDING = 2_500
 """How many steps on objects cross in one frame at most."""
-HURRIED_PATIENCE = 2
-"""In a hurried session, how many times as long as one call several calls in one frame may take."""
+MOST_HANDLES = 1 << 20
+"""How many handles a check has numbers for."""
+SECONDS_OF_UNASKED = 0.05
+"""How long to wait for an answer that nobody asked for; then a new worker costs less."""
+NOT_PLANNED = ("load", "describe")
+"""Requests that depend on what was asked in earlier checks."""
 MAX_LINE = 1 << 20
 """A file has at most as many lines as bytes."""
 
@@ -138,11 +142,34 @@ class StudentSession:
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = ""
-        self._traffic = Traffic()
-        self._prefetched: dict[bytes, deque[Frame]] = {}
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
+        self.plans: Mapping[str, Plan] = {}
+        """The plans to follow, by the id of a check."""
+        self.recorded: dict[str, list[Question]] | None = None
+        """What the checks asked, by id, if that is to be recorded."""
+        self._recorded: list[Question] | None = None
+        self._planned: PlannedCheck | None = None
+        self._ahead: deque[int] = deque()
+        """The numbers of the questions that were sent ahead and that the check has not asked."""
+        self._awaited: deque[int] = deque()
+        """The numbers of the answers that have not been received, in order."""
+        self._answers: dict[int, Frame] = {}
+        """The answers that have been received but not asked for."""
+        self._number = 0
+        self._begin(0)
+
+    def _begin(self, number: int, *, attempt: int = 0) -> None:
+        """Begin a check. Its handles have numbers of their own, the same for all submissions."""
+        self._traffic = Traffic()
+        self._number = number
+        self._off_plan = False
+        self._handle = (2 * number + attempt) * MOST_HANDLES
         self._new_objects()
+
+    def _new_handle(self) -> int:
+        self._handle += 1
+        return self._handle
 
     def _new_objects(self) -> None:
         self._objects = 0
@@ -181,7 +208,7 @@ class StudentSession:
         Changes that the last text made outside of its module stay, so never judge two students'
         code in this way. Raise the errors of ``load``.
         """
-        self.source, self._unloadable, self._prefetched = source, None, {}
+        self.source, self._unloadable = source, None
         self._optional_after = None
         if self._worker is None:
             self.load()
@@ -230,6 +257,7 @@ class StudentSession:
 
     def close(self) -> None:
         worker, self._worker = self._worker, None
+        self._forget_answers()
         if worker is not None:
             self._workers.end(worker, died=False)
 
@@ -273,13 +301,16 @@ class StudentSession:
         """Return the student, as a check sees it."""
         return RemoteStudent(self)
 
-    def begin_check(self) -> Traffic:
+    def begin_check(self, check_id: str = "") -> Traffic:
         """Forget the last check's objects. Return the record of what crosses the border until the
         next check begins.
         """
-        self._traffic = Traffic()
         self._forget_objects = self._forget_objects or self._objects > 0
-        self._new_objects()
+        self._begin(self._number + 1)
+        plan = self.plans.get(check_id)
+        self._planned = None if plan is None else PlannedCheck(plan)
+        if self.recorded is not None:
+            self._recorded = self.recorded[check_id] = []
         return self._traffic
 
     @contextlib.contextmanager
@@ -325,17 +356,49 @@ class StudentSession:
         self._ready()
         last_call = LastCall(path, args, kwargs, torch.is_grad_enabled())
         self._traffic.last_call = last_call
-        encoder = Encoder(strided=True)
-        data = [encoder.encode(args), encoder.encode(kwargs)]
-        frame = self.ask(
-            "call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob
-        )
-        inputs = tuple(encoder.tensors)
+        question, number, inputs = self._call_question(path, args, kwargs)
+        frame = self._ask(question)
         with self.reading():
-            response = self._response_with_value(frame, inputs)
+            response = self._response_with_value(frame, number, inputs)
         last_call.handle = response.handle
         last_call.single = isinstance(response.structure, TensorRef)
         return fill(response.structure, response.attach(inputs))
+
+    def _call_question(
+        self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Question, int, tuple[Tensor, ...]]:
+        """Return the question, the number that its handle gets, and the tensors that cross."""
+        encoder, number = Encoder(strided=True), self._new_handle()
+        question = question_of(
+            "call",
+            path=path,
+            args=[encoder.encode(args), encoder.encode(kwargs)],
+            grad=torch.is_grad_enabled(),
+            keep=number,
+            blob=encoder.blob,
+        )
+        return question, number, tuple(encoder.tensors)
+
+    @contextlib.contextmanager
+    def ask_ahead(
+        self, path: str, calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
+    ) -> Iterator[None]:
+        """Send calls, and with ``v`` the products of their Jacobians with it, before a block asks
+        for their answers one by one. If it asks for something else, that is sent when it comes.
+        """
+        self._ready()
+        first, plan = self._handle, []
+        for args in calls:
+            question, number, inputs = self._call_question(path, args, {})
+            plan.append(question)
+            if v is not None:
+                needs = [one.requires_grad for one in inputs]
+                plan.append(self._product_question(number, [v], needs, create_graph=False)[0])
+        self._handle, self._planned = first, PlannedCheck(plan, binding=False)
+        try:
+            yield
+        finally:
+            self._drop_ahead()
 
     def observe(self, scenario: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run a scenario in the worker; send its source when it is first used."""
@@ -343,11 +406,7 @@ class StudentSession:
         self._traffic.last_call = None
         encoder = Encoder(strided=True)
         data = [encoder.encode(as_references(given, worker)) for given in (args, kwargs)]
-        fields: dict[str, Any] = {"path": scenario, "args": data}
-        if scenario not in worker.scenarios:
-            fields["source"] = scenario_with_definitions(self._scenarios, scenario)
-        reply = self.ask("observe", blob=encoder.blob, **fields)
-        worker.scenarios.add(scenario)
+        reply = self.ask("observe", blob=encoder.blob, path=scenario, args=data)
         with self.reading():
             return decoded(reply)
 
@@ -365,17 +424,10 @@ class StudentSession:
         worker = self._ready()
         vectors = [v for v in incoming if v is not None]
         self._remember_product(handle, vectors)
-        metas, blob = encode_tensors(vectors, strided=True)
-        remaining = iter(metas)
-        frame = self.ask(
-            "vjp",
-            handle=handle.number_on(worker),
-            grads=[None if v is None else next(remaining) for v in incoming],
-            needs=list(needs),
-            create_graph=torch.is_grad_enabled(),
-            retain_graph=keeps_graph(),
-            blob=blob,
+        question, number = self._product_question(
+            handle.number_on(worker), incoming, needs, create_graph=torch.is_grad_enabled()
         )
+        frame = self._ask(question)
         with self.reading():
             decoder = Decoder(frame.blob, strided=False)
             grads = part(frame.body, "grads", list)
@@ -390,7 +442,29 @@ class StudentSession:
                 gradient = decoder.tensors[slot.index]
                 if gradient.shape != tensor.shape or gradient.dtype != tensor.dtype:
                     raise BrokenFrame("a gradient whose shape or dtype is not its input's")
-            return self._response(frame, decoder, slots, tuple(vectors))
+            return self._response(frame, number, decoder, slots, tuple(vectors))
+
+    def _product_question(
+        self,
+        handle: int,
+        incoming: Sequence[Tensor | None],
+        needs: Sequence[bool],
+        *,
+        create_graph: bool,
+    ) -> tuple[Question, int]:
+        metas, blob = encode_tensors([v for v in incoming if v is not None], strided=True)
+        remaining, number = iter(metas), self._new_handle()
+        question = question_of(
+            "vjp",
+            handle=handle,
+            grads=[None if v is None else next(remaining) for v in incoming],
+            needs=list(needs),
+            create_graph=create_graph,
+            retain_graph=keeps_graph(),
+            keep=number,
+            blob=blob,
+        )
+        return question, number
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
         """Record in the last call that it was differentiated, and with which vector, or that its
@@ -456,10 +530,13 @@ class StudentSession:
         self._pending, self._encoder = [], Encoder(strided=True)
         sent = len(self._sent)
         self._sent += encoder.tensors
-        frame = self.ask("run", steps=steps, read=numbers, sent=sent, blob=encoder.blob)
+        number = self._new_handle()
+        frame = self.ask(
+            "run", steps=steps, read=numbers, sent=sent, keep=number, blob=encoder.blob
+        )
         inputs = tuple(self._sent)
         with self.reading():
-            response = self._response_with_value(frame, inputs)
+            response = self._response_with_value(frame, number, inputs)
             if type(response.structure) is not list or len(response.structure) != len(objects):
                 raise BrokenFrame("the number of values is not the number of objects read")
         return list(fill(response.structure, response.attach(inputs)))
@@ -471,9 +548,10 @@ class StudentSession:
 
         Raise StudentCodeError or MissingName, as the worker reports it, or WorkerLost.
         """
-        known = self._prefetched
-        answers = known.get(pack({"do": do, **fields}, blob)) if known else None
-        reply = answers.popleft() if answers else self._send(do, blob, fields)
+        return self._ask(question_of(do, blob=blob, **fields))
+
+    def _ask(self, question: Question) -> Frame:
+        reply = self._answer(question)
         if "missing" in reply.body:
             with self.reading():
                 missing = missing_name(reply.body, part(reply.body, "missing", str))
@@ -485,39 +563,99 @@ class StudentSession:
             raise raised
         return reply
 
-    def _send(self, do: str, blob: bytes, fields: dict[str, Any], *, patience: int = 1) -> Frame:
-        """Send a request and return the reply. ``patience`` multiplies the time it may take."""
+    def _answer(self, question: Question) -> Frame:
+        """Return the answer to a question; while the check follows its plan, ask ahead."""
+        if question.do in NOT_PLANNED:
+            return self._receive(self._transmit(question))
+        if self._recorded is not None:
+            self._recorded.append(question)
+        if self._planned is not None:
+            if self._planned.ask(question):
+                self._ahead += [self._transmit(one) for one in self._planned.due()]
+                return self._receive(self._ahead.popleft())
+            if self._ahead and self._planned.binding:
+                self._off_plan = True
+                raise OffPlan
+            self._drop_ahead()
+        return self._receive(self._transmit(question))
+
+    def _transmit(self, question: Question) -> int:
+        """Send a question; return the number that its answer must have."""
         worker = self.worker
-        if self._hurried:
-            patience = min(patience, HURRIED_PATIENCE)
         number = secrets.randbits(62)  # so that no answer can come before its question
-        rest_of_lesson = self._lesson_deadline - time.monotonic()
-        deadline = Deadline(
-            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
-        )
         freed = worker.take_freed()
         try:
-            body = {"id": number, "do": do, "free": freed, "forget": self._forget_objects, **fields}
+            extra: dict[str, Any] = {"id": number, "free": freed, "forget": self._forget_objects}
             if self._traced is not None:
-                body["trace"] = self._traced
-            data = pack(body, blob)
+                extra["trace"] = self._traced
+            if question.scenario and question.scenario not in worker.scenarios:
+                extra["source"] = scenario_with_definitions(self._scenarios, question.scenario)
+            data = pack_text(joined(as_json(extra).encode("ascii"), question.text), question.blob)
         except BrokenFrame:
             worker.freed.extend(freed)
             raise
         self._forget_objects = False
-        try:
+        with self._limited() as deadline:
             worker.channel.send(data, deadline)
-            reply = worker.channel.receive(deadline)
-            if not isinstance(reply.body, dict) or reply.body.get("id") != number:
-                raise crashed("the worker answered another question than it was asked")
+        if question.scenario:
+            worker.scenarios.add(question.scenario)
+        self._awaited.append(number)
+        return number
+
+    def _receive(self, number: int) -> Frame:
+        """Return the answer with this number, and keep those that come before it."""
+        while number not in self._answers:
+            with self._limited() as deadline:
+                reply = self.worker.channel.receive(deadline)
+                if not isinstance(reply.body, dict) or reply.body.get("id") != self._awaited[0]:
+                    raise crashed("the worker answered another question than it was asked")
+            self._answers[self._awaited.popleft()] = reply
+        reply = self._answers.pop(number)
+        if type(returned := reply.body.get("returned")) is int:
+            self.returned_line = returned
+        return reply
+
+    @contextlib.contextmanager
+    def _limited(self) -> Iterator[Deadline]:
+        """Give a block, which exchanges something with the worker, the deadline of one call."""
+        rest_of_lesson = self._lesson_deadline - time.monotonic()
+        try:
+            yield Deadline(min(self.limits.call_seconds, rest_of_lesson), self._extension)
         except WorkerLost as lost:
             raise self._lost(lost) from None
         except MemoryError:  # half of an answer may have been read
             self._lost(crashed("an answer that the judge has no memory for"))
             raise
-        if type(returned := reply.body.get("returned")) is int:
-            self.returned_line = returned
-        return reply
+
+    def _drop_ahead(self) -> None:
+        """Read what was sent ahead, and go on without a plan."""
+        while self._ahead:
+            self._receive(self._ahead.popleft())
+        self._planned = None
+
+    def ended_off_plan(self) -> bool:
+        """Return whether the check ended before it asked everything that was sent ahead."""
+        return self._off_plan or bool(self._ahead)
+
+    def begin_again(self) -> Traffic:
+        """Begin the check again, without its plan. What was sent ahead is not read."""
+        while self._awaited and self._worker is not None:
+            try:
+                self._worker.channel.receive(Deadline(SECONDS_OF_UNASKED))
+            except WorkerLost:
+                self.close()
+            else:
+                self._awaited.popleft()
+        self._forget_answers()
+        self._forget_objects = True
+        self._begin(self._number, attempt=1)
+        return self._traffic
+
+    def _forget_answers(self) -> None:
+        self._awaited.clear()
+        self._ahead.clear()
+        self._answers.clear()
+        self._planned = None
 
     def _extension(self) -> float:
         """Return by how many seconds to extend a deadline that has been reached."""
@@ -527,51 +665,13 @@ class StudentSession:
         self._lesson_deadline += seconds
         return seconds
 
-    @contextlib.contextmanager
-    def prefetching(
-        self, requests: Sequence[Request], *, patience: int | None = None
-    ) -> Iterator[None]:
-        """Prefetch the answers to these requests, in one frame, for a block.
-
-        A request of the block that equals a prefetched one byte for byte uses its answer. Any other
-        is sent as usual, so a wrong guess costs only time. Each answer is used once: prefetch a
-        request twice if it is made twice. Together they may take ``patience`` times as long as one
-        call, by default the number of requests.
-        """
-        self.load()
-        worker = self.worker
-        if not requests:
-            yield
-            return
-        several = [[request.fields, len(request.blob)] for request in requests]
-        blob = b"".join(request.blob for request in requests)
-        wait = patience or len(requests)
-        frame = self._send("several", blob, {"several": several}, patience=wait)
-        with self.reading():
-            replies = several_replies(frame, len(requests))
-        for request, reply in zip(requests, replies, strict=False):
-            fields = request.fields
-            if (handle := fields.get("handle")) is not None:
-                fields = {**fields, "handle": replies[handle["of"]].body.get("handle")}
-            self._prefetched.setdefault(pack(fields, request.blob), deque()).append(reply)
-        try:
-            yield
-        finally:
-            unused = [
-                reply.body.get("handle")
-                for replies in self._prefetched.values()
-                for reply in replies
-            ]
-            self._prefetched = {}
-            worker.freed.extend(handle for handle in unused if type(handle) is int)
-
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
 
         If the host ran out of memory or was too busy, the error is a HostFault.
         """
         worker, self._worker = self.worker, None
-        self._prefetched = {}  # the handles in these answers belong to that worker
+        self._forget_answers()
         where = None
         if lost.outcome == "timeout" and not self._hurried:
             where = self._where(worker)
@@ -626,10 +726,12 @@ class StudentSession:
                 f"an answer could not be read: {type(error).__name__}: {error}"
             ) from error
 
-    def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
+    def _response_with_value(
+        self, frame: Frame, number: int, inputs: tuple[Tensor, ...]
+    ) -> Response:
         decoder = Decoder(frame.blob, strided=False, handle=self._object)
         structure = decoder.decode(part(frame.body, "value", object))
-        return self._response(frame, decoder, structure, inputs)
+        return self._response(frame, number, decoder, structure, inputs)
 
     def _object(self, described: Opaque, number: int) -> RemoteObject:
         """Return the stand-in for an object in an answer."""
@@ -637,13 +739,17 @@ class StudentSession:
         return RemoteObject(self, self.worker, number, described)
 
     def _response(
-        self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
+        self,
+        frame: Frame,
+        number: int,
+        decoder: Decoder,
+        structure: Any,
+        inputs: tuple[Tensor, ...],
     ) -> Response:
         """Return the decoded answer; note what the student's code wrote into its copies of
         ``inputs``.
         """
-        number = part(frame.body, "handle", int, type(None))
-        handle = None if number is None else GraphHandle(self.worker, number)
+        handle = GraphHandle(self.worker, number) if part(frame.body, "kept", bool) else None
         tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)
         self._note_writes(frame, decoder, inputs)
         return Response(structure, tensors, requires_grad, handle, self)
@@ -666,20 +772,9 @@ class StudentSession:
         decoder.finish()
 
 
-def several_replies(frame: Frame, most: int) -> list[Frame]:
-    """Return the replies in an answer to at most ``most`` requests; no byte may be left over."""
-    replies, position = [], 0
-    for pair in part(frame.body, "several", list):
-        if not isinstance(pair, list) or len(pair) != 2:
-            raise BrokenFrame("a reply that is not a pair")
-        body, length = pair
-        if not isinstance(body, dict) or type(length) is not int or length < 0:
-            raise BrokenFrame("a reply without a valid body and length")
-        replies.append(Frame(body, frame.blob[position : position + length]))
-        position += length
-    if len(replies) > most or position != len(frame.blob):
-        raise BrokenFrame("too many replies, or replies that don't fill the blob")
-    return replies
+def joined(one: bytes, other: bytes) -> bytes:
+    """Return the JSON of an object that has the entries of two."""
+    return b"%b,%b" % (one[:-1], other[1:])
 
 
 def part(body: Any, key: str, *kinds: type) -> Any:

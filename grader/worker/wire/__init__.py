@@ -5,7 +5,6 @@
 * ``values``: Python values, tensors among them, as tagged data, and back; exceptions as plain data.
 * ``program``: graphs and functions as data: allow-listed operations, built on either side by the
   same code.
-* ``batching``: the requests of a gradcheck, predicted.
 * ``trace``: the graph behind a tensor as plain data.
 * ``compat``: the private names and messages of torch and pytest that the engine relies on.
 

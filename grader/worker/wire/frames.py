@@ -22,7 +22,7 @@ to a whole gradcheck have about 10,000.
 STRUCTURE = b"[{,:"
 
 
-_AS_JSON = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+as_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 """Like ``json.dumps``, which would make an encoder for every message. Messages are trees, so there
 is no check for cycles.
 """
@@ -46,7 +46,13 @@ def pack(
 
     Raise BrokenFrame if there are too many bytes, or more than ``most`` values.
     """
-    text = _AS_JSON(body).encode("ascii")
+    return pack_text(as_json(body).encode("ascii"), blob, most=most)
+
+
+def pack_text(
+    text: bytes, blob: bytes | bytearray | memoryview = b"", *, most: int | None = None
+) -> bytes:
+    """Like ``pack``, for data that is JSON already."""
     if len(text) > MAX_JSON_BYTES or len(blob) > MAX_BLOB_BYTES:
         raise BrokenFrame(f"a message of {len(text) + len(blob):,} bytes is over the cap")
     limit_nodes(text, most)

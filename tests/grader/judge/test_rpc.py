@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-import torch
 
-from grader.core.errors import WorkerLost
 from grader.core.limits import Limits
 from grader.course.source import Source
 from grader.judge.remote.channel import Channel, Deadline, Output
-from grader.judge.remote.proxies import GraphHandle, RemoteStudent
+from grader.judge.remote.proxies import GraphHandle
 from grader.judge.remote.session import StudentSession
 from grader.judge.remote.workers import ExitStatus, WorkerProcess
 from grader.worker.wire import values
-from grader.worker.wire.batching import call_request
 from grader.worker.wire.frames import HEADER, BrokenFrame, Frame, sizes, unpack
 
 
@@ -80,19 +76,6 @@ def test_a_question_that_can_not_be_sent_loses_no_handle(
         session.ask("describe", path="f" * (9 << 20))
     session.ask("describe", path="f")
     assert listener.forgotten == [7]
-
-
-def test_answers_of_a_lost_worker_are_not_used_for_the_next(
-    remote: Callable[..., RemoteStudent],
-) -> None:
-    """Prefetched requests are sent again, because their graphs are gone with the worker."""
-    student = remote("import os\ndef f(x): return x * 2\ndef die(): os._exit(1)\n")
-    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
-    with student._session.prefetching([call_request("f", [x])]):
-        with pytest.raises(WorkerLost):
-            student.die()
-        (gradient,) = torch.autograd.grad(student.f(x).sum(), x)
-    assert gradient.tolist() == [2.0, 2.0]
 
 
 def test_memory_that_runs_out_while_an_answer_is_read_is_left_to_the_plugin(

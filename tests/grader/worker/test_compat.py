@@ -45,16 +45,6 @@ def test_a_process_that_fails_is_a_problem(monkeypatch: Patch) -> None:
 # ------------------------------------------------------------------------ what another version does
 
 
-def steps_the_other_way(patch: Patch) -> None:
-    """Simulate a gradcheck that adds the step first and then subtracts it."""
-    original = GRADCHECK._compute_numerical_gradient
-
-    def turned(fn: Any, entry: Any, v: Any, norm_v: Any, nbhd_checks_fn: Any) -> Any:
-        return original(fn, entry, -v, -norm_v, nbhd_checks_fn)
-
-    patch.setattr(GRADCHECK, "_compute_numerical_gradient", turned)
-
-
 def words_it_otherwise(patch: Patch) -> None:
     patch.setattr(GRADCHECK, "_get_notallclose_msg", lambda *_, **__: "they do not agree")
 
@@ -113,13 +103,6 @@ CHANGES: dict[str, tuple[Callable[[Patch], None], tuple[str, ...]]] = {
     "gradcheck words it otherwise": (
         words_it_otherwise,
         ('torch lacks "numerical:" and "analytical:" before matrices in gradcheck\'s message',),
-    ),
-    "gradcheck steps the other way": (
-        steps_the_other_way,
-        (
-            "torch lacks the known order of gradcheck's calls and products",
-            "torch lacks the known order of gradgradcheck's calls",
-        ),
     ),
     "pytest brings another plugin": (
         lambda patch: patch.setattr(config, "default_plugins", (*config.default_plugins, "voice")),

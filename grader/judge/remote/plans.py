@@ -1,0 +1,78 @@
+"""Ask ahead: send the worker a check's next questions before the check asks them.
+
+What a check asks hardly ever depends on the answers, so with the same seed it asks every submission
+what it asked the solution. A *plan* has these questions, recorded while the solution was judged
+through the same border. A session that has a plan sends some questions ahead of the one that the
+check is waiting for. The worker then goes on while the judge compares, and neither waits for the
+other at each question.
+
+A plan can only save time. The session compares each question with the plan. If the check asks
+something else, or ends before it has asked everything that was sent ahead, ``plugin`` runs the
+check again without a plan, as if nothing had been sent. For this the module must be as it was
+before, so a plan is used only for a file that keeps no state between calls
+(``Source.keeps_no_state``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from grader.worker.wire.frames import as_json
+
+MOST_AHEAD = 32
+"""How many questions may be sent ahead."""
+MOST_BYTES_AHEAD = 1 << 16
+"""How many bytes of them: less than a socket holds, so that sending never waits for the worker."""
+
+
+class Question(NamedTuple):
+    """A request as it crosses, without what differs between workers."""
+
+    do: str
+    text: bytes
+    """The request's data as JSON."""
+    blob: bytes
+    scenario: str = ""
+
+
+def question_of(do: str, *, blob: bytes = b"", **fields: Any) -> Question:
+    """Return a question; ``fields`` are plain data."""
+    text = as_json({"do": do, **fields}).encode("ascii")
+    return Question(do, text, blob, fields["path"] if do == "observe" else "")
+
+
+Plan = Sequence[Question]
+
+
+class OffPlan(BaseException):
+    """The check asked something else than was sent ahead. No check may catch it."""
+
+
+class PlannedCheck:
+    """A check that follows its plan: how much of it was asked, and sent."""
+
+    def __init__(self, plan: Plan, *, binding: bool = True) -> None:
+        """If the plan is not ``binding``, leaving it has no consequences."""
+        self.binding = binding
+        self._plan = plan
+        self._asked = 0
+        self._sent = 0
+
+    def ask(self, question: Question) -> bool:
+        """Return whether this is the plan's next question."""
+        if self._asked == len(self._plan) or self._plan[self._asked] != question:
+            return False
+        self._asked += 1
+        return True
+
+    def due(self) -> Iterator[Question]:
+        """Yield the questions to send now: the one that was asked, and those that follow it."""
+        while self._sent < len(self._plan):
+            following = self._plan[self._sent]
+            ahead = self._plan[self._asked : self._sent]
+            size = sum(len(one.text) + len(one.blob) for one in (*ahead, following))
+            if self._sent >= self._asked and (len(ahead) == MOST_AHEAD or size > MOST_BYTES_AHEAD):
+                return
+            self._sent += 1
+            yield following
