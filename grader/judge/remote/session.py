@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import struct
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -156,6 +157,7 @@ class StudentSession:
         """The numbers of the answers that have not been received, in order."""
         self._answers: dict[int, Frame] = {}
         """The answers that have been received but not asked for."""
+        self._numbers = random_numbers()
         self._number = 0
         self._begin(0)
 
@@ -582,7 +584,7 @@ class StudentSession:
     def _transmit(self, question: Question) -> int:
         """Send a question; return the number that its answer must have."""
         worker = self.worker
-        number = secrets.randbits(62)  # so that no answer can come before its question
+        number = next(self._numbers)
         freed = worker.take_freed()
         try:
             extra: dict[str, Any] = {"id": number, "free": freed, "forget": self._forget_objects}
@@ -770,6 +772,12 @@ class StudentSession:
             self._traffic.copies.note(tensor, left)
             self._traffic.wrote |= not self._traffic.writing_allowed
         decoder.finish()
+
+
+def random_numbers() -> Iterator[int]:
+    """Yield numbers that nobody can guess, so that no answer can come before its question."""
+    while True:
+        yield from struct.unpack("=256Q", secrets.token_bytes(2048))
 
 
 def joined(one: bytes, other: bytes) -> bytes:
