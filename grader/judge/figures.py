@@ -4,7 +4,8 @@ A check gives ``CheckFailure`` functions that make its figures. The judge calls 
 has failed, so a passing check costs nothing. If a figure can't be made, it is left out; the verdict
 stays.
 
-A plot shows the student's function over the true one. All its points are asked ahead. Points at which the student's function raises are left out, and a note says so.
+A plot shows the student's function over the true one. All its points are asked ahead. Points at
+which the student's function raises are left out, and a note says so.
 """
 
 from __future__ import annotations
