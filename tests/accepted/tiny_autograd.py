@@ -7,10 +7,9 @@ A cell shows the definitions that differ from the solution.
 # %% closures
 # Each result keeps a function that pushes its gradient on; numbers stay ints where they were
 # ints.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -94,17 +93,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -179,13 +169,14 @@ class Value:
 
 # %% deep_recursion
 # Recursive, with a limit that is high enough.
-import math
 import sys
 
 sys.setrecursionlimit(100_000)
 
 
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -269,17 +260,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -465,7 +447,6 @@ def zero_grad(root):
 # %% numbered
 # Values are numbered as they are made, which is an order already; slots; constants are no nodes.
 import itertools
-import math
 
 numbers = itertools.count()
 
@@ -577,9 +558,6 @@ class Value:
 # %% operations_as_classes
 # Operations are objects, as in a large engine, and are installed afterwards; relu and tanh are
 # put together from others.
-import math
-
-
 class Op:
     def __call__(self, *inputs):
         self.inputs = [i if isinstance(i, Value) else Value(i) for i in inputs]
@@ -718,9 +696,6 @@ def zero_grad(root):
 
 # %% subclass_for_results
 # Results are a subclass of Value; grads of results are cleared by each backward.
-import math
-
-
 class Value:
     parents: tuple = ()
 
@@ -819,12 +794,13 @@ def zero_grad(root):
 # Values are numbered; plain numbers never become Values; gradients flow in a dictionary, and only
 # leaves keep theirs.
 import itertools
-import math
 
 serial = itertools.count()
 
 
 class Value:
+    ...
+
     def __init__(self, data, parents=(), slopes=()):
         self.data, self.grad = data, 0.0
         self.edges = list(zip(parents, slopes, strict=True))
@@ -846,9 +822,6 @@ class Value:
 
     def __neg__(self):
         return -1 * self
-
-    def __sub__(self, other):
-        return self + -other
 
     def __rsub__(self, other):
         return other + -self
@@ -903,7 +876,6 @@ def zero_grad(root):
 
 # %% table_of_operations
 # Operations in a table, a dataclass without equality, and 0 - a for -a.
-import math
 import operator
 from dataclasses import dataclass, field
 from functools import partialmethod
@@ -981,7 +953,6 @@ def zero_grad(root):
 # %% functions_of_the_incoming_gradient
 # A node keeps a function from its gradient to those of its inputs, and waits until all of its uses
 # have sent theirs.
-import math
 from collections import Counter, defaultdict, deque
 
 

@@ -74,10 +74,9 @@ def in_order(root):
 
 # %% counts_again
 # A node passes on more than once what has arrived.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -164,17 +163,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -206,7 +196,6 @@ def zero_grad(root):
 
 # %% defines_equality
 # Values with their own __eq__ can't be distinguished.
-import math
 from dataclasses import dataclass
 
 
@@ -270,16 +259,6 @@ class Value:
                 source.grad += slope * node.grad
 
 
-def as_value(number):
-    return number if isinstance(number, Value) else Value(number)
-
-
-def result(data, *sources):
-    value = Value(data)
-    value.sources = sources
-    return value
-
-
 def in_order(root):
     order = []
     seen = set()
@@ -312,10 +291,9 @@ def in_order(root):
 
 # %% equal_taken_for_same
 # Two Values with the same number are taken for one.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -405,17 +383,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -472,10 +441,9 @@ class Value:
 
 # %% ignores_incoming_gradient
 # The local derivative alone is passed on.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -559,17 +527,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -617,10 +576,9 @@ class Value:
 
 # %% order_not_topological
 # A node passes its gradient on before all of it is there.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -704,17 +662,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -753,10 +702,9 @@ class Value:
 
 # %% overwrites_gradients
 # A second gradient replaces the first.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -840,17 +788,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -939,9 +878,6 @@ class Value:
 
 # %% plain_number_not_taken
 # A plain number is not taken for a Value.
-import math
-
-
 class Value:
     def __init__(self, data, children=()):
         self.data = data
@@ -1072,10 +1008,9 @@ def in_order(root):
 
 # %% recursion_too_deep
 # One call for each node, one inside the other.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -1159,17 +1094,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -1224,10 +1150,9 @@ class Value:
 
 # %% reflected_the_wrong_way
 # The reflected form has its two numbers swapped.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -1311,17 +1236,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -1361,10 +1277,9 @@ class Value:
 
 # %% result_is_no_value
 # An operation gives no Value back.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -1447,17 +1362,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -1510,10 +1416,9 @@ class Value:
 
 # %% stops_after_one_step
 # Gradients don't get past the first step.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -1597,17 +1502,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -1809,9 +1705,6 @@ def zero_grad(root):
 
 # %% wrong_local_derivative
 # The derivative of {operation} is another one.
-import math
-
-
 class Value:
     ...
 
@@ -1822,10 +1715,9 @@ class Value:
 
 # %% wrong_local_derivative
 # The derivative of {operation} is another one.
-import math
-
-
 class Value:
+    ...
+
     def __init__(self, data, children=()):
         self.data = data
         self.grad = 0.0
@@ -1909,17 +1801,8 @@ class Value:
     def __neg__(self):
         return self * -1
 
-    def __radd__(self, other):
-        return self + other
-
-    def __sub__(self, other):
-        return self + (-other)
-
     def __rsub__(self, other):
         return other + (-self)
-
-    def __rmul__(self, other):
-        return self * other
 
     def __truediv__(self, other):
         return self * other**-1
@@ -1992,9 +1875,6 @@ class Value:
 
 # %% power_of_positive_bases_only
 # A power is computed through the logarithm of its base.
-import math
-
-
 class Value:
     ...
 
@@ -2013,9 +1893,6 @@ class Value:
 
 # %% tanh_overflows
 # tanh as the quotient of exponentials, which are infinite where tanh is 1.
-import math
-
-
 class Value:
     ...
 
@@ -2027,9 +1904,6 @@ class Value:
 
 # %% tanh_overflows
 # tanh from exp(2 x).
-import math
-
-
 class Value:
     ...
 
@@ -2083,9 +1957,6 @@ class Value:
 
 # %% operation_not_recorded
 # exp forgets its input.
-import math
-
-
 class Value:
     ...
 
@@ -2096,9 +1967,6 @@ class Value:
 
 # %% number_added_under_log
 # An epsilon "for stability".
-import math
-
-
 class Value:
     ...
 
@@ -2451,7 +2319,6 @@ class Value:
 
 # %% returns_an_earlier_result
 # exp is remembered for each Value.
-import math
 import weakref
 
 KNOWN = weakref.WeakKeyDictionary()
@@ -2563,9 +2430,6 @@ def zero_grad(root):
 
 # %% exp_cut_off
 # Large arguments of exp are cut off.
-import math
-
-
 class Value:
     ...
 
@@ -2607,9 +2471,6 @@ class Value:
 
 # %% wrong_local_derivative
 # The logarithm's derivative is kept away from a division by 0.
-import math
-
-
 class Value:
     ...
 
