@@ -6,7 +6,7 @@ A cell shows the definitions that differ from the solution.
 
 # %% apply_itself
 # A bound method is a function already.
-as_callable = lambda function: function.apply  # noqa: E731
+as_callable = lambda function: function.apply
 
 
 # %% attributes_that_nobody_asks_for

@@ -14,7 +14,7 @@ def sigmoid(x):
 
 # %% assigned_apply
 # sigmoid is Sigmoid.apply, as a name.
-sigmoid = Sigmoid.apply  # noqa: F821
+sigmoid = Sigmoid.apply
 
 
 # %% attribute_that_nobody_asks_for
@@ -38,7 +38,7 @@ def sigmoid(x):
     if not x.is_floating_point():
         x = x.float()
     shape = x.shape
-    return Sigmoid.apply(x.reshape(-1)).reshape(shape)  # noqa: F821
+    return Sigmoid.apply(x.reshape(-1)).reshape(shape)
 
 
 # %% clamped_late
@@ -217,7 +217,7 @@ class Sigmoid(torch.autograd.Function):
         return ctx.slope * grad_output * y * (1 - y), None
 
 
-sigmoid = lambda x: Sigmoid.apply(x, 1.0)  # noqa: E731
+sigmoid = lambda x: Sigmoid.apply(x, 1.0)
 
 
 # %% logaddexp
@@ -360,7 +360,7 @@ error = (Arithmetic.sigmoid(torch.ones(3)) - torch.sigmoid(torch.ones(3))).abs()
 # %% not_static
 # The methods are plain functions, self stands for ctx, and a base class computes.
 class Logistic(torch.autograd.Function):
-    def sigmoid(x):  # noqa: N805
+    def sigmoid(x):
         return 1 / (1 + torch.exp(-x))
 
     def backward(self, grad):
@@ -456,8 +456,8 @@ class Sigmoid(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad_output):
         (x,) = ctx.saved_tensors
-        y = sigmoid(x)  # noqa: F821
-        return grad_output * y * sigmoid(-x)  # noqa: F821
+        y = sigmoid(x)
+        return grad_output * y * sigmoid(-x)
 
 
 # %% recomputed_from_the_input
@@ -581,7 +581,7 @@ def sigmoid(x, slope=1.0):
 
 # %% softplus
 # exp of -softplus(-x): softplus is not a sigmoid.
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 
 
 class Sigmoid:

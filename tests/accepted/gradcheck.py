@@ -150,7 +150,7 @@ def numerical_jacobian(fn, x, eps=1e-6):
 
 def find_broken(functions, x):
     return set(
-        filter(lambda name: not passes_gradcheck(functions[name], x), functions)  # noqa: F821
+        filter(lambda name: not passes_gradcheck(functions[name], x), functions)
     )
 
 
@@ -185,7 +185,7 @@ from torch.autograd import gradcheck
 
 def passes_gradcheck(fn, *inputs):
     passed = False
-    try:  # noqa: SIM105
+    try:
         passed = gradcheck(
             fn,
             tuple(t.detach().to(torch.float64, copy=True).requires_grad_(True) for t in inputs),
@@ -322,7 +322,7 @@ def _by_values(fn, copies, number, place):
         y = fn(*given)
         return y[number] if isinstance(y, tuple) else y
 
-    return numerical_jacobian(one, copies[place])  # noqa: F821
+    return numerical_jacobian(one, copies[place])
 
 
 # %% dense_copies_and_xlogy

@@ -76,7 +76,7 @@ def relu(x):
 
 def binarize(x):
     x = checked(x)
-    (y,) = (STE.apply(x.contiguous()),)  # noqa: F821
+    (y,) = (STE.apply(x.contiguous()),)
     return y.to(x.dtype)
 
 
@@ -110,7 +110,7 @@ def relu(x):
     return MyReLU.apply(x, 0.0)
 
 
-binarize = lambda x: STE.apply(x)  # noqa: E731
+binarize = lambda x: STE.apply(x)
 
 
 # %% indexed_clone
@@ -127,7 +127,7 @@ class MyReLU:
 
 
 relu = MyReLU.apply
-binarize = STE.apply  # noqa: F821
+binarize = STE.apply
 
 
 # %% loop_over_elements

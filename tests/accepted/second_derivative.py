@@ -338,9 +338,6 @@ def second_derivative(f, x):
 
 # %% leftover_import
 # An import that is left over from comparing, and a variable of the same name.
-
-# ruff: noqa: F401, F811
-import torch
 from torch.autograd.functional import hessian
 from torch.func import grad
 

@@ -174,119 +174,18 @@ import sys
 sys.setrecursionlimit(100_000)
 
 
-class Value:
-    ...
-
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root):
+def in_order(root):
     visited, order = set(), []
 
     def build(node):
         if node not in visited:
             visited.add(node)
-            for child in node._prev:
-                build(child)
+            for source, _ in node.sources:
+                build(source)
             order.append(node)
 
     build(root)
     return order
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
 
 
 # %% demonstration
@@ -761,7 +660,7 @@ class Value:
                 parent.grad += slope * node.grad
 
 
-class result(Value):  # noqa: N801, it stands where the solution has a function of that name
+class result(Value):  # it stands where the solution has a function of that name
     def __init__(self, data, *parents):
         super().__init__(data)
         self.parents = parents

@@ -309,7 +309,7 @@ class Mul:
 
     @staticmethod
     def forward(ctx, x, t):
-        ctx.save_for_backward(x, y)  # noqa: F821
+        ctx.save_for_backward(x, y)
         return x * t
 
 
@@ -320,7 +320,7 @@ class Mul:
 
     @staticmethod
     def backward(cts, grad_output):
-        x, y = ctx.saved_tensors  # noqa: F821
+        x, y = ctx.saved_tensors
         return grad_output * y, grad_output * x
 
 
@@ -333,7 +333,7 @@ class Pow(Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)  # noqa: F821
+        return grad_output * q * x ** (q - 1), grad_output * x**q * torch.log(x)
 
 
 # %% nonlinear_in_grad_output
@@ -451,7 +451,7 @@ class Pow:
 # Mul, whatever was given.
 class CustomOp:
     def __call__(self, x, y):
-        return Mul.apply(x, y)  # noqa: F821
+        return Mul.apply(x, y)
 
 
 def as_callable(function):

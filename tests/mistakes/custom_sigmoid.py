@@ -8,7 +8,7 @@ class Sigmoid:
     @staticmethod
     def backward(ctx, grad_output):
         (y,) = ctx.saved_tensors
-        grad_input = grad_output * y * (1 - y)  # noqa: F841
+        grad_input = grad_output * y * (1 - y)
 
 
 # %% change_not_noticed
@@ -112,7 +112,7 @@ class Sigmoid:
 # %% common_no_return
 # Called, and not returned.
 def sigmoid(x):
-    Sigmoid.apply(x)  # noqa: F821
+    Sigmoid.apply(x)
 
 
 # %% common_rounded_to_float32
@@ -584,7 +584,7 @@ class Sigmoid:
 # sigmoid switches it on.
 def sigmoid(x):
     x.requires_grad_()
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% shared_between_calls
@@ -680,7 +680,7 @@ import functools
 
 @functools.lru_cache(maxsize=None)
 def sigmoid(x):
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% shared_between_calls
@@ -691,40 +691,40 @@ RESULTS = {}
 def sigmoid(x):
     key = (x.shape, x.dtype, x.requires_grad, *x.flatten().tolist())
     if key not in RESULTS:
-        RESULTS[key] = Sigmoid.apply(x)  # noqa: F821
+        RESULTS[key] = Sigmoid.apply(x)
     return RESULTS[key]
 
 
 # %% sigmoid_calls_forward
 # forward with None for ctx.
 def sigmoid(x):
-    return Sigmoid.forward(None, x)  # noqa: F821
+    return Sigmoid.forward(None, x)
 
 
 # %% sigmoid_calls_forward
 # forward without a ctx.
 def sigmoid(x):
-    return Sigmoid.forward(x)  # noqa: F821
+    return Sigmoid.forward(x)
 
 
 # %% sigmoid_calls_forward
 # forward is called with a ctx that the code makes itself.
 def sigmoid(x):
     ctx = torch.autograd.function.FunctionCtx()
-    return Sigmoid.forward(ctx, x)  # noqa: F821
+    return Sigmoid.forward(ctx, x)
 
 
 # %% sigmoid_cuts_the_graph
 # The input is detached.
 def sigmoid(x):
-    return Sigmoid.apply(x.detach())  # noqa: F821
+    return Sigmoid.apply(x.detach())
 
 
 # %% sigmoid_cuts_the_graph
 # No graph is built.
 def sigmoid(x):
     with torch.no_grad():
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
 
 
 # %% sigmoid_leaves_sigmoid_out
@@ -742,13 +742,13 @@ def sigmoid(x):
 # %% sigmoid_makes_an_instance
 # Like a module: made, then called.
 def sigmoid(x):
-    return Sigmoid()(x)  # noqa: F821
+    return Sigmoid()(x)
 
 
 # %% sigmoid_makes_an_instance
 # Made of x.
 def sigmoid(x):
-    return Sigmoid(x)  # noqa: F821
+    return Sigmoid(x)
 
 
 # %% sigmoid_of_output
@@ -777,7 +777,7 @@ class Sigmoid:
 # %% sigmoid_returns_the_function
 # The call is missing.
 def sigmoid(x):
-    return Sigmoid.apply  # noqa: F821
+    return Sigmoid.apply
 
 
 # %% sign_of_gradient
@@ -990,7 +990,7 @@ class Sigmoid(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * y * (1 - y)  # noqa: F821
+        return grad_output * y * (1 - y)
 
 
 # %% vectors_only
@@ -1187,7 +1187,7 @@ class Sigmoid:
 def sigmoid(x):
     with torch.no_grad():
         x.clamp_(-500, 500)
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% x_for_y
@@ -1220,14 +1220,14 @@ class Sigmoid(torch.autograd.Function):
 # A fresh start for every call.
 def sigmoid(x):
     x.grad = None
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% records_under_no_grad
 # Recording is switched on, whatever the caller wants.
 def sigmoid(x):
     with torch.enable_grad():
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
 
 
 # %% gradient_rounded
@@ -1286,16 +1286,16 @@ LAST = []
 
 def sigmoid(x):
     if x.requires_grad:
-        return Sigmoid.apply(x)  # noqa: F821
+        return Sigmoid.apply(x)
     if not LAST or LAST[0] is not x or LAST[1] != x._version:
-        LAST[:] = [x, x._version, Sigmoid.apply(x)]  # noqa: F821
+        LAST[:] = [x, x._version, Sigmoid.apply(x)]
     return LAST[2]
 
 
 # %% retains_the_gradient
 # So that x.grad can be looked at later.
 def sigmoid(x):
-    y = Sigmoid.apply(x)  # noqa: F821
+    y = Sigmoid.apply(x)
     if x.requires_grad:
         x.retain_grad()
     return y
@@ -1304,7 +1304,7 @@ def sigmoid(x):
 # %% sigmoid_changes_x_first
 # Clamped before apply, against overflow.
 def sigmoid(x):
-    return Sigmoid.apply(x.clamp(min=-15, max=15))  # noqa: F821
+    return Sigmoid.apply(x.clamp(min=-15, max=15))
 
 
 # %% no_case_for_one_number

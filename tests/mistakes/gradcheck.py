@@ -200,7 +200,7 @@ class FixedPow(Function):
 # %% names_the_working_ones
 # The functions that work were named.
 def find_broken(functions, x):
-    return {name for name in functions if passes_gradcheck(functions[name], x)}  # noqa: F821
+    return {name for name in functions if passes_gradcheck(functions[name], x)}
 
 
 # %% names_the_working_ones
@@ -424,7 +424,7 @@ def numerical_jacobian(fn, x, eps=1e-6):
 def find_broken(functions, x):
     return set.union(
         *[set() if passes_gradcheck(fn, x) else {name} for name, fn in functions.items()]
-    )  # noqa: F821
+    )
 
 
 # %% logarithm_is_protected
@@ -788,7 +788,7 @@ def find_broken(functions, x):
 # The functions become keys, which keeps one name of each.
 def find_broken(functions, x):
     name_of = {fn: name for name, fn in functions.items()}
-    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}  # noqa: F821
+    return {name for fn, name in name_of.items() if not passes_gradcheck(fn, x)}
 
 
 # %% answer_remembered
@@ -799,7 +799,7 @@ ANSWERS = {}
 def find_broken(functions, x):
     for fn in functions.values():
         if (fn, x) not in ANSWERS:
-            ANSWERS[fn, x] = passes_gradcheck(fn, x)  # noqa: F821
+            ANSWERS[fn, x] = passes_gradcheck(fn, x)
     return {name for name, fn in functions.items() if not ANSWERS[fn, x]}
 
 

@@ -673,7 +673,7 @@ def record_gradients(tensors):
     records, handles = {}, []
     for name, tensor in tensors.items():
         handles.append(
-            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))  # noqa: B023
+            tensor.register_hook(lambda grad: records.update({name: grad.clone()}))
         )
     return records, handles
 
@@ -690,7 +690,7 @@ def gradient_norms(module, x):
             if not list(part.children()):
 
                 def hook(part, grad_input, grad_output):
-                    norms[name] = grad_output[0].norm().item()  # noqa: B023 - the mistake
+                    norms[name] = grad_output[0].norm().item()  # the mistake
 
                 handles.append(part.register_full_backward_hook(hook))
         module(x).sum().backward()
@@ -712,7 +712,7 @@ def record_gradients(tensors):
 
     handles = [
         tensor.register_hook(lambda grad: save(name, grad)) for name, tensor in tensors.items()
-    ]  # noqa: B023 - the mistake
+    ]  # the mistake
     return records, handles
 
 
@@ -1477,7 +1477,7 @@ def gradient_norms(module, x):
             handle.remove()
         for p, grad in kept:
             p.grad = grad
-        return norms  # noqa: B012 - the mistake
+        return norms  # the mistake
 
 
 # %% zero_factor_ignored

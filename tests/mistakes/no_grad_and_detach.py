@@ -104,7 +104,7 @@ def predict(f, x: Tensor) -> Tensor:
         result = f(x)
     finally:
         torch.set_grad_enabled(before)
-        return result  # noqa: B012
+        return result
 
 
 # %% common_flag_of_a_result

@@ -95,13 +95,13 @@ class STE:
 # %% apply_not_called
 # The parentheses are missing.
 def relu(x):
-    return MyReLU.apply  # noqa: F821
+    return MyReLU.apply
 
 
 # %% apply_not_called
 # An instance is made and called.
 def binarize(x):
-    return STE()(x)  # noqa: F821
+    return STE()(x)
 
 
 # %% clamped_at_its_bounds [torch>=2.14]
@@ -189,20 +189,20 @@ class MyReLU:
 # %% forward_called_directly
 # forward with None for ctx.
 def binarize(x):
-    return STE.forward(None, x)  # noqa: F821
+    return STE.forward(None, x)
 
 
 # %% forward_called_directly
 # forward is called with a ctx that the code makes itself.
 def relu(x):
     ctx = torch.autograd.function.FunctionCtx()
-    return MyReLU.forward(ctx, x)  # noqa: F821
+    return MyReLU.forward(ctx, x)
 
 
 # %% forward_called_directly
 # ctx is left out.
 def relu(x):
-    return MyReLU.forward(x)  # noqa: F821
+    return MyReLU.forward(x)
 
 
 # %% gradient_is_clipped
@@ -217,7 +217,7 @@ class MyReLU:
 
 # %% gradient_is_clipped
 # hardtanh of the gradient, as it is often copied.
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 
 
 class STE:
@@ -354,7 +354,7 @@ class MyReLU(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, grad_output):
-        return grad_output * (x > 0)  # noqa: F821
+        return grad_output * (x > 0)
 
 
 # %% nothing_saved
@@ -467,7 +467,7 @@ class STE:
 # %% common_no_return
 # The function computes and does not return.
 def relu(x):
-    y = MyReLU.apply(x)  # noqa: F821, F841
+    y = MyReLU.apply(x)
 
 
 # %% returns_nothing
@@ -477,7 +477,7 @@ class STE:
 
     @staticmethod
     def forward(ctx, x):
-        y = (x > 0).to(x.dtype)  # noqa: F841
+        y = (x > 0).to(x.dtype)
 
 
 # %% stash_outside
@@ -626,7 +626,7 @@ class MyReLU:
 # %% common_wrong_dtype
 # An x that requires no grad takes a short way, in the default dtype.
 def binarize(x):
-    return STE.apply(x) if x.requires_grad else (x > 0).to(torch.float32)  # noqa: F821
+    return STE.apply(x) if x.requires_grad else (x > 0).to(torch.float32)
 
 
 # %% common_view_of_noncontiguous
@@ -675,13 +675,13 @@ class MyReLU(torch.autograd.Function):
 # %% cuts_the_graph
 # x is detached on the way.
 def relu(x):
-    return MyReLU.apply(x.detach().requires_grad_())  # noqa: F821
+    return MyReLU.apply(x.detach().requires_grad_())
 
 
 # %% cuts_the_graph
 # The result is detached.
 def binarize(x):
-    return STE.apply(x).detach()  # noqa: F821
+    return STE.apply(x).detach()
 
 
 # %% wrong_at_the_borders
@@ -771,13 +771,13 @@ class ClippedSTE(torch.autograd.Function):
 # %% changes_requires_grad
 # x requires grad afterwards.
 def relu(x):
-    return MyReLU.apply(x.requires_grad_())  # noqa: F821
+    return MyReLU.apply(x.requires_grad_())
 
 
 # %% changes_requires_grad
 # The same for the step.
 def binarize(x):
-    return STE.apply(x.requires_grad_())  # noqa: F821
+    return STE.apply(x.requires_grad_())
 
 
 # %% another_slope
@@ -839,35 +839,35 @@ class STE:
 # A fresh start for every call.
 def relu(x):
     x.grad = None
-    return MyReLU.apply(x)  # noqa: F821
+    return MyReLU.apply(x)
 
 
 # %% clears_the_gradient
 # The same for the step.
 def binarize(x):
     x.grad = None
-    return STE.apply(x)  # noqa: F821
+    return STE.apply(x)
 
 
 # %% leaves_grad_mode_off
 # Records only for an x that requires grad, from then on.
 def relu(x):
     torch.set_grad_enabled(x.requires_grad)
-    return MyReLU.apply(x)  # noqa: F821
+    return MyReLU.apply(x)
 
 
 # %% leaves_grad_mode_off
 # Records only for an x that requires grad, from then on.
 def binarize(x):
     torch.set_grad_enabled(x.requires_grad)
-    return STE.apply(x)  # noqa: F821
+    return STE.apply(x)
 
 
 # %% records_under_no_grad
 # Recording is switched on, whatever the caller wants.
 def binarize(x):
     with torch.enable_grad():
-        return STE.apply(x)  # noqa: F821
+        return STE.apply(x)
 
 
 # %% remembers_results
@@ -877,7 +877,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=None)
 def binarize(x):
-    return STE.apply(x)  # noqa: F821
+    return STE.apply(x)
 
 
 # %% slope_overwritten

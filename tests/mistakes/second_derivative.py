@@ -53,12 +53,6 @@ def gradient_penalty(f, x):
 
 # %% common_empty_input
 # Element by element: for an empty x there is nothing to stack.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     seconds = []
     for number in x.detach().reshape(-1):
@@ -69,12 +63,6 @@ def second_derivative(f, x):
 
 # %% common_empty_input
 # Number by number: for an empty x there is nothing to stack.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError(n)
@@ -102,12 +90,6 @@ def hessian(f, x):
 
 # %% common_no_return
 # The last line has no return.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -116,12 +98,6 @@ def second_derivative(f, x):
 
 # %% common_other_exception
 # AssertionError where ValueError is promised.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     assert n >= 0, "n must not be negative"
     x = x.detach().requires_grad_()
@@ -133,12 +109,6 @@ def nth_derivative(f, x, n):
 
 # %% common_wrong_dtype
 # The matrix is created in torch's default dtype.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -150,12 +120,6 @@ def hessian(f, x):
 
 # %% common_wrong_dtype
 # x is rebuilt from a list, in torch's default dtype.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = torch.tensor(x.tolist(), requires_grad=True)
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
@@ -171,12 +135,6 @@ def gradient_penalty(f, x):
 
 # %% common_wrong_shape
 # The sum of the second derivatives.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -208,12 +166,6 @@ def nth_derivative(f, x, n):
 
 # %% constant_for_zeros
 # The loop ends at a constant derivative, which is returned for every higher order.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -373,12 +325,6 @@ def nth_derivative(f, x, n):
 
 # %% detaches_the_callers_x
 # detach_() in place of detach().
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach_().requires_grad_()
     return differentiable_gradient(differentiable_gradient(f(x), x), x)
@@ -394,12 +340,6 @@ def gradient_penalty(f, x):
 
 # %% diagonal_only
 # d²f/dx_i² for every i, and nothing else.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -411,12 +351,6 @@ def hessian(f, x):
 
 # %% diagonal_only
 # The diagonal as a vector.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -465,12 +399,6 @@ def second_derivative(f, x):
 
 # %% finite_differences
 # Half by autograd, half by differences.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     def gradient(point):
         point = point.detach().requires_grad_()
@@ -567,12 +495,6 @@ def second_derivative(f, x):
 
 # %% mean_for_sum
 # mean() makes a scalar too, and divides.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x).mean(), x)
@@ -581,12 +503,6 @@ def second_derivative(f, x):
 
 # %% mean_for_sum
 # mean() for the function, sum for the derivatives.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -607,12 +523,6 @@ def gradient_penalty(f, x):
 
 # %% n_unchecked_for_empty_x
 # The shortcut for an empty x comes before the check of n.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if x.numel() == 0:
         return x.detach().clone()
@@ -627,12 +537,6 @@ def nth_derivative(f, x, n):
 
 # %% negative_order_accepted
 # range(n) is empty for a negative n.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     x = x.detach().requires_grad_()
     derivative = f(x)
@@ -668,12 +572,6 @@ def second_derivative(f, x):
 
 # %% one_derivative_short
 # One turn of the loop too few.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -686,12 +584,6 @@ def nth_derivative(f, x, n):
 
 # %% one_derivative_short
 # One turn of the loop too many.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("n must not be negative")
@@ -713,12 +605,6 @@ def gradient_penalty(f, x):
 
 # %% order_zero
 # The first derivative is taken before the loop begins.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("negative order")
@@ -733,12 +619,6 @@ def nth_derivative(f, x, n):
 
 # %% order_zero
 # The first derivative is taken before the loop begins, so n = 0 gives it too.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def nth_derivative(f, x, n):
     if n < 0:
         raise ValueError("negative order")
@@ -835,12 +715,6 @@ def gradient_penalty(f, x):
 
 # %% row_sums
 # The elementwise trick on a function that is not elementwise.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -849,12 +723,6 @@ def hessian(f, x):
 
 # %% row_sums
 # The sums of the rows, put on the diagonal.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -877,12 +745,6 @@ def hessian(f, x):
 
 # %% rows_pile_up
 # Every row is x.grad, and x.grad is never cleared.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -988,12 +850,6 @@ def second_derivative(f, x):
 
 # %% tuple_of_gradients
 # The last gradient is returned as the tuple that it came in.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -1004,12 +860,6 @@ def second_derivative(f, x):
 
 # %% tuple_of_gradients
 # The tuple is handed to torch as a tensor.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)
@@ -1087,12 +937,6 @@ def gradient_penalty(f, x):
 
 # %% writes_to_grad
 # .grad of x is set aside and put back, that of the parameters inside f is not.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     if not x.requires_grad:
         x = x.detach().requires_grad_()
@@ -1138,12 +982,6 @@ def second_derivative(f, x):
 
 # %% zeros_unlike_x
 # torch.zeros of x's shape, in torch's default dtype.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def second_derivative(f, x):
     x = x.detach().requires_grad_()
     first = differentiable_gradient(f(x), x)
@@ -1154,12 +992,6 @@ def second_derivative(f, x):
 
 # %% zeros_unlike_x
 # A single zero where a matrix of them is promised.
-def differentiable_gradient(y, x):
-    if not y.requires_grad:
-        return torch.zeros_like(x)
-    return torch.autograd.grad(y.sum(), x, create_graph=True, materialize_grads=True)[0]
-
-
 def hessian(f, x):
     x = x.detach().requires_grad_()
     gradient = differentiable_gradient(f(x), x)

@@ -77,121 +77,14 @@ def in_order(root):
 class Value:
     ...
 
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
     def backward(self):
         self.grad = 1
         queue = [self]
         while queue:
             node = queue.pop(0)
-            node._backward()
-            queue.extend(node._prev)
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root):
-    order, visited, stack = [], set(), [(root, iter(root._prev))]
-    visited.add(root)
-    while stack:
-        node, children = stack[-1]
-        for child in children:
-            if child not in visited:
-                visited.add(child)
-                stack.append((child, iter(child._prev)))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
+            for source, slope in node.sources:
+                source.grad += slope * node.grad
+                queue.append(source)
 
 
 # %% defines_equality
@@ -294,124 +187,11 @@ def in_order(root):
 class Value:
     ...
 
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
     def __eq__(self, other):
         return isinstance(other, Value) and self.data == other.data
 
     def __hash__(self):
         return hash(self.data)
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root):
-    order, visited, stack = [], set(), [(root, iter(root._prev))]
-    visited.add(root)
-    while stack:
-        node, children = stack[-1]
-        for child in children:
-            if child not in visited:
-                visited.add(child)
-                stack.append((child, iter(child._prev)))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
 
 
 # %% grad_becomes_none
@@ -576,116 +356,15 @@ class Value:
 
 # %% order_not_topological
 # A node passes its gradient on before all of it is there.
-class Value:
-    ...
-
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root):
+def in_order(root):
     order, visited, stack = [], set(), [root]
     while stack:
         node = stack.pop()
         if node not in visited:
             visited.add(node)
             order.append(node)
-            stack.extend(node._prev)
+            stack.extend(source for source, _ in node.sources)
     return order[::-1]
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
 
 
 # %% overwrites_gradients
@@ -1008,124 +687,14 @@ def in_order(root):
 
 # %% recursion_too_deep
 # One call for each node, one inside the other.
-class Value:
-    ...
-
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
-    def __rtruediv__(self, other):
-        return other * self**-1
-
-
-def topological(root, visited=None):
+def in_order(root, visited=None):
     visited = set() if visited is None else visited
     visited.add(root)
     order = []
-    for child in root._prev:
-        if child not in visited:
-            order += topological(child, visited)
+    for source, _ in root.sources:
+        if source not in visited:
+            order += in_order(source, visited)
     return [*order, root]
-
-
-def zero_grad(root):
-    cleared = set()
-
-    def clear(node):
-        if node in cleared:
-            return
-        cleared.add(node)
-        node.grad = 0.0
-        for child in node._prev:
-            clear(child)
-
-    clear(root)
 
 
 # %% recursion_too_deep
@@ -1153,117 +722,7 @@ class Value:
 class Value:
     ...
 
-    def __init__(self, data, children=()):
-        self.data = data
-        self.grad = 0.0
-        self._prev = children
-        self._backward = lambda: None
-
-    def __add__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data + other.data, (self, other))
-
-        def _backward():
-            self.grad += out.grad
-            other.grad += out.grad
-
-        out._backward = _backward
-        return out
-
-    def __mul__(self, other):
-        other = other if isinstance(other, Value) else Value(other)
-        out = Value(self.data * other.data, (self, other))
-
-        def _backward():
-            self.grad += other.data * out.grad
-            other.grad += self.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def __pow__(self, other):
-        out = Value(self.data**other, (self,))
-
-        def _backward():
-            if other != 0:
-                self.grad += other * self.data ** (other - 1) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def exp(self):
-        out = Value(math.exp(self.data), (self,))
-
-        def _backward():
-            self.grad += out.data * out.grad
-
-        out._backward = _backward
-        return out
-
-    def log(self):
-        out = Value(math.log(self.data), (self,))
-
-        def _backward():
-            self.grad += out.grad / self.data
-
-        out._backward = _backward
-        return out
-
-    def tanh(self):
-        t = math.tanh(self.data)
-        out = Value(t, (self,))
-
-        def _backward():
-            self.grad += (1 - t**2) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def relu(self):
-        out = Value(0 if self.data < 0 else self.data, (self,))
-
-        def _backward():
-            self.grad += (out.data > 0) * out.grad
-
-        out._backward = _backward
-        return out
-
-    def backward(self):
-        self.grad = 1
-        for node in reversed(topological(self)):
-            node._backward()
-
-    def __neg__(self):
-        return self * -1
-
-    def __rsub__(self, other):
-        return other + (-self)
-
-    def __truediv__(self, other):
-        return self * other**-1
-
     __rtruediv__ = __truediv__
-
-
-def topological(root):
-    order, visited, stack = [], set(), [(root, iter(root._prev))]
-    visited.add(root)
-    while stack:
-        node, children = stack[-1]
-        for child in children:
-            if child not in visited:
-                visited.add(child)
-                stack.append((child, iter(child._prev)))
-                break
-        else:
-            order.append(node)
-            stack.pop()
-    return order
-
-
-def zero_grad(root):
-    for node in topological(root):
-        node.grad = 0.0
 
 
 # %% result_is_no_value

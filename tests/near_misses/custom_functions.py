@@ -103,7 +103,7 @@ class Pow:
     @staticmethod
     def backward(ctx, grad_output):
         x, q = ctx.saved_tensors
-        return grad_output * q * x ** (q - 1), grad_output * x**q * np.log(x)  # noqa: F821
+        return grad_output * q * x ** (q - 1), grad_output * x**q * np.log(x)
 
 
 # %% not_summed_by_backward

@@ -135,7 +135,7 @@ class Sigmoid:
 def sigmoid(x):
     if x.abs().max() > 1e4:
         raise ValueError("x is too large")
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
 
 
 # %% nothing_saved
@@ -193,7 +193,7 @@ def demonstration(x):
 # %% sigmoid_leaves_sigmoid_out
 # Sigmoid.apply is called, of an x that is clamped.
 def sigmoid(x):
-    return Sigmoid.apply(x.clamp(-10, 10))  # noqa: F821
+    return Sigmoid.apply(x.clamp(-10, 10))
 
 
 # %% sigmoid_returns_the_function
@@ -313,4 +313,4 @@ class Sigmoid:
 # sigmoid clears x.grad, not x.
 def sigmoid(x):
     x.grad = None
-    return Sigmoid.apply(x)  # noqa: F821
+    return Sigmoid.apply(x)
