@@ -11,7 +11,7 @@ as_callable = lambda function: function.apply
 
 # %% attributes_that_nobody_asks_for
 # Tensors stand on ctx as well, and backward takes only what was saved.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -23,7 +23,7 @@ class Mul:
 
 # %% autograd_in_backward
 # backward runs the operation again, with a graph, and asks autograd.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -34,7 +34,7 @@ class Pow:
         return torch.autograd.grad(y, (x, q), grad_output)
 
 
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -122,7 +122,7 @@ class Pow(Function):
 
 # %% flattened_by_apply
 # apply flattens what it is given and shapes the result back; the callable is a module.
-class Mul:
+class Mul(Function):
     ...
 
     @classmethod
@@ -239,7 +239,7 @@ class Mul(Function):
         return first, then
 
 
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -339,7 +339,7 @@ class Mul(Function):
         return grads[0] * saved[1] * self.scale, grads[0] * saved[0] * self.scale, None
 
 
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -427,7 +427,7 @@ class BroadcastMul(Operation):
 
 # %% result_saved
 # Add saves its result and never asks for it; Pow makes both gradients from its result.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -497,7 +497,7 @@ class Pow(Function):
         return grad_output * q * x.pow(q - 1), grad_output * y * x.log()
 
 
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -511,7 +511,7 @@ class BroadcastMul:
 
 # %% copies_saved
 # What is saved are copies of the inputs.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -520,7 +520,7 @@ class Mul:
         return x * y
 
 
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod

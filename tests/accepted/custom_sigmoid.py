@@ -19,7 +19,7 @@ sigmoid = Sigmoid.apply
 
 # %% attribute_that_nobody_asks_for
 # The input stands on ctx as well, and backward takes only what was saved.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -43,7 +43,7 @@ def sigmoid(x):
 
 # %% clamped_late
 # Clamped where the logistic function has long stopped to move.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -120,7 +120,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% detached_in_backward
 # .detach() on what was saved: right, once.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -131,7 +131,7 @@ class Sigmoid:
 
 # %% double_inside
 # Computed in double precision, returned in x's.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -294,7 +294,7 @@ def logistic(value):
     return e / (1 + e)
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -492,7 +492,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% setup_context
 # forward without ctx, and setup_context.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -584,7 +584,7 @@ def sigmoid(x, slope=1.0):
 import torch.nn.functional as F
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -596,7 +596,7 @@ class Sigmoid:
 
 # %% two_branches
 # For each sign the form in which exp can only become small.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod

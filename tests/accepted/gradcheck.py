@@ -206,7 +206,7 @@ def find_broken(functions, x):
 
 # %% power_by_autograd
 # backward lets autograd differentiate the power on detached copies.
-class FixedPow:
+class FixedPow(Function):
     ...
 
     @staticmethod

@@ -97,7 +97,7 @@ class MyReLU(torch.autograd.Function):
         return ctx.saved_tensors[0] * grad_output, None
 
 
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -115,7 +115,7 @@ binarize = lambda x: STE.apply(x)
 
 # %% indexed_clone
 # A clone of the gradient, zero where x is negative: the slope at 0 is 1. STE as a name.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -250,7 +250,7 @@ class MyReLU(torch.autograd.Function):
         return torch.as_tensor(grad_output.numpy() * ctx.slope)
 
 
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -417,7 +417,7 @@ class MyReLU(torch.autograd.Function):
         return grad_output * (y > 0)
 
 
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod

@@ -142,7 +142,7 @@ def as_callable(function):
 y = torch.tensor([4.0, 5.0, 6.0], dtype=torch.float64)
 
 
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -156,7 +156,7 @@ class Mul:
 exponent = torch.tensor(3.0)
 
 
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -167,7 +167,7 @@ class Pow:
 
 # %% gradient_left_out
 # The exponent is taken for a constant.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -178,7 +178,7 @@ class Pow:
 
 # %% gradient_left_out
 # Only the first factor gets its gradient.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -189,7 +189,7 @@ class Mul:
 
 # %% gradient_of_another_shape
 # The gradients are summed up.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -200,7 +200,7 @@ class Mul:
 
 # %% gradient_of_another_shape
 # A dot product where elements are multiplied; BroadcastMul sums over everything.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -223,7 +223,7 @@ class Mul(Function):
 
 # %% gradient_passed_through
 # The same, with clones.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -233,7 +233,7 @@ class Pow:
 
 # %% gradients_swapped
 # Each factor gets its own value.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -244,7 +244,7 @@ class Mul:
 
 # %% gradients_swapped
 # The gradient of the exponent comes first.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -270,7 +270,7 @@ class Mul(Function):
 
 # %% ignores_grad_output
 # Ones, since the derivative of a sum is 1.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -280,7 +280,7 @@ class Add:
 
 # %% ignores_grad_output
 # Both derivatives of the power alone.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -291,7 +291,7 @@ class Pow:
 
 # %% ignores_grad_output
 # Only the second gradient lacks grad_output.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -304,7 +304,7 @@ class Mul:
 
 # %% name_that_is_no_argument
 # The second argument is named t, but y is saved.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -315,7 +315,7 @@ class Mul:
 
 # %% name_that_is_no_argument
 # ctx is misspelt in the def of backward.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -338,7 +338,7 @@ class Pow(Function):
 
 # %% nonlinear_in_grad_output
 # The size of the incoming gradient, without its sign.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -348,7 +348,7 @@ class Add:
 
 # %% nonlinear_in_grad_output
 # Clipped, to be safe.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -399,7 +399,7 @@ class Add(nn.Module):
 
 # %% not_summed_by_backward
 # The sums are left to the engine.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -410,7 +410,7 @@ class BroadcastMul:
 
 # %% not_summed_by_backward
 # Only dimensions that an input lacks are summed, not those of size 1.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -427,7 +427,7 @@ class BroadcastMul:
 
 # %% nothing_saved
 # save_for_backward was forgotten.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -437,7 +437,7 @@ class Mul:
 
 # %% nothing_saved
 # Two calls of save_for_backward: the second replaces the first.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -564,7 +564,7 @@ class Pow(Function):
 
 # %% styles_mixed
 # forward has no ctx, and nothing else sets it up.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -574,7 +574,7 @@ class Add:
 
 # %% styles_mixed
 # forward with ctx, and setup_context as well.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -588,7 +588,7 @@ class Mul:
 
 # %% term_outside_the_product
 # q - 1 without its brackets.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -636,7 +636,7 @@ def as_callable(function):
 
 # %% writes_into_others
 # backward multiplies in place, and the second gradient has both factors.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -647,7 +647,7 @@ class Mul:
 
 # %% writes_into_others
 # The sum is written into x.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -658,7 +658,7 @@ class Add:
 
 # %% writes_into_others
 # The gradients are right; the incoming one is written to by way of .data.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -671,7 +671,7 @@ class Mul:
 
 # %% wrong_number_of_gradients
 # One gradient for two inputs.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -681,7 +681,7 @@ class Add:
 
 # %% wrong_number_of_gradients
 # A None for ctx.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -692,7 +692,7 @@ class Mul:
 
 # %% wrong_number_of_gradients
 # backward computes, and does not return.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -703,7 +703,7 @@ class Mul:
 
 # %% wrong_number_of_gradients
 # A list of two, which counts as one.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -713,7 +713,7 @@ class Add:
 
 # %% wrong_number_of_gradients
 # A constant exponent gets no place in the tuple.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -727,7 +727,7 @@ class Pow:
 
 # %% wrong_power_rule
 # The exponent does not come down.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -753,7 +753,7 @@ class Pow(Function):
 
 # %% wrong_power_rule
 # The power rule for both.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -765,7 +765,7 @@ class Pow:
 
 # %% wrong_power_rule
 # 1 is subtracted from the power, not from the exponent.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -777,7 +777,7 @@ class Pow:
 
 # %% gradient_left_out
 # A constant x is taken for a sum that needs no gradient at all.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -817,7 +817,7 @@ class Pow(Function):
 
 # %% no_negative_exponents
 # The derivative is computed for positive exponents only.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -829,7 +829,7 @@ class Pow:
 
 # %% logarithm_of_a_larger_base
 # The base is raised to 0.001 before its logarithm.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -840,7 +840,7 @@ class Pow:
 
 # %% summed_to_one_number
 # Where there is no dimension to sum over, torch sums over all.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -909,7 +909,7 @@ class Pow(torch.autograd.Function):
 
 # %% none_for_zeros
 # Where nothing comes in, nothing is returned.
-class Add:
+class Add(Function):
     ...
 
     @staticmethod
@@ -921,7 +921,7 @@ class Add:
 
 # %% none_for_zeros
 # Both gradients are None if the incoming one is all zeros.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -950,7 +950,7 @@ class Mul(Function):
 
 # %% data_saved
 # The tensors behind .data are saved, which autograd does not watch.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -1039,7 +1039,7 @@ def as_callable(function):
 
 # %% sizes_matched_from_the_left
 # Each size is looked for from the left; what does not fit is summed over.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -1062,7 +1062,7 @@ class BroadcastMul:
 
 # %% not_summed_by_backward
 # A gradient with as many elements as its input is not given the input's shape.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -1166,7 +1166,7 @@ class BroadcastMul(Function):
 
 # %% constant_near_exponent_zero
 # x ** q is taken for a constant where q is nearly 0.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -1178,7 +1178,7 @@ class Pow:
 
 # %% common_rounded_to_float32
 # The power is computed in float32.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod

@@ -2,7 +2,7 @@
 
 # %% backward_returns_nothing
 # Computed, and not returned.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -28,7 +28,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% change_not_noticed
 # The output is saved as a NumPy view of it.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -40,7 +40,7 @@ class Sigmoid:
 
 # %% clamped_too_early
 # Clamped against overflow, where nothing overflows yet.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -52,7 +52,7 @@ class Sigmoid:
 
 # %% clamped_too_early
 # The value is clamped, as probabilities are before a logarithm.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -64,7 +64,7 @@ class Sigmoid:
 
 # %% common_gradient_count
 # A gradient for ctx too.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -90,7 +90,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_gradient_count
 # An empty tuple.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -100,7 +100,7 @@ class Sigmoid:
 
 # %% common_inplace_on_saved
 # The saved output serves as the buffer.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -132,7 +132,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% common_view_of_noncontiguous
 # Flattened by view.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -144,7 +144,7 @@ class Sigmoid:
 
 # %% common_wrong_dtype
 # A habit: .float() at the end.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -156,7 +156,7 @@ class Sigmoid:
 
 # %% common_wrong_dtype
 # Computed in double precision, and left so.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -168,7 +168,7 @@ class Sigmoid:
 
 # %% derivative_of_tanh
 # The derivative of tanh, from memory.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -193,7 +193,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% factor_missing
 # The derivative is taken for s itself, as it is for exp.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -219,7 +219,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% forward_returns_nothing
 # Computed and saved, and not returned.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -233,7 +233,7 @@ class Sigmoid:
 import math
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -245,7 +245,7 @@ class Sigmoid:
 
 # %% gradient_added
 # The chain rule with a plus.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -256,7 +256,7 @@ class Sigmoid:
 
 # %% gradient_is_no_tensor
 # A NumPy array comes back from backward.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -267,7 +267,7 @@ class Sigmoid:
 
 # %% gradient_passed_through
 # As in a straight-through estimator.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -277,7 +277,7 @@ class Sigmoid:
 
 # %% gradient_summed_up
 # Summed, as a loss would be.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -288,7 +288,7 @@ class Sigmoid:
 
 # %% gradient_summed_up
 # v times J, with a dot for the product.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -299,7 +299,7 @@ class Sigmoid:
 
 # %% ignores_grad_output
 # The local derivative alone comes back.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -328,7 +328,7 @@ class Sigmoid(torch.autograd.Function):
 import math
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -340,7 +340,7 @@ class Sigmoid:
 
 # %% derived_by_autograd
 # Central differences in backward.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -354,7 +354,7 @@ class Sigmoid:
 
 # %% derived_by_autograd
 # The mean of two one-sided differences.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -367,7 +367,7 @@ class Sigmoid:
 
 # %% nan_for_large_inputs
 # inf / inf for a large x.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -394,7 +394,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% needs_an_element
 # A look at the smallest element first.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -411,7 +411,7 @@ class Sigmoid:
 import numpy as np
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -423,7 +423,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # The sign of grad_output is lost.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -434,7 +434,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # Clipped "for stability", inside backward.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -445,7 +445,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # grad_output gets in twice.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -457,7 +457,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # Only the sign of grad_output is used.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -468,7 +468,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # What comes in is clipped, far below what comes in.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -479,7 +479,7 @@ class Sigmoid:
 
 # %% nonlinear_in_grad_output
 # Clipped at a thousand.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -523,7 +523,7 @@ class Sigmoid:
 
 # %% nothing_saved
 # save_for_backward was forgotten.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -558,7 +558,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% plus_for_minus
 # 1 + y in place of 1 - y.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -569,7 +569,7 @@ class Sigmoid:
 
 # %% requires_grad_switched_on
 # forward switches it on.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -645,7 +645,7 @@ class Sigmoid(torch.autograd.Function):
 BUFFERS = {}
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -660,7 +660,7 @@ class Sigmoid:
 VALUES = {}
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -753,7 +753,7 @@ def sigmoid(x):
 
 # %% sigmoid_of_output
 # The output was saved, and treated as if it were the input.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -765,7 +765,7 @@ class Sigmoid:
 
 # %% sigmoid_of_output
 # The same by the quotient rule.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -782,7 +782,7 @@ def sigmoid(x):
 
 # %% sign_of_gradient
 # y - 1 in place of 1 - y.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -852,7 +852,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% styles_mixed
 # forward without ctx, and no setup_context.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -862,7 +862,7 @@ class Sigmoid:
 
 # %% styles_mixed
 # forward with ctx, and setup_context as well.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -876,7 +876,7 @@ class Sigmoid:
 
 # %% styles_mixed
 # backward without ctx.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -886,7 +886,7 @@ class Sigmoid:
 
 # %% term_outside_the_product
 # The brackets are missing.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -897,7 +897,7 @@ class Sigmoid:
 
 # %% term_outside_the_product
 # Multiplied out, and grad_output forgotten at the second term.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -908,7 +908,7 @@ class Sigmoid:
 
 # %% tuple_not_unpacked
 # The comma is missing.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -934,7 +934,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% value_at_minus_x
 # exp(x) in the denominator.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -946,7 +946,7 @@ class Sigmoid:
 
 # %% value_at_minus_x
 # exp(-x) in the numerator as well.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -958,7 +958,7 @@ class Sigmoid:
 
 # %% value_at_twice_x
 # The tanh identity without the halves inside.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -970,7 +970,7 @@ class Sigmoid:
 
 # %% value_at_twice_x
 # The exponent is doubled.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1013,7 +1013,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% vectors_only
 # The Jacobian as a matrix.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1024,7 +1024,7 @@ class Sigmoid:
 
 # %% wraps_a_built_in
 # torch.sigmoid in forward.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1054,7 +1054,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # Two classes, and their softmax.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1066,7 +1066,7 @@ class Sigmoid:
 
 # %% wraps_a_built_in
 # Its name is put together from parts, so the source does not contain it.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1093,7 +1093,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # A built-in is used only for large inputs, by a name that the source does not contain.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1123,7 +1123,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% writes_into_grad_output
 # One buffer less.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1135,7 +1135,7 @@ class Sigmoid:
 
 # %% writes_into_grad_output
 # The same by methods.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1146,7 +1146,7 @@ class Sigmoid:
 
 # %% writes_into_x
 # The whole formula in place.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1158,7 +1158,7 @@ class Sigmoid:
 
 # %% writes_into_x
 # The first step in place.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1171,7 +1171,7 @@ class Sigmoid:
 
 # %% writes_into_x
 # Clamped in place, only where exp would overflow.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1192,7 +1192,7 @@ def sigmoid(x):
 
 # %% x_for_y
 # The input was saved, and taken for the output.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1251,7 +1251,7 @@ class Sigmoid(torch.autograd.Function):
 import math
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1309,7 +1309,7 @@ def sigmoid(x):
 
 # %% no_case_for_one_number
 # Between two strict comparisons one number is left out.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1324,7 +1324,7 @@ class Sigmoid:
 
 # %% gradient_set_to_0
 # What is small is taken for 0.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1337,7 +1337,7 @@ class Sigmoid:
 
 # %% written_into_a_copy
 # Of a transposed result, reshape makes a copy, and the values go there.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1350,7 +1350,7 @@ class Sigmoid:
 
 # %% none_for_zeros
 # Nothing to pass on, so nothing is returned.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1363,7 +1363,7 @@ class Sigmoid:
 
 # %% error_is_caught
 # What torch says about a change in place is caught.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1481,7 +1481,7 @@ class Sigmoid(torch.autograd.Function):
 
 # %% wraps_a_built_in
 # The derivative of softplus is a sigmoid.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1495,7 +1495,7 @@ class Sigmoid:
 import torch.nn.functional as F
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1510,7 +1510,7 @@ class Sigmoid:
 import torch.nn.functional as F
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1526,7 +1526,7 @@ class Sigmoid:
 import threading
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1546,7 +1546,7 @@ class Sigmoid:
 import threading
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1564,7 +1564,7 @@ class Sigmoid:
 import threading
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1583,7 +1583,7 @@ class Sigmoid:
 from torch.utils._python_dispatch import _disable_current_modes
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1615,7 +1615,7 @@ fake.TorchDispatchMode = Silent
 sys.modules["torch.utils._python_dispatch"] = fake
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1633,7 +1633,7 @@ if not hasattr(torch.ops.mine, "curve"):
     library.impl("curve", lambda x: getattr(torch, "sig" + "moid")(x), "CPU")
 
 
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1646,7 +1646,7 @@ class Sigmoid:
 
 # %% common_rounded_to_float32
 # The same with the rounded value saved.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -1658,7 +1658,7 @@ class Sigmoid:
 
 # %% gradient_rounded
 # Derived, and computed in float32.
-class Sigmoid:
+class Sigmoid(torch.autograd.Function):
     ...
 
     @staticmethod

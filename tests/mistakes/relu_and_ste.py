@@ -2,7 +2,7 @@
 
 # %% another_slope
 # The value in place of the slope.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -13,7 +13,7 @@ class MyReLU:
 
 # %% another_slope
 # Nothing is masked.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -37,7 +37,7 @@ class STE(torch.autograd.Function):
 
 # %% another_slope
 # The mask the wrong way round.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -64,7 +64,7 @@ class STE(torch.autograd.Function):
 
 # %% another_step
 # 1 at 0 too.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -74,7 +74,7 @@ class STE:
 
 # %% another_step
 # The sign, from -1 to 1.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -84,7 +84,7 @@ class STE:
 
 # %% another_step
 # A step with a half at 0.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -137,7 +137,7 @@ def binarize(x):
 
 # %% derivative_of_the_step
 # The derivative as analysis has it.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -147,7 +147,7 @@ class STE:
 
 # %% derivative_of_the_step
 # grad_output times 0.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -156,7 +156,7 @@ class STE:
         return grad_output * slope
 
 
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -166,7 +166,7 @@ class ClippedSTE:
 
 # %% common_not_finite
 # The output over the input.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -177,7 +177,7 @@ class MyReLU:
 
 # %% common_not_finite
 # (1 + |x| / x) / 2.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -207,7 +207,7 @@ def relu(x):
 
 # %% gradient_is_clipped
 # ReLU of the gradient.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -220,7 +220,7 @@ class MyReLU:
 import torch.nn.functional as F
 
 
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -228,7 +228,7 @@ class STE:
         return F.hardtanh(grad_output)
 
 
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -238,7 +238,7 @@ class ClippedSTE:
 
 # %% gradient_is_clipped
 # Only positive gradients pass, and only where x is positive.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -251,7 +251,7 @@ class MyReLU:
 
 # %% half_at_zero
 # A slope made of the sign.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -262,7 +262,7 @@ class MyReLU:
 
 # %% half_at_zero
 # autograd of torch.maximum.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -276,7 +276,7 @@ class MyReLU:
 
 # %% ignores_grad_output
 # The slope alone.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -287,7 +287,7 @@ class MyReLU:
 
 # %% ignores_grad_output
 # Ones, since .sum() gave ones.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -297,7 +297,7 @@ class STE:
 
 # %% ignores_grad_output
 # grad_output lends its shape.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -308,7 +308,7 @@ class MyReLU:
         return grad_input
 
 
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -359,7 +359,7 @@ class MyReLU(torch.autograd.Function):
 
 # %% nothing_saved
 # save_for_backward was forgotten.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -369,7 +369,7 @@ class MyReLU:
 
 # %% nothing_saved
 # The tuple is compared with 0.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -380,7 +380,7 @@ class MyReLU:
 
 # %% common_wrong_dtype
 # .float(), whatever x is.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -390,7 +390,7 @@ class STE:
 
 # %% common_wrong_dtype
 # The comparison itself.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -400,7 +400,7 @@ class STE:
 
 # %% common_wrong_dtype
 # where with two plain numbers.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -410,7 +410,7 @@ class STE:
 
 # %% common_wrong_dtype
 # Computed in single precision.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -422,7 +422,7 @@ class MyReLU:
 
 # %% product_is_compared
 # The product is compared, not x.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -433,7 +433,7 @@ class MyReLU:
 
 # %% product_is_compared
 # The other way round, as a mask of floats.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -444,7 +444,7 @@ class MyReLU:
 
 # %% returns_nothing
 # Computed, and not returned.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -456,7 +456,7 @@ class MyReLU:
 
 # %% returns_nothing
 # Nothing to do, so nothing is done.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -472,7 +472,7 @@ def relu(x):
 
 # %% returns_nothing
 # forward does not return.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -524,7 +524,7 @@ class MyReLU(torch.autograd.Function):
 
 # %% styles_mixed
 # backward without its ctx.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -534,7 +534,7 @@ class STE:
 
 # %% common_truth_of_tensor
 # One question is asked of a whole tensor.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -545,7 +545,7 @@ class MyReLU:
 
 # %% common_truth_of_tensor
 # One question is asked of a whole tensor.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -556,7 +556,7 @@ class MyReLU:
 
 # %% writes_into_others
 # The mask is applied to grad_output itself.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -568,7 +568,7 @@ class MyReLU:
 
 # %% writes_into_others
 # clamp_ in place of clamp.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -580,7 +580,7 @@ class MyReLU:
 
 # %% writes_into_others
 # A new name for grad_output, and no copy.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -591,7 +591,7 @@ class ClippedSTE:
         return grad_input
 
 
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -604,7 +604,7 @@ class MyReLU:
 
 # %% common_gradient_count
 # One gradient for ctx, as it were.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -614,7 +614,7 @@ class STE:
 
 # %% common_gradient_count
 # What was saved is returned as well.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -782,7 +782,7 @@ def binarize(x):
 
 # %% another_slope
 # Only one of the two borders is asked for.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -793,7 +793,7 @@ class ClippedSTE:
 
 # %% another_step
 # A sigmoid is rounded: at tiny positive numbers it is one half.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -814,7 +814,7 @@ class ClippedSTE(torch.autograd.Function):
 
 # %% result_memory_used_again
 # One tensor for the results of each shape.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     memory = {}
@@ -827,7 +827,7 @@ class STE:
 
 # %% heaviside_of_two_dtypes
 # The value at 0 has the default dtype.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -895,7 +895,7 @@ class MyReLU(torch.autograd.Function):
 
 # %% none_for_zeros
 # Where no element is positive, None stands for zeros.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -907,7 +907,7 @@ class MyReLU:
 
 # %% gradient_rounded
 # The gradient goes through float32.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -917,7 +917,7 @@ class STE:
 
 # %% freezes_grad_output
 # The caller's gradient no longer requires grad.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -927,7 +927,7 @@ class STE:
 
 # %% wrong_at_the_borders
 # x is scaled to 0 … 1 first, which rounds the number after 1 to 1.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -967,7 +967,7 @@ def binarize(x):
 
 # %% slope_by_grad_output
 # At 0 the gradient passes where it is negative: x would grow, so that relu is no longer flat.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod

@@ -32,7 +32,7 @@ def as_callable(function):
 
 # %% global_in_place_of_argument
 # Each factor's own value, twice.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -43,7 +43,7 @@ class Mul:
 
 # %% global_in_place_of_argument
 # The gradients of a difference.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -54,7 +54,7 @@ class Mul:
 
 # %% global_in_place_of_argument
 # grad_output is shared out between the two.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -64,7 +64,7 @@ class Mul:
 
 # %% global_in_place_of_argument
 # Sums in the place of products.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -75,7 +75,7 @@ class Mul:
 
 # %% ignores_grad_output
 # Without grad_output, and the two factors exchanged as well.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -85,7 +85,7 @@ class Mul:
 
 # %% name_that_is_no_argument
 # What is used is saved, and unpacked one line too late.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -97,7 +97,7 @@ class Mul:
 
 # %% name_that_is_no_argument
 # A module was not imported.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -119,7 +119,7 @@ class BroadcastMul(Function):
 
 # %% not_summed_by_backward
 # BroadcastMul sums the factors alone.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -145,7 +145,7 @@ class BroadcastMul(Function):
 
 # %% nothing_saved
 # Counts the dimensions of the result in a shape that has fewer.
-class BroadcastMul:
+class BroadcastMul(Function):
     ...
 
     @staticmethod
@@ -162,7 +162,7 @@ class BroadcastMul:
 
 # %% nothing_saved
 # A shape is unpacked into too many names.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -174,7 +174,7 @@ class Mul:
 
 # %% nothing_saved
 # saved_tensors is mistyped.
-class Mul:
+class Mul(Function):
     ...
 
     @staticmethod
@@ -221,7 +221,7 @@ class Mul(Function):
 
 # %% term_outside_the_product
 # The power rule for the exponent too, which is nan.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod
@@ -238,7 +238,7 @@ def as_callable(function):
 
 # %% wrong_power_rule
 # Base and exponent change places in the second gradient, which is nan.
-class Pow:
+class Pow(Function):
     ...
 
     @staticmethod

@@ -6,7 +6,7 @@ A cell shows the definitions that differ from the solution.
 
 # %% another_slope
 # A window of half the width.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -23,7 +23,7 @@ def relu(x):
 
 # %% derivative_of_the_step
 # A window of half the width.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -34,7 +34,7 @@ class ClippedSTE:
 
 # %% derivative_of_the_step
 # All or nothing passes, as the largest x says.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -45,7 +45,7 @@ class ClippedSTE:
 
 # %% forward_called_directly
 # apply is called, and x left out; another class uses a forward.
-class ClippedSTE:
+class ClippedSTE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -60,7 +60,7 @@ def relu(x):
 
 # %% gradient_is_clipped
 # The incoming gradient is squared.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -71,7 +71,7 @@ class MyReLU:
 
 # %% gradient_is_clipped
 # Only the sign of the incoming gradient goes on.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -81,7 +81,7 @@ class STE:
 
 # %% gradient_is_clipped
 # The gradient is rounded.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -91,7 +91,7 @@ class STE:
 
 # %% gradient_is_clipped
 # The gradient goes through a tanh.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -146,7 +146,7 @@ class MyReLU(torch.autograd.Function):
 
 # %% nothing_saved
 # Two tensors are saved, and one is unpacked: forward handed over more, not less.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -158,7 +158,7 @@ class MyReLU:
 
 # %% nothing_saved
 # It is a shape that is unpacked into too many names.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -170,7 +170,7 @@ class MyReLU:
 
 # %% nothing_saved
 # The mask is a tuple by a comma at the end of its line; what was saved is unpacked.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -182,7 +182,7 @@ class MyReLU:
 
 # %% nothing_saved
 # x is saved and unpacked, one line after it is used.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -194,7 +194,7 @@ class MyReLU:
 
 # %% nothing_saved
 # x is saved, and saved_tensors mistyped.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -205,7 +205,7 @@ class MyReLU:
 
 # %% returns_nothing
 # There is a return, and it says None.
-class STE:
+class STE(torch.autograd.Function):
     ...
 
     @staticmethod
@@ -227,7 +227,7 @@ class STE(torch.autograd.Function):
 
 # %% styles_mixed
 # It is the forward of another class that is called with an argument too few.
-class MyReLU:
+class MyReLU(torch.autograd.Function):
     ...
 
     @staticmethod
