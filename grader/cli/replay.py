@@ -430,7 +430,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     what = find_replay(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
-        raise UsageError(what.file.template or what.file.problem, **what.file.facts)
+        raise UsageError(what.file.template, **what.file.facts)
     chosen: Replay | None = what
     if what.check is None:
         with ForkServerClient() as client:

@@ -135,9 +135,7 @@ class Lesson:
 
     @property
     def near_misses(self) -> tuple[CatalogueCell, ...]:
-        """The catalogue of wrong answers, each named after a mistake that it resembles but does not
-        make.
-        """
+        """Wrong answers, each named after a mistake that it resembles but does not make."""
         return read_catalogue(self.near_misses_file)
 
     @property

@@ -292,30 +292,20 @@ def _grouped(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -
     return sorted(entries, key=lambda entry: entry.name)
 
 
-class Unzipped:
-    """Files, including those inside zips among them; a context manager.
+class Unzipped(contextlib.ExitStack):
+    """Files, including those inside zips among them, which it closes at its end.
 
     ``unread`` has the zips that were not opened, and why: MAX_NESTING, MAX_ARCHIVES, MAX_MEMBERS.
     """
 
-    def __init__(self, files: Iterable[FileEntry]) -> None:
+    def __init__(self) -> None:
+        super().__init__()
         self.files: list[FileEntry] = []
         self.unread: list[tuple[str, SubmissionError]] = []
-        self._open = contextlib.ExitStack()
         self._archives = 0
         self._members = 0
-        with contextlib.ExitStack() as failing:
-            failing.callback(self._open.close)
-            self._add(files, 0)
-            failing.pop_all()
 
-    def __enter__(self) -> Unzipped:
-        return self
-
-    def __exit__(self, *raised: object) -> None:
-        self._open.close()
-
-    def _add(self, files: Iterable[FileEntry], nesting: int) -> None:
+    def add(self, files: Iterable[FileEntry], nesting: int = 0) -> None:
         for file in files:
             self.files.append(file)
             if file.name.lower().endswith(ZIP_SUFFIX) and not file.name.startswith("."):
@@ -336,8 +326,7 @@ class Unzipped:
         if self._archives > MAX_ARCHIVES:
             message = "{path} is one zip of more than {most}. Hand in the lessons alone"
             raise SubmissionError(message, path=file.path, most=str(MAX_ARCHIVES))
-        archive = open_zip(self._stream(file), file.path, members=MAX_MEMBERS)
-        self._open.callback(archive.close)
+        archive = self.enter_context(open_zip(self._stream(file), file.path))
         self._members += len(archive.infolist())
         if self._members > MAX_MEMBERS:
             message = (
@@ -347,7 +336,7 @@ class Unzipped:
         inner = (
             replace(one, path=f"{file.path}/{one.path.lstrip('/')}") for one in zip_files(archive)
         )
-        self._add(inner, nesting + 1)
+        self.add(inner, nesting + 1)
 
     def _stream(self, file: FileEntry) -> IO[bytes]:
         try:
@@ -366,8 +355,7 @@ class Unzipped:
                 path=file.path,
                 reason=reason,
             ) from None
-        self._open.callback(stream.close)
-        return stream
+        return self.enter_context(stream)
 
 
 def open_zip(file: Path | IO[bytes], name: str, *, members: int = MAX_MEMBERS) -> zipfile.ZipFile:

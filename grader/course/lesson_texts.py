@@ -109,7 +109,7 @@ def stub_sentences(text: str, names: Sequence[str]) -> Iterator[tuple[str, str]]
     lines = text.splitlines()
     for node in ast.parse(text).body:
         for name in (name for name in defined_names(node) if name in names):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            if isinstance(node, DOCUMENTED):
                 documented = [one for one in ast.walk(node) if isinstance(one, DOCUMENTED)]
                 texts = [ast.get_docstring(one) or "" for one in documented]
             else:

@@ -30,7 +30,7 @@ import ast
 import json
 
 from grader.core.errors import CourseError
-from grader.course.source import Source, defined_names, first_line, is_docstring, is_ellipsis
+from grader.course.source import Source, defined_names, first_line, is_docstring
 
 BEGIN, END, STUB = "# solution", "# end solution", "# stub:"
 NOT_WRITTEN = "raise NotImplementedError"
@@ -150,7 +150,7 @@ def _composed(
             if (
                 isinstance(node, ast.ClassDef)
                 and isinstance(before, ast.ClassDef)
-                and is_ellipsis(node.body[0])
+                and ast.unparse(node.body[0]) == "..."
             ):
                 text = _composed(
                     lines,

@@ -54,7 +54,7 @@ NOTHING: Mapping[str, str] = {}
 class LessonFile(Record):
     """One lesson's file: its path, and its text or the problem with it and the problem's line.
 
-    ``problem`` is ``template`` filled with ``facts``; ``others`` are paths of the same name. A
+    ``template`` and ``facts`` state the problem; ``others`` are paths of the same name. A
     notebook's ``text`` is its code, ``cells`` its code cells (``Notebook.cells``). ``meant`` is the
     lesson's file name if this file has almost that name; unless it is accepted, it is ``ignored``.
     """
@@ -62,15 +62,14 @@ class LessonFile(Record):
     lesson: str
     path: str
     text: str = ""
-    problem: str | None = None
+    template: str = ""
     line: int | None = None
     others: tuple[str, ...] = ()
     cells: tuple[tuple[int, int], ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     meant: str = ""
     ignored: bool = False
-    template: str = field(default="", compare=False)
-    facts: dict[str, str] = field(default_factory=dict, compare=False)
+    facts: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def wrong(
@@ -85,15 +84,11 @@ class LessonFile(Record):
     ) -> LessonFile:
         """Return a file that can't be graded and why; templates may use ``{path}``."""
         facts = {"path": path, **facts}
-        return cls(
-            lesson,
-            path,
-            problem=template.format(**facts),
-            line=line,
-            others=others,
-            template=template,
-            facts=facts,
-        )
+        return cls(lesson, path, template=template, line=line, others=others, facts=facts)
+
+    @property
+    def problem(self) -> str | None:
+        return self.template.format(**self.facts) if self.template else None
 
     @property
     def filename(self) -> str:
@@ -316,7 +311,8 @@ def read_files(
     one; otherwise it is ignored. Raises SubmissionError if nothing is found.
     """
     names = lesson_names(lessons)
-    with Unzipped(entries) as opened:
+    with Unzipped() as opened:
+        opened.add(entries)
         found = _chosen(opened.files, names, decode)
         near = _nearly(opened.files, names, found, decode if accept_near_names else None)
     if opened.unread:

@@ -538,16 +538,12 @@ def test_a_file_crosses_as_plain_data_and_is_the_same_there() -> None:
         "tiny",
         "tiny.ipynb",
         "x = 1\n",
-        None,
-        None,
-        ("b.ipynb",),
-        ((1, 3), (4, 1)),
-        (LeftOut("%timeit", 2, 1),),
+        others=("b.ipynb",),
+        cells=((1, 3), (4, 1)),
+        left_out=(LeftOut("%timeit", 2, 1),),
     )
-    for file in (
-        notebook,
-        LessonFile("tiny", "tiny.py", problem="tiny.py and b.py", line=3, others=("b.py",)),
-    ):
+    two = LessonFile.wrong("tiny", "tiny.py", "{path} and b.py", line=3, others=("b.py",))
+    for file in (notebook, two):
         assert LessonFile.from_json(json.loads(json.dumps(file.as_json()))) == file
 
 
@@ -579,7 +575,6 @@ def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes)
     language.
     """
     file = decode("tiny", f"work/{name}", data, notebook=name.endswith(".ipynb"))
-    assert file.problem == file.template.format(**file.facts)
     told = engine_catalogue("ko")(file.template, **file.facts)
     assert f"work/{name}" in told
     assert any("가" <= letter <= "힣" for letter in told)
@@ -592,7 +587,7 @@ def test_what_is_wrong_with_a_file_is_said_in_korean_too(name: str, data: bytes)
 
 def test_a_digest_is_of_what_was_handed_in_and_not_of_where_it_lies() -> None:
     def one(
-        path: str, text: str = "x", problem: str | None = None, others: tuple[str, ...] = ()
+        path: str, text: str = "x", problem: str = "", others: tuple[str, ...] = ()
     ) -> dict[str, LessonFile]:
         return {"tiny": LessonFile("tiny", path, text, problem, others=others)}
 
