@@ -388,12 +388,10 @@ def words_of(path: Path) -> set[str]:
     examples.
     """
     nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
-    docstrings = [node.value for node in nodes if isinstance(node, ast.Expr)]
-    texts = (
-        node.value for node in nodes if isinstance(node, ast.Constant) and node not in docstrings
-    )
+    docstrings = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    constants = {node for node in nodes if isinstance(node, ast.Constant)} - docstrings
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
-    return names | {text for text in texts if isinstance(text, str)}
+    return names | {node.value for node in constants if isinstance(node.value, str)}
 
 
 def test_no_lesson_of_ours_is_in_the_engines_code() -> None:
