@@ -22,6 +22,7 @@ import builtins
 import contextlib
 import ctypes
 import errno
+import functools
 import importlib
 import inspect
 import io
@@ -308,6 +309,7 @@ def with_habits(real: Callable[..., Any], mode: str = "r") -> Callable[..., Any]
     """Wrap a function that opens a file, with this mode unless it is given another."""
     signature = inspect.signature(real)
 
+    @functools.wraps(real)
     def called(*args: Any, **how: Any) -> Any:
         if not asked_by_us():
             return real(*args, **how)
