@@ -417,7 +417,7 @@ def comment(text: str) -> str:
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    for file in (*lesson.visible_checks, *lesson.hidden_checks):
+    for file in lesson.check_files:
         text = file.read_text("utf-8")
         node = Source(text, file.name).definitions.get(f"test_{name}")
         if node is not None:

@@ -218,13 +218,13 @@ def zip_entries(archive: zipfile.ZipFile) -> tuple[list[Entry], list[str]]:
         if ".." in parts or not parts:
             outside.append(member_path(member.info))
         else:
-            members.append(_Member(parts, member.info, member.is_folder))
-    return _grouped(archive, members, 0), outside
+            members.append(replace(member, parts=parts))
+    return ZipEntry("", Kind.FOLDER, archive, members, 0).inside(), outside
 
 
 def zip_files(archive: zipfile.ZipFile) -> Iterator[FileEntry]:
     """Yield all files in a zip, in its order."""
-    return _files(archive, _members(archive), 0)
+    return ZipEntry("", Kind.FOLDER, archive, list(_members(archive)), 0).files()
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,22 +240,10 @@ def _members(archive: zipfile.ZipFile) -> Iterator[_Member]:
         yield _Member(PurePosixPath(path).parts, info, path.endswith("/"))
 
 
-def _files(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> Iterator[FileEntry]:
-    """Yield the files among a zip's members, with their paths without the first ``depth`` parts."""
-
-    def open_member(info: zipfile.ZipInfo) -> IO[bytes]:
-        if is_link(info):
-            raise OSError("a link")
-        return archive.open(info)
-
-    for member in members:
-        parts = member.parts[depth:]
-        if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
-            yield FileEntry(
-                str(PurePosixPath(*parts)),
-                functools.partial(open_member, member.info),
-                packed_bytes=member.info.compress_size,
-            )
+def _open_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    if is_link(info):
+        raise OSError("a link")
+    return archive.open(info)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,29 +255,34 @@ class ZipEntry(Entry):
     depth: int
 
     def files(self) -> Iterator[FileEntry]:
-        return _files(self.archive, self.members, self.depth)
+        for member in self.members:
+            parts = member.parts[self.depth :]
+            if parts and not member.is_folder and not any(map(is_skipped, parts[:-1])):
+                yield FileEntry(
+                    str(PurePosixPath(*parts)),
+                    functools.partial(_open_member, self.archive, member.info),
+                    packed_bytes=member.info.compress_size,
+                )
 
     def inside(self) -> list[Entry]:
         if self.kind is not Kind.FOLDER:
             return []
-        below = [member for member in self.members if len(member.parts) > self.depth]
-        return _grouped(self.archive, below, self.depth)
-
-
-def _grouped(archive: zipfile.ZipFile, members: Iterable[_Member], depth: int) -> list[Entry]:
-    """Return the entries of which such members are parts, by name."""
-    folders: dict[str, list[_Member]] = {}
-    entries: list[Entry] = []
-    for member in members:
-        if member.is_folder or len(member.parts) > depth + 1:
-            folders.setdefault(member.parts[depth], []).append(member)
-        else:
-            kind = Kind.LINK if is_link(member.info) else Kind.FILE
-            entries.append(ZipEntry(member.parts[-1], kind, archive, [member], depth))
-    entries += [
-        ZipEntry(name, Kind.FOLDER, archive, below, depth + 1) for name, below in folders.items()
-    ]
-    return sorted(entries, key=lambda entry: entry.name)
+        depth = self.depth
+        folders: dict[str, list[_Member]] = {}
+        entries: list[Entry] = []
+        for member in self.members:
+            if len(member.parts) == depth:
+                continue  # the folder itself
+            if member.is_folder or len(member.parts) > depth + 1:
+                folders.setdefault(member.parts[depth], []).append(member)
+            else:
+                kind = Kind.LINK if is_link(member.info) else Kind.FILE
+                entries.append(ZipEntry(member.parts[-1], kind, self.archive, [member], depth))
+        entries += [
+            ZipEntry(name, Kind.FOLDER, self.archive, below, depth + 1)
+            for name, below in folders.items()
+        ]
+        return sorted(entries, key=lambda entry: entry.name)
 
 
 class Unzipped(contextlib.ExitStack):

@@ -1,18 +1,14 @@
 """A lesson as a notebook: read its code as one Python text, split that into cells again, and write
 a lesson as a notebook.
 
-A notebook is read as JSON and never run; outputs are ignored. nbformat is not used: it would
-validate and copy outputs, and its import takes longer than judging a lesson. What only IPython
-understands (magics, shell commands, help) is left out with a note; line numbers stay right. Source:
-nbformat's schema of version 4, IPython's input transformations.
+A notebook is read as JSON and never run; outputs are ignored. nbformat would validate and copy
+outputs, and its import takes longer than judging a lesson. What only IPython understands (magics,
+shell commands, help) is left out with a note; line numbers stay right. Source: nbformat's schema of
+version 4, IPython's input transformations.
 
-*Scratch cells*, in which students try their functions, are not graded. A kernel runs them too, so a
-function may rely on an import or a helper in a scratch cell. Such definitions are kept if the other
-cells lack them: imports, functions, classes, literal values. Nothing that runs code is kept, so a
-scratch cell can neither cost points nor take time.
-
-``lesson_notebook`` writes nbformat 4.5: README, a cell for each function, a scratch cell below it,
-``%grade``.
+*Scratch cells*, in which students try their functions, are not graded. A kernel runs them too, so
+imports, functions, classes and literal values in them are kept if the other cells lack them.
+Nothing that runs code is kept, so a scratch cell can neither cost points nor take time.
 """
 
 from __future__ import annotations
