@@ -29,10 +29,12 @@ from grader.runtime.grading import notes_on, task_for
 from grader.worker.sandbox.scratch import clear_folder
 
 LESSONS = ("tiny", "small")
+Files = Mapping[str, str | bytes]
 
 
-def write_folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
+def write_folder(root: Path, files: Files) -> Path:
     """Write a folder with those files."""
+    root.mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -40,9 +42,7 @@ def write_folder(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def write_zip(
-    path: Path, files: Mapping[str, str | bytes], compression: int = zipfile.ZIP_DEFLATED
-) -> Path:
+def write_zip(path: Path, files: Files, compression: int = zipfile.ZIP_DEFLATED) -> Path:
     path.write_bytes(zipped(files, compression))
     return path
 
@@ -61,13 +61,43 @@ def problem(file: LessonFile) -> str:
 # ------------------------------------------------------------------------------------------ folders
 
 
-def test_lessons_are_found_however_deep_they_lie(tmp_path: Path) -> None:
-    found = read_submission(
-        write_folder(tmp_path, {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"}), LESSONS
-    )
-    assert texts(found) == {"tiny": "a = 1\n", "small": "b = 2\n"}
-    assert found["small"].path == "work/week 2/small.py"
-    assert all(file.problem is None for file in found.values())
+NOT_STUDENTS = (".git", ".venv", "__pycache__", "node_modules", "site-packages", "venv", "__MACOSX")
+FOUND = {
+    "however deep": (
+        {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"},
+        {"tiny.py": "a = 1\n", "work/week 2/small.py": "b = 2\n"},
+    ),
+    "of several the one least deep": (
+        {"a/tiny.py": "deep\n", "old/backup/tiny.py": "deeper\n", "tiny.py": "mine\n"},
+        {"tiny.py": "mine\n"},
+    ),
+    "and not one of almost its name": (
+        {"tiny.py": "mine\n", "tiny (1).py": "old\n"},
+        {"tiny.py": "mine\n"},
+    ),
+    "no other file": (
+        {"tiny.py.bak": "", "my_tiny.py": "", "conftest.py": "", "tiny.py/readme": ""},
+        {},
+    ),
+    "nothing": ({}, {}),
+    "no folder that holds no student's work": (
+        {f"{name}/tiny.py": "x" for name in NOT_STUDENTS}
+        | {f"deeper/{name}/further/small.py": "x" for name in NOT_STUDENTS}
+        | {"further/ours/tiny.py": "mine\n"},
+        {"further/ours/tiny.py": "mine\n"},
+    ),
+}
+
+
+@pytest.mark.parametrize("write", [write_folder, write_zip])
+@pytest.mark.parametrize(("files", "found"), FOUND.values(), ids=FOUND)
+def test_lessons_are_found(
+    files: Files, found: Files, write: Callable[[Path, Files], Path], tmp_path: Path
+) -> None:
+    """A zip is read like a folder."""
+    lessons = read_submission(write(tmp_path / "work.zip", files), LESSONS)
+    assert {file.path: file.text for file in lessons.values() if not file.ignored} == found
+    assert all(file.problem is None for file in lessons.values() if not file.ignored)
 
 
 @pytest.mark.linux
@@ -92,11 +122,6 @@ def test_folders_may_be_nested_deeper_than_python_recurses(tmp_path: Path, depth
     assert found == {"tiny": "a = 1\n"} | ({"small": "b = 2\n"} if depth < 2000 else {})
 
 
-def test_only_files_named_after_a_lesson_are_looked_at(tmp_path: Path) -> None:
-    files = {"tiny.py.bak": "", "my_tiny.py": "", "conftest.py": "", "tiny.py/readme": ""}
-    assert read_submission(write_folder(tmp_path, files), LESSONS) == {}
-
-
 @pytest.mark.parametrize(
     "name", ["Tiny.py", "tiny (1).py", "tiny.py.txt", "tiny.txt", "ti-ny.py", "tiny"]
 )
@@ -111,54 +136,32 @@ def test_a_file_with_almost_the_name_is_ignored_and_comes_with_the_command_that_
     assert shlex.split(run) == ["mv", f"in/{name}", "in/tiny.py"]
 
 
-def test_almost_the_name_of_a_lesson_that_is_there_means_nothing(tmp_path: Path) -> None:
-    files = {"tiny.py": "mine\n", "tiny (1).py": "old\n"}
-    found = read_submission(write_folder(tmp_path, files), LESSONS)
-    assert texts(found) == {"tiny": "mine\n"}
-
-
-@pytest.mark.parametrize(
-    "name", [".git", ".venv", "__pycache__", "node_modules", "site-packages", "venv", "__MACOSX"]
-)
-def test_folders_that_hold_no_students_work_are_skipped(name: str, tmp_path: Path) -> None:
-    files = {
-        f"{name}/tiny.py": "x",
-        f"deeper/{name}/further/tiny.py": "x",
-        "deeper/ours/tiny.py": "mine\n",
-    }
-    assert texts(read_submission(write_folder(tmp_path, files), LESSONS)) == {"tiny": "mine\n"}
-
-
 def test_a_submission_may_itself_lie_in_a_hidden_folder(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / ".cache" / "venv", {"tiny.py": "x"})
     assert texts(read_submission(folder, LESSONS)) == {"tiny": "x"}
 
 
-def test_of_several_the_one_least_deep_counts(tmp_path: Path) -> None:
+def test_of_several_the_others_are_told(tmp_path: Path) -> None:
     files = {"a/tiny.py": "deep\n", "old/backup/tiny.py": "deeper\n", "tiny.py": "mine\n"}
     found = read_submission(write_folder(tmp_path, files), LESSONS)
-    assert texts(found) == {"tiny": "mine\n"}
     assert found["tiny"].others == ("a/tiny.py", "old/backup/tiny.py")
-    assert list(notes_on(found["tiny"], Catalogue())) == [
-        "tiny.py was graded, not a/tiny.py, old/backup/tiny.py"
-    ]
-    alone = {"tiny": replace(found["tiny"], others=())}
-    assert digest(found) != digest(alone)
+    (told,) = notes_on(found["tiny"], Catalogue())
+    assert told == "tiny.py was graded, not a/tiny.py, old/backup/tiny.py"
+    assert digest(found) != digest({"tiny": replace(found["tiny"], others=())})
 
 
-def test_two_equally_deep_are_a_problem_that_names_both(tmp_path: Path) -> None:
+@pytest.mark.parametrize("write", [write_folder, write_zip])
+def test_two_equally_deep_are_a_problem_that_names_both(
+    write: Callable[[Path, Files], Path], tmp_path: Path
+) -> None:
     """It affects no other lesson, and a deeper file does not matter."""
-    files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
-    found = read_submission(write_folder(tmp_path, files), LESSONS)
+    files: Files = {"b/tiny.py": "1", "a/tiny.py": "2", "a/b/tiny.py": "3", "small.py": "fine\n"}
+    found = read_submission(write(tmp_path / "work.zip", files), LESSONS)
     assert problem(found["tiny"]) == (
         "two files claim to be this lesson: a/tiny.py and b/tiny.py. Keep one; a whole class is for"
         " grade batch"
     )
     assert found["small"].text == "fine\n"
-
-
-def test_a_folder_without_lessons_is_empty_and_no_error(tmp_path: Path) -> None:
-    assert read_submission(tmp_path, LESSONS) == {}
 
 
 def test_a_missing_folder_is_an_error_with_a_remedy(tmp_path: Path) -> None:
@@ -240,19 +243,6 @@ def test_a_file_without_permission_can_not_be_read_and_says_so(tmp_path: Path) -
 # --------------------------------------------------------------------------------------------- zips
 
 
-def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
-    files = {
-        "tiny.py": "mine\n",
-        "old/tiny.py": "theirs\n",
-        "week 2/more/small.py": "b\n",
-        "notes.py": "x",
-        "small.py/": "",
-    }
-    found = read_submission(write_zip(tmp_path / "work.zip", files), LESSONS)
-    assert texts(found) == {"tiny": "mine\n", "small": "b\n"}
-    assert found["small"].path == "week 2/more/small.py"
-
-
 @pytest.mark.parametrize(
     ("files", "found"),
     [
@@ -266,7 +256,7 @@ def test_a_zip_is_read_like_a_folder(tmp_path: Path) -> None:
             },
             {"a/b/tiny.py": "mine\n"},
         ),
-        ({"work\\tiny.py": "mine\n"}, {"work/tiny.py": "mine\n"}),
+        ({"work\\tiny.py": "mine\n", "small.py/": ""}, {"work/tiny.py": "mine\n"}),
         ({"../tiny.py": "x", "/etc/small.py": "y"}, {"/etc/small.py": "y"}),
     ],
     ids=["what systems add is skipped", "backslashes separate folders", "nothing leads out"],
@@ -276,11 +266,6 @@ def test_names_in_a_zip(files: dict[str, str], found: dict[str, str], tmp_path: 
     lessons = read_submission(write_zip(tmp_path / "work.zip", files), LESSONS)
     assert {file.path: file.text for file in lessons.values()} == found
     assert [path.name for path in tmp_path.iterdir()] == ["work.zip"]
-
-
-def test_two_equally_deep_in_a_zip_are_a_problem_that_names_both(tmp_path: Path) -> None:
-    place = write_zip(tmp_path / "work.zip", {"b/tiny.py": "1", "a/tiny.py": "2"})
-    assert "a/tiny.py and b/tiny.py" in problem(read_submission(place, LESSONS)["tiny"])
 
 
 @pytest.mark.parametrize(
