@@ -8,6 +8,7 @@ import ast
 import contextlib
 import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -86,10 +87,20 @@ def problem(data: bytes) -> str:
     return file.problem
 
 
-def graded(host: ForkServerClient, course: Course, file: LessonFile, lang: str = "en") -> Report:
-    return grade_submission(
-        host, course, course.lessons, {"tiny": file}, Settings(7, "off", lang=lang), name="alice"
-    )
+Grade = Callable[..., Report]
+
+
+@pytest.fixture(scope="module")
+def graded(host: ForkServerClient, small_course: Course) -> Grade:
+    """Return ``graded(file, lang="en")``, which returns the report on a lesson's file."""
+
+    def grade(file: LessonFile, lang: str = "en") -> Report:
+        options, files = Settings(7, "off", lang=lang), {"tiny": file}
+        return grade_submission(
+            host, small_course, small_course.lessons, files, options, name="alice"
+        )
+
+    return grade
 
 
 # ------------------------------------------------------------------------------------------ reading
@@ -211,38 +222,28 @@ def test_outputs_dont_count_against_the_limit_of_code() -> None:
 # ----------------------------------------------------------------------------------------- problems
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        RIGHT,
-        (*RIGHT, "assert double(2) == 5"),
-        (*RIGHT, "y = double(2)\ny.backward()", "print(y)\ntries = [y]"),
-        (*RIGHT[:-1], RIGHT[-1] + "\nraise KeyboardInterrupt if LIMIT < 0 else ValueError"),
-    ],
-)
-def test_a_cell_that_fails_below_all_definitions_costs_nothing(
-    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
-) -> None:
-    """Jupyter had shown the error, and the definitions above it are in the kernel, too."""
-    (tiny,) = graded(host, small_course, read(*cells)).lessons
-    assert (tiny.message, tiny.score) == (None, 10)
+RAISES = "\nraise KeyboardInterrupt if LIMIT < 0 else ValueError"
+NEEDS_THREE = "def triple(x):\n    return THREE * x"
+FAILING = [
+    (10, RIGHT),
+    (10, (*RIGHT, "assert double(2) == 5")),
+    (10, (*RIGHT, "y = double(2)\ny.backward()", "print(y)\ntries = [y]")),
+    (10, (*RIGHT[:-1], RIGHT[-1] + RAISES)),
+    (0, (*RIGHT[:-1], "raise ValueError", RIGHT[-1])),
+    (0, (*RIGHT[:2], "raise ValueError", *RIGHT[2:])),
+    (0, (*RIGHT[:2], NEEDS_THREE, "raise ValueError", "THREE = 3")),
+]
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        (*RIGHT[:-1], "raise ValueError", RIGHT[-1]),
-        (*RIGHT[:2], "raise ValueError", *RIGHT[2:]),
-        (*RIGHT[:2], "def triple(x):\n    return THREE * x", "raise ValueError", "THREE = 3"),
-    ],
-)
-def test_a_cell_that_fails_above_a_definition_is_an_error(
-    host: ForkServerClient, small_course: Course, cells: tuple[str, ...]
+@pytest.mark.parametrize(("score", "cells"), FAILING)
+def test_a_cell_that_fails_is_an_error_only_above_a_definition(
+    graded: Grade, score: int, cells: tuple[str, ...]
 ) -> None:
-    """What the cells below define does not exist."""
-    (tiny,) = graded(host, small_course, read(*cells)).lessons
-    assert tiny.message is not None
-    assert tiny.score == 0
+    """Jupyter had shown the error, and the definitions above it are in the kernel, too. What the
+    cells below define does not exist.
+    """
+    (tiny,) = graded(read(*cells)).lessons
+    assert (tiny.message is None, tiny.score) == (score == 10, score)
 
 
 CODE = code("a = 1")
@@ -396,19 +397,10 @@ def assert_same_code(text: str, stub: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def wrong_report(host: ForkServerClient, small_course: Course) -> Report:
+def wrong_report(graded: Grade) -> Report:
     """Return the report on a notebook with magics, in which double is wrong and triple raises."""
-    return graded(
-        host,
-        small_course,
-        read(
-            "%pwd",
-            RIGHT[0],
-            "def double(x):\n\n    return 5 * x",
-            "def triple(x):\n    raise ValueError",
-            RIGHT[3],
-        ),
-    )
+    double, triple = "def double(x):\n\n    return 5 * x", "def triple(x):\n    raise ValueError"
+    return graded(read("%pwd", RIGHT[0], double, triple, RIGHT[3]))
 
 
 def test_what_is_wrong_is_told_by_cell_and_line_everywhere(wrong_report: Report) -> None:
@@ -466,31 +458,27 @@ def test_a_line_in_a_message_is_told_by_cell(lang: str, said: str) -> None:
     assert in_cells({"line": "row"}, cells) == {"line": "row"}
 
 
-def test_a_cell_that_is_no_python_is_named(host: ForkServerClient, small_course: Course) -> None:
-    lesson = graded(host, small_course, read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
+def test_a_cell_that_is_no_python_is_named(graded: Grade) -> None:
+    lesson = graded(read(RIGHT[0], "x = 1\ndef double(x:")).lessons[0]
     assert lesson.status == "invalid"
     assert (lesson.checks[0].cell, lesson.checks[0].source_line) == (3, 2)
 
 
-def test_flags_name_the_cell(host: ForkServerClient, small_course: Course) -> None:
-    assert any(
-        flag.startswith("tiny.ipynb, cell 6, line 2 ")
-        for flag in graded(host, small_course, read(*RIGHT, "\nimport socket")).flags
-    )
+def test_flags_name_the_cell(graded: Grade) -> None:
+    flags = graded(read(*RIGHT, "\nimport socket")).flags
+    assert any(flag.startswith("tiny.ipynb, cell 6, line 2 ") for flag in flags)
 
 
-def test_a_broken_notebook_is_an_invalid_lesson(
-    host: ForkServerClient, small_course: Course
-) -> None:
-    lesson = graded(host, small_course, decoded(b"{")).lessons[0]
+def test_a_broken_notebook_is_an_invalid_lesson(graded: Grade) -> None:
+    lesson = graded(decoded(b"{")).lessons[0]
     assert (lesson.status, lesson.score) == ("invalid", 0.0)
     assert "is not JSON" in (lesson.message or "")
 
 
-def test_notes_and_places_are_told_in_korean(host: ForkServerClient, small_course: Course) -> None:
+def test_notes_and_places_are_told_in_korean(graded: Grade) -> None:
     tr = engine_catalogue("ko")
     file = read("%pwd", "def double(x):\n    return 5 * x", *RIGHT[2:])
-    page = render_page(graded(host, small_course, file, "ko"), tr)
+    page = render_page(graded(file, "ko"), tr)
     assert "2번째 셀 1번째 줄: 매직 명령" in page
     assert "tiny.ipynb, 3번째 셀 2번째 줄" in page
 
