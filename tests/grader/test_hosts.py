@@ -265,27 +265,21 @@ def starved(clock: Clock) -> Starvation:
     return starvation
 
 
-def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(clock: Clock) -> None:
+@pytest.mark.parametrize(
+    ("waited", "used", "used_by_judge", "left"),
+    [(6.0, 4.0, 0.0, 6.0), (0.0, 0.0, 0.0, 0.0), (30.0, 20.0, 0.0, 0.0), (8.0, 4.0, 6.0, 0.0)],
+    ids=["waits", "sleeps", "its threads wait for each other", "it and its judge do"],
+)
+def test_a_deadline_is_put_off_by_the_time_a_worker_waited_for_a_processor(
+    waited: float, used: float, used_by_judge: float, left: float, clock: Clock
+) -> None:
+    """Not if the worker sleeps or computes, nor if it prints without end and the judge reads: the
+    host has processors for both.
+    """
     deadline = Deadline(10.0, starved(clock).seconds_since)
-    clock.now, clock.waited, clock.used = 10.0, 6.0, 4.0
-    assert deadline.left() == pytest.approx(6.0)
-    clock.now, clock.used = 16.0, 10.0
-    assert deadline.left() <= 0
-
-
-def test_a_worker_that_sleeps_or_computes_gets_no_more_time(clock: Clock) -> None:
-    sleeping = Deadline(10.0, starved(clock).seconds_since)
-    clock.now = 10.0
-    assert sleeping.left() <= 0
-    contending = Deadline(10.0, starved(clock).seconds_since)  # its own threads wait for each other
-    clock.now, clock.waited, clock.used = 20.0, 30.0, 20.0
-    assert contending.left() <= 0
-
-
-def test_a_worker_and_a_judge_that_wait_for_each_other_get_no_more_time(clock: Clock) -> None:
-    """One prints without end and the other reads it; the host has processors for both."""
-    deadline = Deadline(10.0, starved(clock).seconds_since)
-    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, 8.0, 4.0, 6.0
+    clock.now, clock.waited, clock.used, clock.used_by_judge = 10.0, waited, used, used_by_judge
+    assert max(0.0, deadline.left()) == pytest.approx(left)
+    clock.now, clock.used = 10.0 + left, used + left
     assert deadline.left() <= 0
 
 
