@@ -335,7 +335,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
     for lesson in lessons:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
-            raise UsageError(found.template or found.problem or found.path, **found.facts)
+            raise UsageError(found.template or found.path, **found.facts)
         target = learner.folder / (found.path if found else f"{lesson.id}/{lesson.filename}")
         beginning = fresh(lesson, target, learner.tr)
         if found is not None and found.problem is None and same_text(target, beginning):

@@ -36,11 +36,11 @@ MAX_NOTES = 10
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    problem = file.problem
+    problem = None
     if file.template:
-        problem = engine_catalogue(settings.lang)(file.template, **file.facts)
-    found = FileProblem(problem, file.line) if problem else None
-    return Task(file.text, file.filename, settings, file.cells, found)
+        told = engine_catalogue(settings.lang)(file.template, **file.facts)
+        problem = FileProblem(told, file.line)
+    return Task(file.text, file.filename, settings, file.cells, problem)
 
 
 @dataclass(frozen=True, slots=True)

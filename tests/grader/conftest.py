@@ -51,17 +51,14 @@ SMALL_COURSE = Path(__file__).parent / "small_course"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this system can't do."""
-    missing = {
-        "linux": (
-            sys.platform != "linux",
-            "needs Linux: forks beside torch, its sandbox, or /proc",
-        ),
-        "posix": (sys.platform == "win32", "needs Unix: its terminals, links, modes or signals"),
-    }
-    for name, (lacks, reason) in missing.items():
-        for item in items if lacks else ():
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.skip(reason=reason))
+    missing: dict[str, str] = {}
+    if sys.platform != "linux":
+        missing["linux"] = "needs Linux: forks beside torch, its sandbox, or /proc"
+    if sys.platform == "win32":
+        missing["posix"] = "needs Unix: its terminals, links, modes or signals"
+    for item in items:
+        for name in missing.keys() & {marker.name for marker in item.iter_markers()}:
+            item.add_marker(pytest.mark.skip(reason=missing[name]))
 
 
 class ForkedWorkers:
@@ -73,11 +70,10 @@ class ForkedWorkers:
     def start(self) -> WorkerProcess:
         line, far_line = socket.socketpair()
         output, far_output = os.pipe()
+        options = WorkerOptions(self.limits, "off", ())
         pid = os.fork()
         if pid == 0:
-            worker_process(
-                far_line.fileno(), far_output, WorkerOptions(self.limits, "off", ()), Prepared()
-            )
+            worker_process(far_line.fileno(), far_output, options, Prepared())
         far_line.close()
         os.close(far_output)
         return read_hello(SocketChannel(line, output, output_bytes=self.limits.output_bytes), pid)
@@ -91,8 +87,8 @@ class ForkedWorkers:
 
 @pytest.fixture
 def remote() -> Iterator[Callable[..., RemoteStudent]]:
-    """Return ``remote(source, scenarios="", **limits)``, which
-    makes a student in a forked worker.
+    """Return ``remote(source, scenarios="", **limits)``, which makes a student in a forked
+    worker.
     """
     if default_mode() != "fork":
         pytest.skip("forks workers from this process, which is safe beside torch on Linux only")

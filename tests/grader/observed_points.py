@@ -61,7 +61,7 @@ class Uncallable:
 def checks_of(lesson: Lesson) -> dict[str, Check]:
     """Return a lesson's checks by name."""
     found: dict[str, Check] = {}
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+    for path in lesson.check_files:
         spec = importlib.util.spec_from_file_location(f"{lesson.id}_{path.stem}", path)
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)

@@ -290,7 +290,7 @@ NOTEBOOK = LessonFile(
     "file",
     [
         LessonFile("tiny", "tiny.py", RIGHT),
-        LessonFile("tiny", "tiny.py", problem="empty"),
+        LessonFile("tiny", "tiny.py", template="empty"),
         NOTEBOOK,
     ],
 )

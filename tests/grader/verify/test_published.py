@@ -46,11 +46,7 @@ matrix = load_matrix()
 
 def counts(lesson: Lesson) -> list[int]:
     """Return the numbers of checks, wrong answers, near misses and other right answers."""
-    checks = [
-        name
-        for path in (*lesson.visible_checks, *lesson.hidden_checks)
-        for name in check_names(path.read_text("utf-8"))
-    ]
+    checks = [name for path in lesson.check_files for name in check_names(path.read_text("utf-8"))]
     catalogues = (lesson.mistakes, lesson.near_misses, lesson.accepted)
     return [
         len(checks),
