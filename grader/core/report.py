@@ -252,7 +252,7 @@ class Report(Record):
     grader_version: str
     sandbox: SandboxReport
     engine_hash: str = ""
-    """A hash of the code that graded (``engine_identity.engine_hash``); empty in older reports."""
+    """A hash of the code that graded (``core.files.engine_hash``); empty in older reports."""
     torch_version: str = ""
     lang: str = "en"
     flags: tuple[str, ...] = ()

@@ -22,7 +22,7 @@ from grader.core.pictures import (
 from grader.core.text import number_text
 from grader.render.graph.draw import TreeLine, draw_svg, legend, tree_lines
 from grader.render.graph.heatmap import draw_heatmap
-from grader.render.graph.plot import draw_plot, plot_lines, table
+from grader.render.graph.plot import columns, draw_plot, plot_lines, table
 
 MOST_LINES = 12
 """How many lines of a tree a terminal shows below a failed check; the page has all of it."""
@@ -199,17 +199,8 @@ def whole_plot(plot: PlotFigure, tr: Catalogue, width: int) -> list[Text]:
 
 
 def _columns(heads: list[str], rows: Sequence[tuple[str, ...]]) -> list[Text]:
-    widths = [max(cell_len(row[k]) for row in [tuple(heads), *rows]) for k in range(len(heads))]
-
-    def line(cells: tuple[str, ...]) -> str:
-        return (
-            "  "
-            + "  ".join(
-                set_cell_size(cell, width) for cell, width in zip(cells, widths, strict=True)
-            ).rstrip()
-        )
-
-    return [Text(line(tuple(heads)), "dim"), *(Text(line(row)) for row in rows)]
+    head, *lines = columns([heads, *rows])
+    return [Text(f"  {head}", "dim"), *(Text(f"  {line}") for line in lines)]
 
 
 def nothing(*_: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from grader.core.errors import Told
 from grader.core.messages import Traced, TraceProblem, TraceRequest
 from grader.worker.wire.trace import trace
 
@@ -33,13 +34,8 @@ TAKES_A_FUNCTION = (
 )
 
 
-class GraphRequestError(Exception):
-    """The request can't be drawn; ``template``, filled with ``facts``, says why."""
-
-    def __init__(self, template: str, **facts: str) -> None:
-        super().__init__(template.format(**facts))
-        self.template = template
-        self.facts = facts
+class GraphRequestError(Told):
+    """The request can't be drawn; the text says why."""
 
 
 def main() -> None:
@@ -74,9 +70,7 @@ def drawn(request: TraceRequest) -> Traced:
     except GraphRequestError:
         raise
     except Exception as error:
-        traceback.print_exception(
-            error.with_traceback(trim_traceback(error.__traceback__, request.file))
-        )
+        print_traceback(error, request.file)
         if isinstance(error, TypeError) and "'Tensor' object is not callable" in str(error):
             raise GraphRequestError(
                 TAKES_A_FUNCTION, name=name, example=f"def shown(x): return {name}(torch.sin, x)"
@@ -84,9 +78,8 @@ def drawn(request: TraceRequest) -> Traced:
         raise GraphRequestError(
             "{name} raised {error}; the traceback is above", name=name, error=type(error).__name__
         ) from None
-    shown = ", ".join(
-        f"{one} = {json.dumps(value)}" for one, value in zip(inputs, values, strict=True)
-    )
+    pairs = zip(inputs, values, strict=True)
+    shown = ", ".join(f"{one} = {json.dumps(value)}" for one, value in pairs)
     return Traced(trace(root, {**inside, **inputs}), f"{name}({shown})")
 
 
@@ -103,9 +96,7 @@ def load_file(path: Path) -> types.ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        traceback.print_exception(
-            error.with_traceback(trim_traceback(error.__traceback__, str(path)))
-        )
+        print_traceback(error, str(path))
         raise GraphRequestError(
             "{path} can't be loaded: {error}; the traceback is above",
             path=str(path),
@@ -114,12 +105,12 @@ def load_file(path: Path) -> types.ModuleType:
     return module
 
 
-def trim_traceback(where: types.TracebackType | None, file: str) -> types.TracebackType | None:
-    """Return a traceback from the first line of the user's own file on."""
-    start = where
+def print_traceback(error: Exception, file: str) -> None:
+    """Print a traceback from the first line of the user's own file on."""
+    start = error.__traceback__
     while start is not None and Path(start.tb_frame.f_code.co_filename) != Path(file):
         start = start.tb_next
-    return start or where
+    traceback.print_exception(error.with_traceback(start or error.__traceback__))
 
 
 def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
@@ -196,11 +187,8 @@ def called(function: Callable[..., Any], inputs: list[Tensor]) -> tuple[Any, dic
 
 def root_of(result: Any) -> Tensor:
     """Return the result, or the last one with a graph; raise GraphRequestError if there is none."""
-    tensors = [
-        one
-        for one in (result if isinstance(result, list | tuple) else [result])
-        if isinstance(one, Tensor)
-    ]
+    several = result if isinstance(result, list | tuple) else [result]
+    tensors = [one for one in several if isinstance(one, Tensor)]
     if not tensors:
         raise GraphRequestError(
             "the function returned a value of type {type}, not a tensor: there is no graph to draw",
