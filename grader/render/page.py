@@ -35,7 +35,7 @@ from grader.core.report import (
 )
 from grader.core.scoring import add_up, lesson_score
 from grader.core.text import clean, text, values_text
-from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
+from grader.course.progress import LessonProgress, MistakeRecord
 from grader.render.code import CodeLine, DiffRow, Readme, beside, coloured, excerpt, markdown_parser
 from grader.render.figures import cards, panels
 
@@ -62,22 +62,19 @@ def render_page(
     """
     sheet, script = style(), inlined("report.js")
     page = environment().get_template("report.html")
-    parts = {
-        "style": sheet,
-        "style_hash": style_hash(sheet),
-        "script": script,
-        "script_hash": style_hash(script),
-        "tr": tr or Catalogue(),
-        "called": personal.called if personal else "",
-        "places": {lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
-    }
     return page.render(
+        style=sheet,
+        style_hash=style_hash(sheet),
+        script=script,
+        script_hash=style_hash(script),
+        tr=tr or Catalogue(),
         report=report,
         personal=personal,
+        called=personal.called if personal else "",
         counted=counted_points(report, personal),
         extras=extras or LearnerExtras(),
         inline=inline,
-        **parts,
+        places={lesson: shlex.quote(str(folder)) for lesson, folder in places.items()},
     )
 
 
@@ -147,7 +144,6 @@ def environment() -> jinja2.Environment:
         "next_step": next_step,
         "panels": panels,
         "place": place,
-        "place_of": place_of,
         "points_waiting": points_waiting,
         "repair_message": repair_message,
         "repaired_line": repaired_line,
@@ -201,8 +197,20 @@ class LessonHistory:
 
     @property
     def spark(self) -> str:
-        """Return the scores so far as points of an SVG line; empty if there is only one."""
-        return sparkline(self.progress.history)
+        """Return the scores so far as points of an SVG line, ``x,y x,y …``; empty if there are
+        fewer than two.
+        """
+        history = self.progress.history
+        if len(history) < 2:
+            return ""
+        most = max(max(point.score for point in history), 10.0)
+        step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
+        high = SPARK_HEIGHT - 2 * SPARK_EDGE
+        places = (
+            (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
+            for k, point in enumerate(history)
+        )
+        return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
     def earlier_mistakes(self, lesson: LessonResult) -> list[MistakeRow]:
         """Return the mistakes that no check shows now; those not yet fixed come first."""
@@ -235,8 +243,8 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes that no check of these lessons
-        shows; those not yet fixed come first.
+        """Return the mistakes that no check of these lessons shows; those not yet fixed come
+        first.
         """
         found = [
             (lesson, one) for lesson in lessons for one in self.of(lesson).earlier_mistakes(lesson)
@@ -263,20 +271,6 @@ def mistake_row(name: str, sighting: MistakeRecord) -> MistakeRow:
     return MistakeRow(
         clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
     )
-
-
-def sparkline(history: Sequence[ScorePoint]) -> str:
-    """Return ``x,y x,y …`` of a line through the scores; empty for fewer than two."""
-    if len(history) < 2:
-        return ""
-    most = max(max(point.score for point in history), 10.0)
-    step = (SPARK_WIDTH - 2 * SPARK_EDGE) / (len(history) - 1)
-    high = SPARK_HEIGHT - 2 * SPARK_EDGE
-    places = (
-        (SPARK_EDGE + k * step, SPARK_HEIGHT - SPARK_EDGE - high * point.score / most)
-        for k, point in enumerate(history)
-    )
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,9 +370,7 @@ class FunctionGroup:
 
 
 def by_function(lesson: LessonResult) -> list[FunctionGroup]:
-    """Return a lesson's checks by function: those with failures
-    first, those without problems last.
-    """
+    """Return a lesson's checks by function: failures first, functions without problems last."""
     groups: dict[str, FunctionGroup] = {}
     failures: dict[str, ShownFailure] = {}
     causes: dict[tuple[object, ...], CheckResult] = {}
@@ -538,20 +530,12 @@ def comments_elsewhere(
     return [one for one in comments if one.lesson not in there]
 
 
-def place(lesson: LessonResult, check: CheckResult, tr: Catalogue) -> str:
+def place(lesson: LessonResult, where: CheckResult | WrongExpression, tr: Catalogue) -> str:
     """Return ``custom_sigmoid.py:14``, or ``custom_sigmoid.ipynb, cell 4, line 2``."""
-    return _place(lesson, check.cell, check.source_line, tr)
-
-
-def place_of(lesson: LessonResult, wrong: WrongExpression, tr: Catalogue) -> str:
-    """Return the place of a wrong expression, in the form used for a failed check."""
-    return _place(lesson, wrong.cell, wrong.line, tr)
-
-
-def _place(lesson: LessonResult, cell: int | None, line: int | None, tr: Catalogue) -> str:
-    if cell is None:
+    line = where.source_line if isinstance(where, CheckResult) else where.line
+    if where.cell is None:
         return f"{lesson.file}:{line}"
-    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=cell, line=line)
+    return tr("{file}, cell {cell}, line {line}", file=lesson.file, cell=where.cell, line=line)
 
 
 ONLY_THIS = (

@@ -41,7 +41,6 @@ from grader.render.page import (
     counted_outcomes,
     host_limitations,
     place,
-    place_of,
     points_waiting,
     reason,
     repair_message,
@@ -449,7 +448,7 @@ def wrong_expression_text(
     assert check.wrong_expression is not None
     before, expression, after = map(clean, repaired_line(check.wrong_expression))
     marked = len(before), len(before) + len(expression)
-    where = clean(place_of(lesson, check.wrong_expression, tr))
+    where = clean(place(lesson, check.wrong_expression, tr))
     shown = Text(clean(repair_message(check, tr)), style="bold")
     return Text("\n").join([shown, located(where, before + expression + after, width, marked)])
 

@@ -55,11 +55,8 @@ def draw(tensor: Tensor, *, names: Mapping[str, Any] | None = None) -> Drawing:
     if not isinstance(tensor, torch.Tensor):
         raise TypeError(f"draw takes a tensor, and got one of type {type(tensor).__name__}")
     if names is None:
-        names = {
-            name: value
-            for name, value in sys._getframe(1).f_locals.items()
-            if not name.startswith("_")
-        }
+        variables = sys._getframe(1).f_locals.items()
+        names = {name: value for name, value in variables if not name.startswith("_")}
     return Drawing(GraphPicture.from_json(trace(tensor, names)))
 
 
@@ -73,7 +70,7 @@ class Drawing:
         return draw_svg(self.picture, own_style=True)
 
     def __str__(self) -> str:
-        return tree_text(self.picture)
+        return "\n".join(map(str, tree_lines(self.picture)))
 
     __repr__ = __str__  # the text that a prompt shows
 
@@ -119,7 +116,7 @@ def draw_svg(
             _node(nodes[id], texts[id], box, marked=id in marked)
             for id, box in layout.boxes.items()
         ),
-        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts.values()),
+        *(_ghost(nodes[target], box, tr) for box, target in layout.ghosts),
         text_at(width / 2, height - PAD_Y, footer, "small") if footer else "",
     ]
     sheets = ("drawing.css", "graph.css") if own_style else ()
@@ -236,16 +233,6 @@ class TreeLine:
         return f"{self.branch}{self.label}{'  ' if self.details else ''}{self.details}{mark}"
 
 
-def tree_text(
-    picture: GraphPicture,
-    tr: Catalogue | None = None,
-    *,
-    width: int = WIDTH,
-    marked: Collection[str] = (),
-) -> str:
-    return "\n".join(str(line) for line in tree_lines(picture, tr, width=width, marked=marked))
-
-
 def tree_lines(
     picture: GraphPicture,
     tr: Catalogue | None = None,
@@ -291,15 +278,12 @@ def tree_lines(
 def _cut(lines: list[TreeLine], most: int, tr: Catalogue) -> list[TreeLine]:
     """Return the first lines, and the first marked one if it comes later."""
     first = next((k for k, line in enumerate(lines) if line.marked), 0)
-    later = lines[first : first + 1] if first >= most - 1 else []
-    kept = (
-        [*lines[: most - 3], TreeLine("", "⋮", faint=True), *later] if later else lines[: most - 1]
-    )
-    shown = len(kept) - len(later)  # the text that stands for omitted lines is not one of them
-    return [
-        *kept,
-        TreeLine("", tr("… and {count} more lines", count=len(lines) - shown), faint=True),
-    ]
+    kept, shown = lines[: most - 1], most - 1
+    if first >= most - 1:
+        kept = [*lines[: most - 3], TreeLine("", "⋮", faint=True), lines[first]]
+        shown = most - 2  # the text that stands for omitted lines is not one of them
+    more = tr("… and {count} more lines", count=len(lines) - shown)
+    return [*kept, TreeLine("", more, faint=True)]
 
 
 def _line(

@@ -28,7 +28,7 @@ MODULES = """
     course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
     render/graph/tracing_process render/terminal
 """.split()
-RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "Unusable"}
+RAISED = {"UsageError", "SubmissionError", "SandboxRefused", "GraphRequestError"}
 SAID = RAISED | {"tr", "wrong", "phrase"}
 CATALOGUES = [*sorted(ROOT.glob("exercises/*/ko.po")), PACKAGE / "locale" / "ko.po"]
 TRANSLATED = re.compile(

@@ -28,7 +28,7 @@ from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import TraceRequest
 from grader.core.pictures import MAX_GRAPH_NODES, GraphPicture, first_difference
 from grader.render.graph import tracing_process
-from grader.render.graph.draw import draw_svg, lines_of, size_of, tree_lines, tree_text
+from grader.render.graph.draw import Drawing, draw_svg, lines_of, size_of, tree_lines
 from grader.render.graph.layout import lay_out
 from grader.render.graph.tracing_process import GraphRequestError, drawn
 from grader.worker.wire.program import Cube
@@ -171,7 +171,7 @@ def test_a_large_graph_is_cut_and_says_by_how_much() -> None:
     assert len(picture.nodes) == MAX_GRAPH_NODES
     assert picture.left_out == 50
     assert picture.nodes[-1].cut == 1
-    assert "50 more nodes are not drawn" in tree_text(picture)
+    assert "50 more nodes are not drawn" in str(Drawing(picture))
     assert "50 more nodes are not drawn" in draw_svg(picture)
 
 
@@ -230,11 +230,11 @@ def test_hostile_names_are_text_and_short(name: str) -> None:
     }
     assert not any(attribute.startswith("on") for part in root.iter() for attribute in part.attrib)
     for text in [
-        *tree_text(picture).split("\n"),
+        *str(Drawing(picture)).split("\n"),
         *(part.text or "" for part in root.iter(f"{SVG}text")),
     ]:
         assert text.isprintable()
-    assert all(len(line) <= 80 for line in tree_text(picture).split("\n"))
+    assert all(len(line) <= 80 for line in str(Drawing(picture)).split("\n"))
     assert_inside(svg)
 
 
@@ -308,7 +308,7 @@ def test_boxes_stand_apart_and_edges_run_down(count: int) -> None:
     layout = lay_out(
         picture, {node.id: size_of(lines_of(node, Catalogue())) for node in picture.nodes}
     )
-    boxes = [*layout.boxes.values(), *(box for box, _ in layout.ghosts.values())]
+    boxes = [*layout.boxes.values(), *(box for box, _ in layout.ghosts)]
     for one, other in itertools.combinations(boxes, 2):
         assert (
             one.right <= other.left
@@ -381,7 +381,7 @@ def test_the_tree_of_a_graph() -> None:
     y.register_hook(lambda grad: grad)
     loss = (y * w + y).sum()
     assert str(grader.draw(loss)) == GOLDEN
-    assert tree_text(picture_of(loss, x=x, w=w, y=y, loss=loss)) == GOLDEN
+    assert str(Drawing(picture_of(loss, x=x, w=w, y=y, loss=loss))) == GOLDEN
 
 
 @pytest.mark.parametrize("count", [2, 40, 200])
@@ -409,7 +409,7 @@ def test_every_word_of_a_drawing_is_there_in_korean() -> None:
     for tensor in (z, (x * 3).exp(), torch.ones(1)):
         picture = picture_of(tensor, y=y)
         for part in (picture, picture.nearest(2)):
-            tree_text(part, tr)
+            tree_lines(part, tr)
             draw_svg(part, tr)
     assert tr.missing == set()
 

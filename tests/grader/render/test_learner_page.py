@@ -20,7 +20,7 @@ from grader.course.progress import LessonProgress, MistakeRecord, ScorePoint
 from grader.course.stubs import without_markers
 from grader.course.submission import decode
 from grader.render.code import TEXTS_KEPT, Readme, beside, coloured, excerpt
-from grader.render.page import LearnerExtras, LessonHistory, render_page, sparkline
+from grader.render.page import LearnerExtras, LessonHistory, render_page
 from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_submission
 
@@ -158,8 +158,10 @@ def test_files_side_by_side_agree_but_where_they_differ() -> None:
 
 
 def test_a_line_of_scores_takes_two() -> None:
-    assert sparkline((ScorePoint("", 3),)) == ""
-    assert sparkline((ScorePoint("", 0), ScorePoint("", 10))) == "3.0,25.0 117.0,3.0"
+    one, two = ScorePoint("", 0), ScorePoint("", 10)
+    assert LessonHistory(progress=LessonProgress(history=(two,))).spark == ""
+    line = LessonHistory(progress=LessonProgress(history=(one, two))).spark
+    assert line == "3.0,25.0 117.0,3.0"
 
 
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
