@@ -136,10 +136,8 @@ def step_summary(report: Report, tr: Catalogue) -> str:
         if wrong:
             lines += ["", f"### {lesson.id}", ""]
         for check in wrong:
-            lines.append(
-                f"* {check.outcome.mark}"
-                f" {escape_markdown(check.title)}<br>{escape_markdown(message(check, lesson, tr))}"
-            )
+            said = escape_markdown(message(check, lesson, tr))
+            lines.append(f"* {check.outcome.mark} {escape_markdown(check.title)}<br>{said}")
     return "\n".join(lines) + "\n"
 
 
@@ -160,9 +158,8 @@ def place_in_repository(place: Path, workspace: str | None) -> PurePosixPath:
     """Return a folder's path in the checked out repository, as annotations need it."""
     root = Path(workspace or ".").resolve()
     folder = place.resolve()
-    return PurePosixPath(
-        folder.relative_to(root).as_posix() if folder.is_relative_to(root) else folder.as_posix()
-    )
+    inside = folder.relative_to(root) if folder.is_relative_to(root) else folder
+    return PurePosixPath(inside.as_posix())
 
 
 BEGIN, END = "grade: begin", "grade: end"

@@ -73,15 +73,12 @@ def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False
 
 def graph_panels(figure: GraphFigure, tr: Catalogue) -> list[Panel]:
     """Return the drawings of a figure's graphs; the last has the legend of all."""
-    graphs = list(_graphs(figure, tr))
-    found = [
-        Panel(
-            caption, draw_svg(picture, tr, marked=marked, title=caption), "\n".join(map(str, tree))
-        )
-        for caption, picture, marked, tree in graphs
-    ]
-    marks = tuple(legend([picture for _, picture, *_ in graphs], tr))
-    return [*found[:-1], replace(found[-1], marks=marks)]
+    found, pictures = [], []
+    for caption, picture, marked, tree in _graphs(figure, tr):
+        svg = draw_svg(picture, tr, marked=marked, title=caption)
+        found.append(Panel(caption, svg, "\n".join(map(str, tree))))
+        pictures.append(picture)
+    return [*found[:-1], replace(found[-1], marks=tuple(legend(pictures, tr)))]
 
 
 def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
@@ -90,17 +87,13 @@ def jacobian_panels(figure: JacobianFigure, tr: Catalogue) -> list[Panel]:
     )
     differing = set(figure.differing())
     analytic, numeric = figure.matrices()
-    rows = tuple(
-        (
-            ("≠ " if (i, j) in differing else "") + figure.entry(i, j),
-            number_text(mine, 6),
-            number_text(numeric[i][j], 6),
-        )
-        for i, row in enumerate(analytic)
-        for j, mine in enumerate(row)
-    )
+    rows = []
+    for i, (row, others) in enumerate(zip(analytic, numeric, strict=True)):
+        for j, (mine, theirs) in enumerate(zip(row, others, strict=True)):
+            name = ("≠ " if (i, j) in differing else "") + figure.entry(i, j)
+            rows.append((name, number_text(mine, 6), number_text(theirs, 6)))
     heads = (tr("entry"), tr("your backward"), tr("differences of your forward"))
-    return [Panel(caption, draw_heatmap(figure, tr), rows=rows, heads=heads)]
+    return [Panel(caption, draw_heatmap(figure, tr), rows=tuple(rows), heads=heads)]
 
 
 def plot_panels(plot: PlotFigure, tr: Catalogue) -> list[Panel]:
@@ -120,9 +113,8 @@ def tree(figure: GraphFigure, tr: Catalogue, width: int) -> list[Text]:
     found = [Text(caption, "dim"), *(Text.assemble("  ", tree_line(line)) for line in lines)]
     for line in (line for *_, tree in others for line in tree if line.marked):
         words = tr("expected there") if marked else tr("missing in yours")
-        shown = Text.assemble(
-            (words + "  ", "dim"), tree_line(replace(line, branch="", marked=False))
-        )
+        there = tree_line(replace(line, branch="", marked=False))
+        shown = Text.assemble((words + "  ", "dim"), there)
         shown.truncate(width, overflow="ellipsis")
         return [*found, shown]
     return found
@@ -144,10 +136,8 @@ def _graphs(
     """Yield a figure's pictures, the expected one last: caption, picture, marked nodes, tree."""
     alone = figure.actual is None
     expected = tr("The graph of the question") if alone else tr("The graph, expected")
-    for caption, picture, mark in (
-        (tr("The graph, yours"), figure.actual, figure.actual_difference),
-        (expected, figure.expected, figure.first_difference),
-    ):
+    mine = (tr("The graph, yours"), figure.actual, figure.actual_difference)
+    for caption, picture, mark in (mine, (expected, figure.expected, figure.first_difference)):
         if picture is not None:
             marked = (mark,) if mark else ()
             yield caption, picture, marked, tree_lines(picture, tr, marked=marked)
@@ -162,10 +152,8 @@ def legend_lines(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[Text]:
 
 def tree_line(line: TreeLine) -> Text:
     """Return a line of a tree, with branch and details faint, and a marked line red."""
-    text = Text.assemble(
-        (line.branch, "dim"),
-        (line.label, "bold red" if line.marked else "dim" if line.faint else ""),
-    )
+    style = "bold red" if line.marked else "dim" if line.faint else ""
+    text = Text.assemble((line.branch, "dim"), (line.label, style))
     if line.details:
         text.append(f"  {line.details}", "dim")
     return text.append("  ◀", "red") if line.marked else text

@@ -180,14 +180,11 @@ class LessonHistory:
 
     def excerpt(self, check: CheckResult) -> list[CodeLine]:
         """Return the check's line with its neighbors; none if the file is gone or has changed."""
-        lines = self.source.split("\n")
         number = check.source_line or 0
-        there = (
-            check.cell is None
-            and 0 < number <= len(lines)
-            and (check.source_text or "") in lines[number - 1]
-        )
-        return excerpt(self.source, number) if there else []
+        line = self.source.split("\n")[number - 1 : number]
+        if check.cell is not None or not line or (check.source_text or "") not in line[0]:
+            return []
+        return excerpt(self.source, number)
 
     def comparison(self) -> list[DiffRow]:
         return beside(self.source, self.solution) if self.source and self.solution else []
@@ -215,11 +212,8 @@ class LessonHistory:
     def earlier_mistakes(self, lesson: LessonResult) -> list[MistakeRow]:
         """Return the mistakes that no check shows now; those not yet fixed come first."""
         shown = {check.diagnosis for check in lesson.checks}
-        found = [
-            mistake_row(name, sighting)
-            for name, sighting in self.progress.mistakes.items()
-            if name not in shown
-        ]
+        mistakes = self.progress.mistakes.items()
+        found = [mistake_row(name, seen) for name, seen in mistakes if name not in shown]
         return sorted(found, key=lambda one: (one.cleared is not None, one.seen))
 
     @property
@@ -247,7 +241,7 @@ class LearnerExtras:
         first.
         """
         found = [
-            (lesson, one) for lesson in lessons for one in self.of(lesson).earlier_mistakes(lesson)
+            (lesson, row) for lesson in lessons for row in self.of(lesson).earlier_mistakes(lesson)
         ]
         return sorted(found, key=lambda pair: pair[1].cleared is not None)
 
@@ -267,10 +261,9 @@ class LearnerExtras:
 
 def mistake_row(name: str, sighting: MistakeRecord) -> MistakeRow:
     """Return a mistake for display; without a stored name, its id stands for it."""
+    title = clean(sighting.title or name.replace("_", " "), 200)
     cleared = clean(sighting.cleared_at, DAY)[:DAY] if sighting.cleared_at else None
-    return MistakeRow(
-        clean(sighting.title or name.replace("_", " "), 200), clean(sighting.seen_at)[:DAY], cleared
-    )
+    return MistakeRow(title, clean(sighting.seen_at)[:DAY], cleared)
 
 
 @dataclass(frozen=True, slots=True)

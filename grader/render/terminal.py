@@ -126,16 +126,11 @@ def show_whole(
         return
     for check in checks:
         lines.show_check(check)
-        steps = [
-            (tr("Check"), check.id),
-            (
-                tr("Seeds"),
-                tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed),
-            ),
-        ]
         for part in lines.details(check, lesson):
             lines.indented(part)
-        lines.print_labelled([*steps, *lines.hint(check, lesson)])
+        seeds = tr("{seed} of the run, {own} the check's own", seed=seed, own=check.seed)
+        steps = [(tr("Check"), check.id), (tr("Seeds"), seeds), *lines.hint(check, lesson)]
+        lines.print_labelled(steps)
         console.print()
 
 
@@ -193,11 +188,8 @@ class Lines:
 
     def show_check(self, check: CheckResult) -> None:
         bonus = " " + self.tr("bonus") if check.bonus else ""
-        self.show_line(
-            check.outcome,
-            check.title,
-            f"{points(check.points)} / {points(check.max_points)}{bonus}",
-        )
+        scored = f"{points(check.points)} / {points(check.max_points)}{bonus}"
+        self.show_line(check.outcome, check.title, scored)
 
     def show_line(self, outcome: Outcome, title: str, scored: str) -> None:
         line = Table.grid(expand=True, padding=(0, 1))
@@ -212,10 +204,8 @@ class Lines:
         tr = self.tr
         message = Text(clean(check.message or ""), style="red")
         if check.evidence:
-            yield Text.assemble(
-                (tr("Looks like") + ": ", "bold"),
-                clean(f"{check.diagnosis_title}. {check.evidence}"),
-            )
+            named = clean(f"{check.diagnosis_title}. {check.evidence}")
+            yield Text.assemble((tr("Looks like") + ": ", "bold"), named)
         elif check.message:
             yield message
         if check.wrong_expression:
@@ -259,10 +249,8 @@ class Lines:
         """Print rows of a label and a text; commands are not wrapped."""
         width = max(cell_len(label) for label, _ in rows) + 2
         for label, command in rows:
-            self.console.print(
-                Text(" " * INDENT + set_cell_size(label, width) + command, style="dim"),
-                soft_wrap=True,
-            )
+            line = " " * INDENT + set_cell_size(label, width) + command
+            self.console.print(Text(line, "dim"), soft_wrap=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,34 +269,21 @@ class Page(Lines):
         if report.bonus:
             total.append("  " + tr("+ {points} bonus", points=points(report.bonus)))
         if report.held_checks:
-            total.append(
-                "  " + tr("{points} points held back", points=points(report.held_points)),
-                style="yellow",
-            )
+            held = tr("{points} points held back", points=points(report.held_points))
+            total.append("  " + held, "yellow")
         if html:
             total.append(f"   {html}")
-        total.append(
-            "   "
-            + tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed),
-            style="dim",
-        )
-        self.console.print(total)
+        run = tr("{seconds} s   seed {seed}", seconds=f"{report.seconds:.1f}", seed=report.seed)
+        self.console.print(total.append("   " + run, "dim"))
         others = sum(
             max(0, len(lesson.failures) - 1)
             for lesson in report.lessons
             if lesson.status is not LessonStatus.INVALID  # what failed there is the file, once
         )
         if html and others:
-            self.console.print(
-                Text(
-                    tr(
-                        "{count} wrong checks are shown in full in {page}",
-                        count=others + 1,
-                        page=html,
-                    ),
-                    "dim",
-                )
-            )
+            count = others + 1
+            full = tr("{count} wrong checks are shown in full in {page}", count=count, page=html)
+            self.console.print(Text(full, "dim"))
         if report.held_checks:
             held = tr(HELD_BACK, count=report.held_checks, points=points(report.held_points))
             self.console.print(Text(held, "yellow"))
@@ -321,9 +296,7 @@ class Page(Lines):
         """Show one lesson: its score, then what is not right, the first in full."""
         head = Table.grid(padding=(0, 2))
         scored = f"{points(lesson.score)} / {points(lesson.max_score)}"
-        head.add_row(
-            Text(lesson.id, style="bold"), Text(scored), Text(self.summary(lesson), style="dim")
-        )
+        head.add_row(Text(lesson.id, "bold"), Text(scored), Text(self.summary(lesson), "dim"))
         self.console.print(head)
         if lesson.status in (LessonStatus.MISSING, LessonStatus.INVALID):
             self.show_why_not(lesson)
@@ -348,18 +321,15 @@ class Page(Lines):
                     self.print_labelled(self.next_steps(check, lesson))
             elif not check.outcome.quiet and (brief := self.brief(check, lesson)) not in shown:
                 shown.add(brief)
-                parts = [Text(brief[0], "red"), *([Text(brief[1], "dim")] if brief[1] else [])]
-                text = Text("\n").join(parts)
-                self.indented(text)
+                cause, line = brief
+                parts = [Text(cause, "red"), Text(line, "dim")]
+                self.indented(Text("\n").join(parts if line else parts[:1]))
             if check is not first:
                 self.show_points_waiting(check, lesson)
         if folded:
             scored = f"0 / {points(sum(check.max_points for check in folded if not check.bonus))}"
-            self.show_line(
-                Outcome.SKIPPED,
-                self.tr("{count} checks wait for what is wrong above", count=len(folded)),
-                scored,
-            )
+            text = self.tr("{count} checks wait for what is wrong above", count=len(folded))
+            self.show_line(Outcome.SKIPPED, text, scored)
         self.show_notes(lesson)
 
     def show_points_waiting(self, check: CheckResult, lesson: LessonResult) -> None:
@@ -375,11 +345,8 @@ class Page(Lines):
         """Print the lessons that have not been begun in one line."""
         if lessons:
             scored = f"0 / {points(sum(lesson.max_score for lesson in lessons))}"
-            self.show_line(
-                Outcome.NOT_STARTED,
-                self.tr("{count} lessons are not started", count=len(lessons)),
-                scored,
-            )
+            text = self.tr("{count} lessons are not started", count=len(lessons))
+            self.show_line(Outcome.NOT_STARTED, text, scored)
             self.console.print()
 
     def show_unjudged(self, lessons: list[LessonResult]) -> None:
@@ -406,11 +373,8 @@ class Page(Lines):
 
     def next_steps(self, check: CheckResult, lesson: LessonResult) -> list[tuple[str, str]]:
         there = ["--in", str(self.places[lesson.id])] if lesson.id in self.places else []
-        again = (
-            self.tr("Again"),
-            shlex.join(["grade", "replay", check.id, "--seed", str(self.report.seed), *there]),
-        )
-        return [*self.hint(check, lesson), again]
+        words = ["grade", "replay", check.id, "--seed", str(self.report.seed), *there]
+        return [*self.hint(check, lesson), (self.tr("Again"), shlex.join(words))]
 
 
 def located(where: str, code: str, width: int, marked: tuple[int, int] | None = None) -> Text:
@@ -487,17 +451,10 @@ def lesson_table(
             state.append(f" {tr('not here')}", "yellow")
         elif lesson is following:
             state.append(f" {tr('next')}", "bold cyan")
-        name = Text(
-            lesson.id,
-            "bold" if lesson is following else style if stands is LessonState.WAITING else "",
-        )
-        table.add_row(
-            state,
-            name,
-            Text(scored),
-            Text(own(lesson)(lesson.title), "dim" if style else ""),
-            notes,
-        )
+        weight = style if stands is LessonState.WAITING else ""
+        name = Text(lesson.id, "bold" if lesson is following else weight)
+        title = Text(own(lesson)(lesson.title), "dim" if style else "")
+        table.add_row(state, name, Text(scored), title, notes)
     return table
 
 
@@ -506,22 +463,17 @@ def summary_line(course: Course, progress: Progress, tr: Catalogue) -> Text:
     counted = tr(
         "{complete} of {lessons} lessons complete", complete=so_far.complete, lessons=so_far.lessons
     )
-    scored = f"{points(so_far.score)} / {points(so_far.max_score)}"
-    return Text(
-        f"{counted} · {scored}"
-        + (" " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else "")
-    )
+    bonus = " " + tr("+ {points} bonus", points=points(so_far.bonus)) if so_far.bonus else ""
+    return Text(f"{counted} · {points(so_far.score)} / {points(so_far.max_score)}{bonus}")
 
 
 def labelled(rows: list[tuple[str, str]]) -> Text:
     """Return lines of a label and a text; a text's lines are aligned below each other."""
-    width = max(cell_len(label) for label, _ in rows) + 3
-    return Text("\n").join(
-        [
-            Text.assemble((set_cell_size("  " + label, width + 2), "dim"), shown)
-            for label, shown in rows
-        ]
-    )
+    width = max(cell_len(label) for label, _ in rows) + 5
+    lines = [
+        Text.assemble((set_cell_size("  " + label, width), "dim"), shown) for label, shown in rows
+    ]
+    return Text("\n").join(lines)
 
 
 def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: str) -> None:
@@ -541,17 +493,16 @@ def show_finish(console: Console, reached: Achievement, tr: Catalogue, title: st
         Text(),
         Align.center(Text(tr("You can differentiate what you can compute."), "italic")),
     )
-    width = min(PANEL_WIDTH, console.width)
-    console.print(
-        Panel(
-            body,
-            box=box.DOUBLE,
-            width=width,
-            padding=(1, 2),
-            border_style="green",
-            subtitle=dates(reached),
-        )
+    days = dict.fromkeys(clean(day, 10) for day in (reached.began, reached.ended) if day)
+    panel = Panel(
+        body,
+        box=box.DOUBLE,
+        width=min(PANEL_WIDTH, console.width),
+        padding=(1, 2),
+        border_style="green",
+        subtitle=" – ".join(days),
     )
+    console.print(panel)
 
 
 def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
@@ -567,12 +518,6 @@ def finish_rows(reached: Achievement, tr: Catalogue) -> list[tuple[str, str]]:
         (str(reached.days), tr("days of work")),
     ]
     return [(number, what) for number, what in rows if number not in ("+ 0", "0")]
-
-
-def dates(reached: Achievement) -> str:
-    return " – ".join(
-        dict.fromkeys(day for day in (clean(reached.began, 10), clean(reached.ended, 10)) if day)
-    )
 
 
 def plain_table(*headers: str) -> Table:

@@ -82,9 +82,8 @@ class Drawing:
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
-        place.write_text(
-            f"{self if place.suffix == '.txt' else self._repr_svg_()}\n", "utf-8", newline="\n"
-        )
+        drawing = str(self) if place.suffix == ".txt" else self._repr_svg_()
+        place.write_text(f"{drawing}\n", "utf-8", newline="\n")
         return place
 
 
@@ -100,15 +99,12 @@ def draw_svg(
     tr = tr or Catalogue()
     texts = {node.id: lines_of(node, tr) for node in picture.nodes}
     layout = lay_out(picture, {id: size_of(lines) for id, lines in texts.items()})
-    footer = (
-        tr("{count} more nodes are not drawn", count=picture.left_out) if picture.left_out else ""
-    )
+    footer = not_drawn(picture, tr) if picture.left_out else ""
     width = max(layout.width, cell_len(footer) * SMALL_CELL + 2 * PAD_X)
     height = layout.height + (SMALL_LINE + PAD_Y if footer else 0)
     nodes = picture.by_id()
-    title = clean(title, MAX_TITLE) or tr(
-        "The graph behind {name}", name=node_label(picture.nodes[0], tr)
-    )
+    root = node_label(picture.nodes[0], tr)
+    title = clean(title, MAX_TITLE) or tr("The graph behind {name}", name=root)
     head = f"{titled(title)}\n{element('desc', escape(described(picture, tr)))}"
     parts = [
         *(_edge(route, nodes[route.edge.target], tr) for route in layout.routes),
@@ -121,6 +117,10 @@ def draw_svg(
     ]
     sheets = ("drawing.css", "graph.css") if own_style else ()
     return drawing("graph", width, height, head, parts, sheets=sheets)
+
+
+def not_drawn(picture: GraphPicture, tr: Catalogue) -> str:
+    return tr("{count} more nodes are not drawn", count=picture.left_out)
 
 
 def described(picture: GraphPicture, tr: Catalogue) -> str:
@@ -253,12 +253,9 @@ def tree_lines(
         edge, above, joint, depth = stack.pop()
         node = nodes[edge.target]
         branch = above + joint if depth <= DEEPEST else f"{'   ' * (DEEPEST // 4)}{depth:>4} · "
-        lines.append(
-            _line(
-                branch, edge, node, tr, width=width, marked=node.id in marked, again=node.id in seen
-            )
-        )
-        if node.id in seen:
+        again, pointed = node.id in seen, node.id in marked
+        lines.append(_line(branch, edge, node, tr, width=width, marked=pointed, again=again))
+        if again:
             continue
         if following[node.id]:
             seen.add(node.id)
@@ -269,9 +266,7 @@ def tree_lines(
     if most is not None and len(lines) > most:
         lines = _cut(lines, most, tr)
     if picture.left_out:
-        lines.append(
-            TreeLine("", tr("{count} more nodes are not drawn", count=picture.left_out), faint=True)
-        )
+        lines.append(TreeLine("", not_drawn(picture, tr), faint=True))
     return lines
 
 
@@ -353,46 +348,30 @@ def badges(node: GraphNode, tr: Catalogue) -> list[str]:
 def legend(pictures: Sequence[GraphPicture], tr: Catalogue) -> list[tuple[str, str]]:
     """Return the meaning of each mark in these graphs: the mark and a sentence."""
     nodes = [node for picture in pictures for node in picture.nodes]
-    saved = [one for node in nodes for one in node.saved]
-    known = [
-        (
-            any(node.kind in ("op", "intermediate") for node in nodes),
-            "…Backward",
-            tr("the grad_fn of an operation; what it used is below"),
-        ),
-        (
-            any(node.kind == "leaf" for node in nodes),
-            tr("leaf"),
-            tr("requires_grad, no grad_fn: its gradient goes into .grad"),
-        ),
-        (
-            any(node.kind == "constant" for node in nodes),
-            tr("constant"),
-            tr("no requires_grad, no grad_fn: no gradient goes there"),
-        ),
-        (
-            any(not one.freed for one in saved),
-            tr("keeps {names}", names="…"),
-            tr("tensors that are saved for backward"),
-        ),
-        (
-            any(one.freed for one in saved),
-            tr("freed: {names}", names="…"),
-            tr("saved tensors that a backward pass has freed"),
-        ),
-        (any(node.hooks for node in nodes), "hook", tr("a function that sees the gradient here")),
-        (
-            any(node.retains_grad for node in nodes),
-            tr("retains grad"),
-            tr(".grad is kept here, though this is not a leaf"),
-        ),
-        (
-            any(_has_repeats(picture) for picture in pictures),
-            tr("as above"),
-            tr("a node that several operations use is drawn once"),
-        ),
-    ]
-    return [(mark, meaning) for there, mark, meaning in known if there]
+    kinds = {node.kind for node in nodes}
+    freed = {one.freed for node in nodes for one in node.saved}
+    found = []
+    if not kinds.isdisjoint(("op", "intermediate")):
+        found.append(("…Backward", tr("the grad_fn of an operation; what it used is below")))
+    if "leaf" in kinds:
+        meaning = tr("requires_grad, no grad_fn: its gradient goes into .grad")
+        found.append((tr("leaf"), meaning))
+    if "constant" in kinds:
+        meaning = tr("no requires_grad, no grad_fn: no gradient goes there")
+        found.append((tr("constant"), meaning))
+    if False in freed:
+        mark = tr("keeps {names}", names="…")
+        found.append((mark, tr("tensors that are saved for backward")))
+    if True in freed:
+        mark = tr("freed: {names}", names="…")
+        found.append((mark, tr("saved tensors that a backward pass has freed")))
+    if any(node.hooks for node in nodes):
+        found.append(("hook", tr("a function that sees the gradient here")))
+    if any(node.retains_grad for node in nodes):
+        found.append((tr("retains grad"), tr(".grad is kept here, though this is not a leaf")))
+    if any(map(_has_repeats, pictures)):
+        found.append((tr("as above"), tr("a node that several operations use is drawn once")))
+    return found
 
 
 def _has_repeats(picture: GraphPicture) -> bool:

@@ -225,9 +225,8 @@ def _curve_lines(panel: PlotPanel, tr: Catalogue, width: int) -> list[Text]:
     grid = _drawn(panel, across, up, columns)
     lines = [_legend_lines(panel, tr)]
     for row in range(ROWS):
-        line = Text(f"{ticks.get(row, ''):>{margin}} ", "dim").append(
-            "┤" if row in ticks else "│", "dim"
-        )
+        side = "┤" if row in ticks else "│"
+        line = Text(f"{ticks.get(row, ''):>{margin}} ", "dim").append(side, "dim")
         for column in range(columns):
             cell = grid.get((column, row), Glyph(" ", ""))
             line.append(cell.sign, STYLES.get(cell.role, ""))
@@ -288,14 +287,10 @@ def _drawn(
 
 def _stroke(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[int, int]]:
     """Return the dots between two places."""
-    count = max(1, round(max(abs(end[0] - start[0]), abs(end[1] - start[1]))))
-    return [
-        (
-            round(start[0] + (end[0] - start[0]) * k / count),
-            round(start[1] + (end[1] - start[1]) * k / count),
-        )
-        for k in range(count + 1)
-    ]
+    (x, y), across, up = start, end[0] - start[0], end[1] - start[1]
+    count = max(1, round(max(abs(across), abs(up))))
+    steps = range(count + 1)
+    return [(round(x + across * k / count), round(y + up * k / count)) for k in steps]
 
 
 def _below(panel: PlotPanel, scale: Scale, columns: int) -> str:
