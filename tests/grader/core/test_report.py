@@ -27,8 +27,10 @@ from grader.core.report import (
     LessonStatus,
     Outcome,
     Report,
+    lesson_score,
+    lesson_status,
+    points_for,
 )
-from grader.core.scoring import lesson_score, lesson_status, points_for
 from grader.course.course import Course
 from grader.course.submission import decode
 from grader.judge.describe import MAX_ELEMENTS, MAX_ITEMS, MAX_TEXT, describe
