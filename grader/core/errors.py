@@ -77,10 +77,7 @@ class EngineFault(GraderError):
 
 
 class HostFault(EngineFault):
-    """The host lacks something that grading needs, and the message says so: no traceback helps.
-
-    ``line`` is where in the student's file the code was, if known.
-    """
+    """The host lacks what grading needs; no traceback helps. ``line``: as in ``WorkerLost``."""
 
     def __init__(self, template: str, *, line: int | None = None, **facts: str) -> None:
         super().__init__(template, **facts)
@@ -150,9 +147,7 @@ class WorkerLost(Told):
 
 
 class WorkerGone(WorkerLost):
-    """The worker's connection ended; the exit status tells why, unless the worker sent malformed
-    data.
-    """
+    """The worker's connection ended; its exit status says why, unless it sent malformed data."""
 
 
 class CheckFailure(AssertionError):

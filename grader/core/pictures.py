@@ -141,9 +141,7 @@ class GraphPicture(msgspec.Struct, frozen=True):
         return picture
 
     def check(self) -> None:
-        """Raise NotAPicture unless ids are unique, all nodes are known, and the graph is acyclic
-        and connected.
-        """
+        """Raise NotAPicture unless ids are unique and it is one acyclic graph with one root."""
         ids = self.by_id().keys()
         if len(ids) != len(self.nodes):
             raise NotAPicture("no picture of a graph: two nodes have one id")
@@ -155,9 +153,7 @@ class GraphPicture(msgspec.Struct, frozen=True):
             raise NotAPicture("no picture of a graph: it has a circle")
 
     def in_order(self) -> list[str]:
-        """Return the ids in an order in which each edge leads to a later one; without the nodes on
-        and after a circle.
-        """
+        """Return ids so that every edge leads to a later one; none on or after a circle."""
         waiting = Counter(edge.target for edge in self.edges)
         following, found = self.following(), []
         ready = [node.id for node in self.nodes if not waiting[node.id]]

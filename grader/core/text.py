@@ -74,9 +74,7 @@ def _tagged(value: dict[str, Any], digits: int) -> str:
 
 
 def number_text(value: float, digits: int) -> str:
-    """Return a float with at most ``digits`` significant digits, and with a point if it is
-    whole.
-    """
+    """Return a float with at most ``digits`` significant digits, with a point if it is whole."""
     short = f"{value:.{digits}g}"
     is_whole = not any(c in short for c in ".en")
     return f"{short}.0" if is_whole and len(short.lstrip("-")) < digits else short

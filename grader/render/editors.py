@@ -35,9 +35,7 @@ MAX_ANNOTATIONS = 10
 
 @contextlib.contextmanager
 def silenced(write: Callable[[str], object]) -> Iterator[None]:
-    """Turn workflow commands off during a block; the text that turns them on again can't be
-    guessed.
-    """
+    """Turn workflow commands off during a block; the text that ends this can't be guessed."""
     token = secrets.token_hex(16)
     write(f"::stop-commands::{token}")
     try:

@@ -60,9 +60,7 @@ def cards(data: object) -> tuple[Prediction, ...]:
 
 
 def figure_lines(data: object, tr: Catalogue, width: int, *, whole: bool = False) -> list[Text]:
-    """Return a figure for a terminal: a tree (short or ``whole``), a Jacobian, predictions, a plot
-    (``whole`` only).
-    """
+    """Return a figure as lines for a terminal, in full if ``whole``; a plot has no others."""
     try:
         figure = read_figure(data)
         drawn = DRAWN[type(figure)]

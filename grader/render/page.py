@@ -109,9 +109,7 @@ def style_hash(sheet: str) -> str:
 
 @functools.cache
 def environment() -> jinja2.Environment:
-    """Return an environment for our templates in which every value is escaped and an unknown name
-    is an error.
-    """
+    """Return an environment that escapes every value, and raises for an unknown name."""
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=True,
@@ -170,9 +168,7 @@ class MistakeRow:
 
 @dataclass(frozen=True, slots=True)
 class LessonHistory:
-    """A lesson's part: the graded ``source``, the ``solution`` if the learner may see it, progress,
-    and the README.
-    """
+    """A lesson's graded ``source``, ``solution`` if it may be seen, progress and README."""
 
     source: str = ""
     solution: str | None = None
@@ -195,9 +191,7 @@ class LessonHistory:
 
     @property
     def spark(self) -> str:
-        """Return the scores so far as points of an SVG line, ``x,y x,y …``; empty if there are
-        fewer than two.
-        """
+        """Return the scores so far as ``x,y x,y …`` of an SVG line; empty for fewer than two."""
         history = self.progress.history
         if len(history) < 2:
             return ""
@@ -238,9 +232,7 @@ class LearnerExtras:
         return self.lessons.get(lesson.id) or LessonHistory()
 
     def mistakes(self, lessons: Sequence[LessonResult]) -> list[tuple[LessonResult, MistakeRow]]:
-        """Return the mistakes that no check of these lessons shows; those not yet fixed come
-        first.
-        """
+        """Return the mistakes that no check of these lessons shows, those not yet fixed first."""
         found = [
             (lesson, row) for lesson in lessons for row in self.of(lesson).earlier_mistakes(lesson)
         ]
@@ -416,9 +408,7 @@ def needed_failure(check: CheckResult, lesson: LessonResult) -> CheckResult | No
 
 
 def points_waiting(check: CheckResult, lesson: LessonResult, tr: Catalogue) -> str:
-    """Return a sentence on the points of the checks that wait for a failed one; empty if there are
-    none.
-    """
+    """Return a sentence on the points that wait for a failed check; empty if there are none."""
     if check.outcome.group != "wrong":
         return ""
     skipped = [one for one in lesson.checks if one.outcome is Outcome.SKIPPED]
@@ -476,9 +466,7 @@ def reason(check: CheckResult, tr: Catalogue) -> str:
 
 
 def looks_like(check: CheckResult, tr: Catalogue) -> str:
-    """Return the mistake behind a failure with its evidence, which may be withheld; empty if it is
-    not known.
-    """
+    """Return a failure's mistake, with its evidence unless withheld; empty if it is not known."""
     if not check.diagnosis_title:
         return ""
     named = f"{tr('Looks like')}: {check.diagnosis_title}"

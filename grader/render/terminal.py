@@ -254,9 +254,7 @@ class Lines:
 
 @dataclass(frozen=True, kw_only=True)
 class Page(Lines):
-    """One report on one console in one language. ``places`` and ``commands``: as in
-    ``show_report``.
-    """
+    """One report on one console; ``places`` and ``commands``: as in ``show_report``."""
 
     report: Report
     places: Mapping[str, Path]

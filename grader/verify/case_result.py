@@ -39,9 +39,7 @@ DIFFERENTIATES = re.compile(r"\bFunction\)|\bcreate_graph\b")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A file with a known verdict; ``kind`` is solution, stub, accepted, mistake, near miss or
-    spoiler.
-    """
+    """A file with a known verdict: solution, stub, accepted, mistake, near miss or spoiler."""
 
     lesson: Lesson
     kind: str
@@ -168,9 +166,7 @@ def case_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
 
 
 def mistake_problems(case: Case, outcome: LessonOutcome) -> Iterator[str]:
-    """Yield problems of a mistake: it must cost marks on what it is about, nowhere else, and be
-    named.
-    """
+    """Yield problems of a mistake: it must be named, and lose marks only on what it is about."""
     about = outcome.judged.catalogue.get(mistake_id(case.name), ())
     failing = [check for check in outcome.result.checks if check.outcome is not Outcome.PASSED]
     if not lost(case, outcome):
@@ -234,9 +230,7 @@ def spoiler_pairs(lesson: Lesson) -> Iterator[tuple[Case, Case]]:
 
 
 def spoiler_problems(found: Found) -> Iterator[str]:
-    """Yield a problem for each check that an answer passes only because it writes into its
-    arguments, and what went wrong for a spoiler alone.
-    """
+    """Yield each check that is passed only by writing, and what went wrong for a spoiler alone."""
     known = {
         text
         for case, runs in found.items()

@@ -222,9 +222,7 @@ def _grade_rest(
 def _kept(
     found: Found, lessons: Sequence[Lesson], seeds: Sequence[int]
 ) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Return the number of good verdicts, and for each lesson how many seeds, from 1 on, are
-    complete.
-    """
+    """Return the number of good verdicts, and by lesson how many seeds, from 1 on, are complete."""
     good = {case: {seed for seed in of if of[seed].good} for case, of in found.items()}
     complete = []
     for lesson in lessons:

@@ -73,10 +73,7 @@ class Drawing:
     __repr__ = __str__  # the text that a prompt shows
 
     def save(self, path: str | Path) -> Path:
-        """Write an SVG, or a tree for ``.txt``; return the path.
-
-        Raise UsageError for another suffix.
-        """
+        """Write an SVG, or a tree for ``.txt``; return the path. Raise UsageError for others."""
         place = Path(path)
         if place.suffix not in (".svg", ".txt"):
             raise UsageError(f"{place}: a drawing is saved as .svg or .txt. Name the file so")
@@ -321,9 +318,7 @@ def output_of(edge: GraphEdge, target: GraphNode, tr: Catalogue) -> str:
 
 
 def saved_words(node: GraphNode, tr: Catalogue) -> list[tuple[str, bool]]:
-    """Return what a node saves for backward, in words, and whether it is freed; two entries at
-    most.
-    """
+    """Return what a node saves for backward, in words, and whether it is freed."""
     kept = ", ".join(one.name for one in node.saved if not one.freed)
     freed = ", ".join(one.name for one in node.saved if one.freed)
     found = [(tr("keeps {names}", names=kept), False)] if kept else []
@@ -387,9 +382,7 @@ def drawing(
     *,
     sheets: Sequence[str] = (),
 ) -> str:
-    """Return the ``svg`` element with its title and description in ``head`` and these parts, a line
-    each; empty ones are left out. A separate file needs style ``sheets``.
-    """
+    """Return the ``svg`` element with these parts, a line each; a file needs style ``sheets``."""
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     begin = f'<svg xmlns="http://www.w3.org/2000/svg" class="{kind}" role="img" {size}>'
     style = element("style", inlined(*sheets)) if sheets else ""

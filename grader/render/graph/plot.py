@@ -434,9 +434,7 @@ class Scale:
 
 
 def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
-    """Return the scales of a panel, so that extreme values of a student do not flatten the true
-    ones.
-    """
+    """Return a panel's scales; a student's extreme values do not flatten the true ones."""
     xs = [x for one in panel.series for x in one.x] + [mark.x for mark in panel.marks]
     true: list[float] = []
     others: list[float] = []
@@ -453,9 +451,7 @@ def scales(panel: PlotPanel) -> tuple[Scale, Scale]:
 
 
 def within(true: Sequence[float], others: Sequence[float], *, log: bool) -> list[float]:
-    """Return the true values and the others near them; values further away are replaced by the
-    limits.
-    """
+    """Return the true values and the others, those far from them moved to the limits."""
     if not true or log:
         return [*true, *others]
     low, high = min(true), max(true)
