@@ -244,6 +244,7 @@ class SandboxReport:
 class Report(Record):
     """The outcome of one submission."""
 
+    schema_version: int = field(default=SCHEMA_VERSION, kw_only=True)
     submission: str
     score: int | float
     max_score: int | float
@@ -259,7 +260,6 @@ class Report(Record):
     flags: tuple[str, ...] = ()
     lessons: tuple[LessonResult, ...] = ()
     seconds: float = 0.0
-    schema_version: int = SCHEMA_VERSION
 
     @property
     def full_marks(self) -> bool:
@@ -283,11 +283,6 @@ class Report(Record):
         return tuple(
             c for lesson in self.lessons for c in lesson.checks if c.outcome is Outcome.GRADER_ERROR
         )
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON data, its keys in the schema's order."""
-        data = Record.as_json(self)
-        return {"schema_version": data.pop("schema_version"), **data}
 
 
 FULL_LESSON = 10.0

@@ -164,20 +164,17 @@ class Lines:
         """Print what belongs to the line before, with empty lines ``below``."""
         self.console.print(Padding(text, (0, 0, below, INDENT), expand=False))
 
-    def why_not(self, lesson: LessonResult) -> Text:
-        """Return why a lesson is missing or could not be loaded, with the line if there is one."""
+    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
+        """Print why a lesson is missing or could not be loaded, with the line if there is one, and
+        empty lines ``below``. A command in its last line is not wrapped.
+        """
         why = Text(clean(lesson.message or ""), style="red")
         line = lesson.checks[0] if lesson.checks else None
-        if line is None or not line.source_line:
-            return why
-        at = line.source_column
-        marked = (at - 1, at) if at else None
-        where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
-        return Text("\n").join([why, located(where, code, self.width, marked)])
-
-    def show_why_not(self, lesson: LessonResult, *, below: int = 0) -> None:
-        """Print that, with empty lines ``below``; a command in its last line is not wrapped."""
-        why = self.why_not(lesson)
+        if line and line.source_line:
+            at = line.source_column
+            marked = (at - 1, at) if at else None
+            where, code = clean(place(lesson, line, self.tr)), clean(line.source_text or "")
+            why = Text("\n").join([why, located(where, code, self.width, marked)])
         *_, command = why.plain.split("\n")
         if cell_len(command) > self.width and command.startswith(("mv ", "ren ")):
             self.indented(Text(why.plain.removesuffix(f"\n{command}"), style="red"))

@@ -182,21 +182,12 @@ def held_promises(lesson: Lesson, found: Found) -> list[HeldPromise]:
     wrong = _failed_checks(found)
     held = []
     for promise in promises:
-        checks = promise.terms.checks
-        held.append(
-            HeldPromise(
-                promise.name,
-                compared_form(promise.terms.says[0]) if promise.terms.says else "",
-                round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2),
-                checks,
-                tuple(
-                    name
-                    for name, runs in wrong.items()
-                    if name in promise.terms.broken_by
-                    and all(failed and failed <= set(checks) for failed in runs)
-                ),
-            )
-        )
+        checks, says = promise.terms.checks, promise.terms.says
+        sentence = compared_form(says[0]) if says else ""
+        worth = round(sum(points.get(name, 0) / shares.count(name) for name in checks), 2)
+        tried = [name for name in wrong if name in promise.terms.broken_by]
+        alone = (name for name in tried if all(run and run <= set(checks) for run in wrong[name]))
+        held.append(HeldPromise(promise.name, sentence, worth, checks, tuple(alone)))
     return held
 
 

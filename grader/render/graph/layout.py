@@ -269,11 +269,8 @@ def _spread(row: list[Box], wanted: list[float]) -> None:
         while pools and pools[-1][0] > pool[0]:
             before = pools.pop()
             weight = before[1] + pool[1]
-            pool = (
-                (before[0] * before[1] + pool[0] * pool[1]) / weight,
-                weight,
-                before[2] + pool[2],
-            )
+            mean = (before[0] * before[1] + pool[0] * pool[1]) / weight
+            pool = mean, weight, before[2] + pool[2]
         pools.append(pool)
     places = [where for where, _, count in pools for _ in range(count)]
     for box, where, offset in zip(row, places, offsets, strict=True):

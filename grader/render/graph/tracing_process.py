@@ -121,11 +121,8 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     value: Any = module
     for part in name.split("."):
         if not hasattr(value, part):
-            there = ", ".join(
-                key
-                for key, one in vars(module).items()
-                if isinstance(one, types.FunctionType) and not key.startswith("_")
-            )
+            functions = (key for key in vars(module) if inspect.isfunction(getattr(module, key)))
+            there = ", ".join(key for key in functions if not key.startswith("_"))
             raise GraphRequestError(
                 "{path} has no {name}. Its functions: {names}",
                 path=str(module.__file__),

@@ -1,6 +1,4 @@
-"""Drawings in a real browser: text stays in its box and is not clipped, in separate files and on a
-page.
-"""
+"""Drawings in a real browser: text stays in its box, in files and on a page."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ OUTSIDE = """() => [...document.querySelectorAll('svg.graph')].flatMap(svg => {
 
 
 def picture(count: int) -> GraphPicture:
-    """Return a graph with that many nodes, each joined to the next and the last, with every kind of
-    text in boxes.
-    """
+    """Return a graph with that many nodes and every kind of text in boxes."""
     names = [
         "AddBackward0",
         "ScaledDotProductEfficientAttentionBackward0",

@@ -474,9 +474,7 @@ TWO = ("--input", "1,2", "--input", "3")
 
 
 def test_a_users_function_is_drawn(mine: Path) -> None:
-    """Variables are named, the last tensor is the root, backward frees saved tensors; the page
-    breaks no policy.
-    """
+    """Variables have names, the last tensor is the root, backward frees saved tensors."""
     page = mine.with_name("g.html")
     done = graph(mine, "f", *TWO, "--backward", "--html", str(page))
     assert done.exit_code == 0

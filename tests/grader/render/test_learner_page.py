@@ -109,9 +109,7 @@ print(len(made))
 
 
 def test_two_threads_may_colour_the_first_text_at_once() -> None:
-    """Pygments' packages replace themselves during import; a waiting thread must not get the old
-    module.
-    """
+    """Pygments' packages replace themselves during import, which no thread may notice."""
     command = [sys.executable, "-c", SLOW_IMPORT]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (told.stdout, told.stderr) == ("2\n", "")
@@ -141,9 +139,7 @@ def test_a_line_of_scores_takes_two() -> None:
 def test_the_solution_is_on_the_page_only_once_it_is_earned(
     wrong_report: Report, small_course: Course
 ) -> None:
-    """Full marks earn it; it is never shown for a wrong answer or in a folder that may be somebody
-    else's.
-    """
+    """Full marks earn it; nobody sees it for a wrong answer."""
     files = {"tiny": decode("tiny", "tiny.py", WRONG.encode())}
     somewhere = Path("/somewhere")
     assert keep(small_course, wrong_report, files, somewhere, "en").lessons["tiny"].solution is None

@@ -370,9 +370,7 @@ def losing_alternative(lesson: Copy) -> None:
     )
 )
 def late_truth(lesson: Copy) -> None:
-    """Add a check that computes its expected value from what the student's code may have changed:
-    from its copy, or from a measurement.
-    """
+    """Add checks whose truth is what the student's code may have changed: a copy, a measurement."""
     replace(lesson.visible, "points=3", "points=2")
     append(
         lesson.checks / "scenarios.py",
@@ -496,9 +494,7 @@ def test_progress_is_told_grading_by_grading(verified: Verified) -> None:
 
 
 def judged(*outcomes: Outcome, diagnosis: str | None = None, **more: Any) -> LessonOutcome:
-    """Return a grading of the small course's lesson with these outcomes for the checks of
-    ``double``; ``about`` has its mistakes.
-    """
+    """Return a grading of the lesson with these outcomes for the checks of ``double``."""
     more |= {"message": "m", "diagnosis": diagnosis}
     checks = tuple(
         CheckResult(f"tiny.c{k}", f"title {k}", "double", outcome, 0.0, 5.0, **more)
@@ -642,9 +638,7 @@ def untold(tmp_path: Path) -> Lesson:
     ],
 )
 def test_what_a_language_lacks_is_told(more: str, problems: list[str], untold: Lesson) -> None:
-    """The problems are texts that no grading shows and placeholders; unfinished translations count
-    as missing.
-    """
+    """Texts that no grading shows, and placeholders; unfinished translations are missing."""
     (untold.folder / "README.ko.md").touch()
     (untold.folder / "ko.po").write_text(PO + more, "utf-8")
     assert list(catalogue_problems(untold, "ko")) == problems
