@@ -43,8 +43,6 @@ from grader.render.figures import cards, panels
 if TYPE_CHECKING:
     from grader.classroom.gradebook.entry import Comment, PersonalPart
 
-TEMPLATES = ("report.html", "report_lesson.html", "report_check.html")
-
 
 def render_page(
     report: Report,
@@ -90,7 +88,7 @@ def counted_points(report: Report, personal: PersonalPart | None) -> float:
 
 def warm_up() -> None:
     """Compile templates and load what renders code and text, while there is time."""
-    for name in TEMPLATES:
+    for name in ("report.html", "report_lesson.html", "report_check.html"):
         environment().get_template(name)
     style()
     coloured("pass")

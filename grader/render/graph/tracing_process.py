@@ -23,7 +23,6 @@ from grader.core.errors import Told
 from grader.core.messages import Traced, TraceProblem, TraceRequest
 from grader.worker.wire.trace import trace
 
-DEFAULT_INPUT = [2.0, 3.0]
 OTHER_ARGUMENTS = (
     "{call} can't be called with these inputs ({reason}). Write one --input for each of its"
     " arguments, all of them tensors"
@@ -53,9 +52,10 @@ def drawn(request: TraceRequest) -> Traced:
     """Call the function and trace the graph behind its result; raise GraphRequestError."""
     name = request.function
     function = lookup(load_file(Path(request.file)), name)
-    names = parameters(function)
-    values = request.inputs or [DEFAULT_INPUT] * max(1, len(names))
-    insist_on_call(function, name, len(values))
+    signature = signature_of(function)
+    names = parameters(signature)
+    values = request.inputs or [[2.0, 3.0]] * max(1, len(names))
+    insist_on_call(signature, name, len(values))
     inputs = {
         names[k] if k < len(names) else f"input{k}": torch.tensor(
             value, dtype=torch.get_default_dtype(), requires_grad=True
@@ -139,24 +139,24 @@ def lookup(module: types.ModuleType, name: str) -> Callable[..., Any]:
     return value  # type: ignore[no-any-return]
 
 
-def parameters(function: Callable[..., Any]) -> list[str]:
+def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """Return how a function is called; with any inputs if Python can't tell, as for a builtin."""
     try:
-        found = inspect.signature(function).parameters.values()
+        return inspect.signature(function)
     except (TypeError, ValueError):
-        return []
+        return inspect.signature(lambda *inputs: inputs)  # the call itself will show it
+
+
+def parameters(signature: inspect.Signature) -> list[str]:
     return [
         one.name
-        for one in found
+        for one in signature.parameters.values()
         if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
     ]
 
 
-def insist_on_call(function: Callable[..., Any], name: str, count: int) -> None:
+def insist_on_call(signature: inspect.Signature, name: str, count: int) -> None:
     """Raise GraphRequestError unless the function can be called with ``count`` inputs."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # such as for a builtin: the call itself will show it
-        return
     try:
         signature.bind(*range(count))
     except TypeError as error:

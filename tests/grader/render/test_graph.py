@@ -267,12 +267,8 @@ def laid_out(picture: GraphPicture) -> GraphLayout:
 def assert_inside(svg: str) -> None:
     """Assert that no text leaves the drawing."""
     width, height = (float(n) for n in re.findall(r'viewBox="0 0 (\d+) (\d+)"', svg)[0])
-    outside = [
-        text
-        for left, top, right, bottom, text in texts_in(svg)
-        if left < 0 or top < 0 or right > width or bottom > height
-    ]
-    assert outside == []
+    for left, top, right, bottom, text in texts_in(svg):
+        assert left >= 0 and top >= 0 and right <= width and bottom <= height, text
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5, 9, 17, 40, 90, 200])
@@ -304,8 +300,8 @@ def test_both_edges_of_a_square_are_seen() -> None:
     x = leaf(2)
     picture = picture_of(x * x)
     layout = lay_out(picture, {"n0": (100, 40), "n1": (100, 40)})
-    first, second = (route.points for route in layout.routes)
-    assert all(abs(a[0] - b[0]) >= 20 for a, b in zip(first, second, strict=True))
+    for (left, _), (right, _) in zip(*(route.points for route in layout.routes), strict=True):
+        assert abs(left - right) >= 20
 
 
 def test_a_leaf_used_a_hundred_times_stays_a_drawing_one_can_read() -> None:
@@ -326,13 +322,9 @@ def test_a_drawing_is_the_same_each_time() -> None:
         "picture = GraphPicture.from_json(json.load(sys.stdin)); "
         "sys.stdout.buffer.write(draw_svg(picture).encode())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=json.dumps(to_builtins(picture)),
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
+    data = json.dumps(to_builtins(picture))
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, input=data, capture_output=True, encoding="utf-8", check=True)
     assert draw_svg(picture) == done.stdout
 
 
@@ -403,13 +395,6 @@ def test_a_drawing_names_the_variables_where_it_is_asked_for_and_saves(tmp_path:
     ET.fromstring(drawing._repr_svg_())
 
 
-def test_importing_the_package_imports_no_torch() -> None:
-    code = "import sys, grader.render.graph.draw; print('torch' in sys.modules)"
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
-
-
 # -------------------------------------------------------------------------------------- grade graph
 
 
@@ -478,14 +463,10 @@ def test_a_users_function_is_drawn(mine: Path) -> None:
     page = mine.with_name("g.html")
     done = graph(mine, "f", *TWO, "--backward", "--html", str(page))
     assert done.exit_code == 0
-    for part in (
-        "f(x = [1, 2], w = 3)",
-        "ExpBackward0  freed: result",
-        "y = MulBackward0",
-        "x  float32 (2,)",
-        "not a sandbox",
-    ):
+    for part in ("f(x = [1, 2], w = 3)", "ExpBackward0  freed: result", "not a sandbox"):
         assert part in done.output
+    for node in ("y = MulBackward0", "x  float32 (2,)"):
+        assert node in done.output
     assert 'style="' not in page.read_text("utf-8")
     assert page.read_text("utf-8").count("<style>") == 1
 

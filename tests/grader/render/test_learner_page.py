@@ -181,10 +181,9 @@ def test_lessons_not_started_are_lines_that_shut_nobody_out(
         replace(tiny, id=f"later{k}", status=LessonStatus.NOT_STARTED, file=file, checks=())
         for k in range(3)
     ]
-    (tmp_path / "report.html").write_text(
-        render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8"
-    )
-    tab = browser.open(tmp_path / "report.html", width=width)
+    path = tmp_path / "report.html"
+    path.write_text(render_page(replace(wrong_report, lessons=(tiny, *blank))), "utf-8")
+    tab = browser.open(path, width=width)
     assert tab.locator("#not-started .row").count() == 3
     assert browser.accessibility_violations(tab) == []
     assert not browser.overflows(tab)
