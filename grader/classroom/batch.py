@@ -42,8 +42,18 @@ from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageE
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
-from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    Report,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
+)
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers

@@ -21,8 +21,7 @@ from torch import Tensor
 
 from grader.core.i18n import Catalogue
 from grader.core.pictures import Figure, Prediction, PredictionFigure
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import points_for
+from grader.core.report import CheckResult, Outcome, points_for
 from grader.core.text import values_text
 from grader.course.course import Lesson
 from grader.course.lesson_texts import read_mistakes

@@ -17,6 +17,7 @@ from grader.core.files import engine_hash, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue
 from grader.core.messages import FileProblem, JudgeResult, Repair, Settings, Task
 from grader.core.report import (
+    FULL_LESSON,
     CheckResult,
     CourseIdentity,
     LessonResult,
@@ -24,8 +25,11 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
 )
-from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient

@@ -82,9 +82,7 @@ def test_the_sums_are_those_of_the_rows() -> None:
 
 
 def test_the_ranges_are_what_the_matrix_verified() -> None:
-    """torch's range goes from the oldest row to the newest that was verified. CI verifies the
-    pinned one.
-    """
+    """torch's range goes from the oldest verified row to the newest; CI verifies the pinned one."""
     rows = matrix.rows_in(TEXT)
     assert {cells[6] for cells in rows.values()} == {"0"}
     verified = {
