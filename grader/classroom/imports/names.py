@@ -1,6 +1,4 @@
-"""Names of people and submissions: made readable, turned into file names, compared across
-spellings.
-"""
+"""Names of people and submissions: readable, as file names, compared across spellings."""
 
 from __future__ import annotations
 
@@ -47,16 +45,12 @@ def name_list(names: Iterable[str]) -> str:
 def file_name(text: str) -> str:
     """Return a file name, without a suffix, that is as near to the text as all systems allow.
 
-    Letters of every script stay. Separators and reserved characters become ``_``, names that
-    Windows reserves get a ``_`` appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The
-    function is idempotent.
+    Separators and reserved characters become ``_``, names that Windows reserves get a ``_``
+    appended. At most MAX_NAME_BYTES bytes of UTF-8 are kept. The function is idempotent.
     """
-    return (
-        _fitting(
-            sanitize_filename(_fitting(readable(text)), replacement_text="_", platform="universal")
-        )
-        or NAMELESS
-    )
+    short = _fitting(readable(text))
+    valid = sanitize_filename(short, replacement_text="_", platform="universal")
+    return _fitting(valid) or NAMELESS
 
 
 def _fitting(name: str, size: int = MAX_NAME_BYTES) -> str:
