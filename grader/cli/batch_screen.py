@@ -252,8 +252,7 @@ class Summary:
 
     def people(self, what: str, labels: Sequence[str]) -> None:
         if labels:
-            more = f" and {len(labels) - LISTED} more" if len(labels) > LISTED else ""
-            self.line(f"{what}: {name_list(labels[:LISTED])}{more}")
+            self.line(f"{what}: {name_list(labels, LISTED)}")
 
     def show_changes(self, tally: BatchResult, plan: BatchPlan) -> None:
         table = plain_table("submission", "old", "new", "checks that changed")

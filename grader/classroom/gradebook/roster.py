@@ -289,8 +289,7 @@ def match(
     absent = {line: student for line, student in on_roster.items() if line not in known}
     strangers = [str(person) for person in people if person not in lines]
     if strangers:
-        more = f" and {len(strangers) - 10} more" if len(strangers) > 10 else ""
-        notes.append(f"not found on the roster: {name_list(strangers[:10])}{more}")
+        notes.append(f"not found on the roster: {name_list(strangers, 10)}")
     rows = _lines_for(absent, doubts, {*groups, *taken})
     return MatchedStudents(students, tuple(rows), tuple(notes))
 

@@ -39,7 +39,7 @@ from grader.classroom.gradebook.entry import (
 )
 from grader.classroom.gradebook.migrations import migrate
 from grader.classroom.gradebook.roster import joined
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of
 from grader.core import sqlite
 from grader.core.errors import UsageError
@@ -84,25 +84,8 @@ class AttemptKey:
 
 
 @dataclass(frozen=True, slots=True)
-class SubmissionRow:
-    """A submission's data beside its grade: its students, when it came and under which name."""
-
-    name: str
-    students: tuple[StudentIdentity, ...]
-    late: bool = False
-    handed_in: str | None = None
-    came_as: str = ""
-
-    @property
-    def label(self) -> str:
-        return students_label(self.students, self.name)
-
-
-@dataclass(frozen=True, slots=True)
 class TrailEntry:
-    """A line of the audit trail: what was done to a submission, when, by whom, and whether it was
-    undone.
-    """
+    """A line of the audit trail. ``action`` is ``forget`` or ``rename``."""
 
     number: int
     action: str
@@ -118,7 +101,7 @@ refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with -
 
 
 def line_of(
-    owner: SubmissionRow, current: int | None, problem: str | None = None, *, fault: bool = False
+    owner: Submission, current: int | None, problem: str | None = None, *, fault: bool = False
 ) -> dict[str, Any]:
     """Return the line of ``submissions`` for what was handed in, with the attempt that counts."""
     return {
@@ -555,18 +538,18 @@ class Gradebook:
         found: str | None = self._value(f"{query} WHERE s.name = ?", name)
         return found
 
-    def uses(self, owner: SubmissionRow, attempt: int) -> bool:
+    def uses(self, owner: Submission, attempt: int) -> bool:
         """Return whether an attempt counts now, with exactly this submission's data."""
         there = self._row(owner.name)
         return there is not None and line_of(owner, attempt).items() <= there.items()
 
-    def use(self, owner: SubmissionRow, attempt: int) -> None:
+    def use(self, owner: Submission, attempt: int) -> None:
         with transaction(self.db):
             self._line(line_of(owner, attempt))
 
     def keep(
         self,
-        owner: SubmissionRow,
+        owner: Submission,
         run: int,
         key: AttemptKey,
         report: Report,
@@ -601,7 +584,7 @@ class Gradebook:
                 ],
             )
 
-    def keep_problem(self, owner: SubmissionRow, problem: str, *, fault: bool) -> None:
+    def keep_problem(self, owner: Submission, problem: str, *, fault: bool) -> None:
         with transaction(self.db):
             self._line(line_of(owner, None, writable(problem), fault=fault))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -36,10 +37,14 @@ def _shown(letter: str) -> str:
             return letter
 
 
-def name_list(names: Iterable[str]) -> str:
-    """Return names as a list, separated by semicolons if one of them contains a comma."""
+def name_list(names: Iterable[str], most: int = sys.maxsize) -> str:
+    """Return names as a list, separated by semicolons if one of them contains a comma. Names beyond
+    ``most`` are only counted.
+    """
     names = list(names)
-    return ("; " if any("," in name for name in names) else ", ").join(names)
+    listed, more = names[:most], len(names) - most
+    text = ("; " if any("," in name for name in listed) else ", ").join(listed)
+    return f"{text} and {more} more" if more > 0 else text
 
 
 def file_name(text: str) -> str:

@@ -13,8 +13,8 @@ import pytest
 
 from grader.classroom.gradebook.entry import Adjustment, CommonMistake
 from grader.classroom.gradebook.migrations import STEPS, migrate
-from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook, SubmissionRow
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook
+from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.cli.gradebook import change_score
 from grader.core.errors import UsageError
 from grader.core.report import (
@@ -77,15 +77,16 @@ def new_gradebook(folder: Path) -> Gradebook:
     return book
 
 
-def grade(book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED) -> None:
+def handed(name: str, student: StudentIdentity, *, late: bool = False) -> Submission:
+    return Submission(name, (student,), lambda lessons: {}, late)
+
+
+def grade(
+    book: Gradebook, name: str, outcome: Outcome = Outcome.PASSED, *, person: str = ""
+) -> None:
     """Record one graded submission."""
-    book.keep(
-        SubmissionRow(name, (StudentIdentity(name.title(), {"sid": "1"}),)),
-        book.begin("plan"),
-        KEY,
-        report(name, outcome=outcome),
-        [],
-    )
+    owner = handed(name, StudentIdentity(person or name.title(), {"sid": "1"}))
+    book.keep(owner, book.begin("plan"), KEY, report(name, outcome=outcome), [])
 
 
 # ----------------------------------------------------------------------------------------- its file
@@ -96,7 +97,7 @@ def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
         grade(book, "zoe")
         grade(book, "al")
         book.keep_problem(
-            SubmissionRow("mia", (StudentIdentity("Mia"),), late=True), "broken zip", fault=False
+            handed("mia", StudentIdentity("Mia"), late=True), "broken zip", fault=False
         )
     with Gradebook.open(tmp_path) as book:
         entries = list(book.entries())
@@ -366,13 +367,7 @@ def test_an_adjustment_takes_a_persons_name_unless_it_is_two_peoples(tmp_path: P
             ("lee", "Park"),
             ("park", "Lee"),
         ):
-            book.keep(
-                SubmissionRow(name, (StudentIdentity(person),)),
-                book.begin("plan"),
-                KEY,
-                report(name),
-                [],
-            )
+            grade(book, name, person=person)
         assert book.entry_of("Dan O'Brien").name == book.entry_of("danobrien").name == "danobrien"
         assert book.entry_of("lee").name == "lee"
         with pytest.raises(UsageError, match="fits several submissions: kim-1, kim-2"):
