@@ -1,8 +1,8 @@
 """The gradebook's records: entries, columns, changes by people, and the rule for lateness.
 
-Exports, pages and tables use only ``GradebookEntry`` records; what students read is made from a
-``PublicEntry``. A penalty for lateness is a share of the points that the code earned. Points that
-a person gave or took are not reduced.
+Exports, pages and tables use only ``GradebookEntry`` records. What students read is made from a
+``PublicEntry`` or a ``PublicReport``, which keep what hidden checks ask. A penalty for lateness is
+a share of the points that the code earned. Points that a person gave or took are not reduced.
 """
 
 from __future__ import annotations
@@ -13,14 +13,21 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from typing import NewType
 
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import name_list
-from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, Record, Report
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
 from grader.core.text import moment
+
+PublicReport = NewType("PublicReport", Report)
+"""A report without what students may not see. Whatever is written for them takes only this."""
+WITHHELD = "This check is hidden, so its inputs are not shown."
+WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
+TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
+"""Outcomes whose message may contain a value that the check drew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +88,7 @@ class GradebookEntry:
 
     @property
     def score(self) -> float:
-        """The points that count: earned points minus the penalty, adjusted, without bonus, at least
-        zero.
-        """
+        """The points that count: without bonus, and never below zero."""
         return max(0.0, round(self.earned - self.penalty + self.adjusted_by, 4))
 
     def _lost(self, earned: float) -> float:
@@ -98,8 +103,8 @@ class GradebookEntry:
         return self.report.grader_faults if self.report else ()
 
     def lesson(self, lesson_id: str) -> LessonResult | None:
-        found = [one for one in self.report.lessons if one.id == lesson_id] if self.report else []
-        return found[0] if found else None
+        lessons = self.report.lessons if self.report else ()
+        return next((one for one in lessons if one.id == lesson_id), None)
 
     def lesson_score(self, lesson_id: str) -> float:
         result = self.lesson(lesson_id)
@@ -108,9 +113,7 @@ class GradebookEntry:
         return max(0.0, round(earned - self._lost(earned) + changed, 4))
 
     def public(self, tr: Catalogue | None = None) -> PublicEntry:
-        """Return the entry without what students may not see; ``tr`` translates what is said
-        instead.
-        """
+        """Return the entry as its students may see it, with texts translated by ``tr``."""
         parts = {one.name: getattr(self, one.name) for one in fields(self)}
         return PublicEntry(**parts | {"report": self.report and withheld(self.report, tr)})
 
@@ -122,10 +125,49 @@ class PublicEntry(GradebookEntry):
     report: PublicReport | None = None
 
 
+def withheld(report: Report, tr: Catalogue | None = None) -> PublicReport:
+    """Return the report without what hidden checks asked and expected.
+
+    The student's own text stays: the line that ran and the wrong expression. So does what the judge
+    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
+    loaded, because it is the same for every check.
+    """
+    tr = tr or Catalogue()
+
+    def check(one: CheckResult) -> CheckResult:
+        if not one.hidden:
+            return one
+        message = one.message
+        if one.outcome in TELLING:
+            said = one.open_message
+            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
+        return replace(
+            one,
+            message=message,
+            evidence=one.open_evidence,
+            expected=None,
+            actual=None,
+            inputs={},
+            output="",
+            note=None,
+            figures=[],
+            call=None,
+            signature=None,
+        )
+
+    def lesson(one: LessonResult) -> LessonResult:
+        if one.status is LessonStatus.INVALID:
+            return one
+        return replace(one, checks=tuple(map(check, one.checks)))
+
+    return PublicReport(replace(report, lessons=tuple(map(lesson, report.lessons))))
+
+
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person. ``made_at`` is ISO 8601 in UTC; ``lesson`` is None
-    for the total.
+    """A change of a score by a person: of a lesson's, or with None of the total.
+
+    ``made_at`` is ISO 8601 in UTC.
     """
 
     points: float
@@ -194,16 +236,6 @@ class ScoreChange:
     checks: tuple[tuple[str, str | None, str | None], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CommonMistake:
-    """A mistake that the class made: its lesson, and the number of submissions that have it."""
-
-    lesson: str
-    id: str
-    title: str
-    count: int
-
-
 def students_label(students: Sequence[StudentIdentity], name: str) -> str:
     """Return the names of a submission's students; its own name if no student is known."""
     return name_list(student.name for student in students) or name
@@ -218,8 +250,7 @@ def time_on_roster(students: Sequence[StudentIdentity]) -> str | None:
 def students_as_json(students: Sequence[StudentIdentity]) -> str:
     """Return ``[[name, ids], ...]``, with a third item where a roster adds details."""
     people = [
-        [student.name, student.ids, *([student.details] if student.details else [])]
-        for student in students
+        [one.name, one.ids, one.details] if one.details else [one.name, one.ids] for one in students
     ]
     return json.dumps(people, sort_keys=True)
 
@@ -253,8 +284,7 @@ class LateRule(Record):
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
         """Return how late a time is; None if it is on time or unknown.
 
-        ``extensions`` (see ``read_extension``) are those of the submission's students; the latest
-        one holds for all of them.
+        Of the students' ``extensions`` (see ``read_extension``), the latest holds for all of them.
         """
         if handed_in is None:
             return None
@@ -283,31 +313,15 @@ class Lateness(Record):
 
     @property
     def duration(self) -> str:
-        """How late, as people write it: ``2 d 3 h``."""
-        return duration(self.seconds)
+        """How late: the two largest nonzero units, down to minutes, as in ``2 d 3 h``."""
+        days, rest = divmod(int(self.seconds), int(DAY))
+        hours, rest = divmod(rest, 3_600)
+        parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
+        shown = [f"{number} {unit}" for number, unit in parts if number][:2]
+        return " ".join(shown) or "under a minute"
 
     def __str__(self) -> str:
         return f"{self.duration} late, {self.percent:g} % off"
-
-
-def duration(seconds: float) -> str:
-    """Return a time such as ``2 d 3 h``: its two largest nonzero units, down to minutes."""
-    days, rest = divmod(int(seconds), int(DAY))
-    hours, rest = divmod(rest, 3_600)
-    parts = [(days, "d"), (hours, "h"), (rest // 60, "min")]
-    shown = [f"{number} {unit}" for number, unit in parts if number][:2]
-    return " ".join(shown) or "under a minute"
-
-
-def read_moment(text: str, what: str) -> str:
-    """Return a time as ISO 8601; raise UsageError, which begins with ``what``."""
-    try:
-        return moment(text).isoformat()
-    except ValueError:
-        raise UsageError(
-            f"{what}: {text!r} is not a time with an offset from UTC. Write it like"
-            " 2026-12-01T23:59+09:00, or with Z for UTC"
-        ) from None
 
 
 def read_extension(text: str) -> str:
@@ -332,7 +346,13 @@ def seconds_of(found: re.Match[str]) -> float:
 
 def read_rule(due: str, rule: str | None) -> LateRule:
     """Return a rule from ``--due`` and ``--late``; raise UsageError that shows how to write it."""
-    made = LateRule(read_moment(due, "--due"))
+    try:
+        made = LateRule(moment(due).isoformat())
+    except ValueError:
+        raise UsageError(
+            f"--due: {due!r} is not a time with an offset from UTC. Write it like"
+            " 2026-12-01T23:59+09:00, or with Z for UTC"
+        ) from None
     for part in (rule or "").split(","):
         key, _, value = part.strip().rpartition("=")
         percent, time = PERCENT.fullmatch(value), DURATION.fullmatch(value)

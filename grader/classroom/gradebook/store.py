@@ -25,7 +25,6 @@ from grader.classroom.gradebook.entry import (
     Adjustment,
     CheckColumn,
     Comment,
-    CommonMistake,
     GradebookEntry,
     Lateness,
     LateRule,
@@ -375,15 +374,15 @@ class Gradebook:
             if before.get(check) != after.get(check):
                 yield check, before.get(check), after.get(check)
 
-    def commonest_mistakes(self, most: int) -> list[CommonMistake]:
-        rows = self.db.execute(
-            "SELECT r.lesson, r.diagnosis, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
+    def commonest_mistakes(self, most: int) -> list[tuple[str, str, int]]:
+        """Return (lesson, title, number of submissions) of the most common mistakes."""
+        return self.db.execute(
+            "SELECT r.lesson, min(r.diagnosis_title), count(DISTINCT s.name) AS n FROM"
             " submissions s JOIN results r ON r.attempt = s.current WHERE r.diagnosis IS NOT NULL"
             " AND s.forgotten = 0 GROUP BY r.lesson, r.diagnosis ORDER BY n DESC, r.lesson,"
             " r.diagnosis LIMIT ?",
             [most],
-        )
-        return [CommonMistake(*row) for row in rows]
+        ).fetchall()
 
     def passed_over(self) -> list[tuple[str, str]]:
         """Return the items of the download that were not graded, each with the reason."""

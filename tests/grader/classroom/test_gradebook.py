@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from grader.classroom.gradebook.entry import Adjustment, CommonMistake
+from grader.classroom.gradebook.entry import Adjustment
 from grader.classroom.gradebook.migrations import STEPS, migrate
 from grader.classroom.gradebook.store import DATABASE, AttemptKey, Gradebook
 from grader.classroom.imports.entries import StudentIdentity, Submission
@@ -263,7 +263,7 @@ def test_the_commonest_mistakes_count_submissions(tmp_path: Path) -> None:
             grade(book, name, Outcome.FAILED)
         grade(book, "b", Outcome.FAILED)
         grade(book, "c")
-        assert book.commonest_mistakes(3) == [CommonMistake("tiny", "squares", "x is squared", 2)]
+        assert book.commonest_mistakes(3) == [("tiny", "x is squared", 2)]
 
 
 def test_a_new_secret_begins_a_run_and_leaves_earlier_attempts_alone(tmp_path: Path) -> None:
