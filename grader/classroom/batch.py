@@ -146,78 +146,61 @@ class FinishedJob:
     fault: str = ""
 
 
-def run_batch(
-    book: Gradebook,
-    out: Path,
-    handed: Sequence[Submission],
-    plan: BatchPlan,
-    *,
-    students: Mapping[str, tuple[StudentIdentity, ...]],
-    hosts: HostPool[Any],
-    grading: Callable[..., Graded],
-    progress: Callable[[int], None] = lambda done: None,
-) -> BatchResult:
-    """Grade the submissions of a class, all from the seed of this run.
-
-    ``students`` has the students of each submission. ``progress`` is called with the number of
-    results on disk. ``grading`` grades one submission, here or on a cluster. Raise UsageError if
-    the sandbox is not available, the course is broken or the folder can't be written. Raise
-    KeyboardInterrupt if the run was stopped early: committed results stay, and the same call
-    continues.
-    """
-    wanted = f"{REVEALED if plan.reveal else WITHHELD} {book.about('late_rule')}".strip()
-    run = book.begin(str(plan))
-    rewrite = book.about("pages") != wanted
-    batch = Batch(
-        book,
-        out,
-        plan,
-        BatchResult(run),
-        book.seed_of(run),
-        students,
-        hosts,
-        grading,
-        progress,
-        rewrite,
-    )
-    if rewrite:
-        book.set_class({"pages": ""})
-    results = map_unordered(hosts, batch.jobs(handed), batch.grade, waiting=batch.commit_if_due)
-    with contextlib.closing(results):
-        try:
-            for done in results:
-                batch.keep(done)
-        finally:
-            batch.commit()
-    if batch.done < len(handed):
-        raise KeyboardInterrupt
-    book.set_class({"pages": wanted})
-    book.end(batch.tally.run)
-    return batch.tally
-
-
 GROUP, GROUP_SECONDS = 64, 0.5
 """The most results in one transaction, and the longest time a result waits for others."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """A run in progress. Results are committed in groups and counted as done after the commit."""
+    """A run. Results are committed in groups, and counted as done after the commit.
+
+    ``students`` has the students of each submission. ``grading`` grades one submission, here or on
+    a cluster. ``progress`` is called with the number of results on disk.
+    """
 
     book: Gradebook
     out: Path
     plan: BatchPlan
-    tally: BatchResult
-    seed: int
     students: Mapping[str, tuple[StudentIdentity, ...]]
     hosts: HostPool[Any]
     grading: Callable[..., Graded]
     progress: Callable[[int], None]
-    rewrite: bool
+    tally: BatchResult = field(init=False)
+    seed: int = field(init=False)
+    rewrite: bool = field(init=False)
     proven: bool = False
     done: int = 0
     finished: list[FinishedJob] = field(default_factory=list)
     oldest: float = 0.0
+
+    def run(self, handed: Sequence[Submission]) -> BatchResult:
+        """Grade the submissions of a class, all from the seed of this run.
+
+        Raise UsageError if the sandbox is not available, the course is broken or the folder can't
+        be written. Raise KeyboardInterrupt if the run was stopped early: committed results stay,
+        and the same call continues.
+        """
+        run = self.book.begin(str(self.plan))
+        self.tally, self.seed = BatchResult(run), self.book.seed_of(run)
+        shown = REVEALED if self.plan.reveal else WITHHELD
+        pages = f"{shown} {self.book.about('late_rule')}".strip()
+        self.rewrite = self.book.about("pages") != pages
+        if self.rewrite:
+            self.book.set_class({"pages": ""})
+        results = map_unordered(
+            self.hosts, self.jobs(handed), self.grade, waiting=self.commit_if_due
+        )
+        with contextlib.closing(results):
+            try:
+                for done in results:
+                    self.keep(done)
+            finally:
+                self.commit()
+        if self.done < len(handed):
+            raise KeyboardInterrupt
+        self.book.set_class({"pages": pages})
+        self.book.end(run)
+        return self.tally
 
     def jobs(self, handed: Sequence[Submission]) -> Iterator[BatchJob]:
         """Yield the jobs to grade; reuse or record all other submissions on the way.

@@ -26,7 +26,7 @@ from batch_process import stable_files
 import grader
 from grader.classroom import cluster as clusters
 from grader.classroom.batch import PageOptions, render
-from grader.classroom.cluster import answer, connected, graded_in, task_for
+from grader.classroom.cluster import ClusterAnswer, answer, connected, task_for
 from grader.classroom.gradebook.entry import PersonalPart
 from grader.cli import batch_screen, main
 from grader.cli.batch import BatchOptions, grade_class
@@ -267,9 +267,9 @@ def question(course: Course, **settings: Any) -> dict[str, Any]:
     ).as_json()
 
 
-def answered(small: Course, **changed: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(answer(json.dumps({**question(small), **changed})))
-    return found
+def answered(small: Course, **changed: Any) -> ClusterAnswer:
+    """Return a worker's answer to a question that was ``changed``."""
+    return ClusterAnswer.from_json(json.loads(answer(json.dumps({**question(small), **changed}))))
 
 
 def without_times(report: Report) -> Report:
@@ -300,8 +300,8 @@ def test_a_worker_answers_with_the_report_that_is_made_here(
     terms, files = Settings(3, "auto", small_course.limits), {"tiny": file}
     here = grade_submission(host, small_course, small_course.lessons, files, terms, name="someone")
     task = task_for("run", small_course, ["tiny"], files, terms, name="someone", page=WITHOUT_NAME)
-    there = json.loads(answer(json.dumps(task.as_json())))
-    graded = graded_in(there)
+    there = ClusterAnswer.from_json(json.loads(answer(json.dumps(task.as_json()))))
+    graded = there.graded()
     assert without_times(graded.report) == without_times(here)
     assert graded.page == render(graded.report, WITHOUT_NAME)
 
@@ -310,9 +310,9 @@ def test_a_worker_renders_the_page_with_what_only_the_gradebook_knows(
     worker: None, small_course: Course
 ) -> None:
     """The client does not render it again; without page options there is no page."""
-    page = graded_in(answered(small_course)).page
+    page = answered(small_course).graded().page
     assert page is not None and b"Ann" in page
-    assert graded_in(answered(small_course, page=None)).page is None
+    assert answered(small_course, page=None).graded().page is None
 
 
 def test_a_class_goes_to_the_cluster_as_text_and_comes_back_graded(
@@ -352,7 +352,7 @@ def test_a_worker_with_another_engine_or_torch_refuses(
     key: str, here: str, small_course: Course
 ) -> None:
     """The message names its version and the client's."""
-    said = answered(small_course, **{key: "0.0.7"})["refused"]
+    said = answered(small_course, **{key: "0.0.7"}).refused
     assert said.startswith(f"{socket.gethostname()}: its {key.replace('_', ' ')} is {here}")
     assert "the client has 0.0.7. Install on all workers" in said
 
@@ -413,9 +413,9 @@ def test_a_worker_that_is_too_old_to_refuse_is_refused(
 def test_a_worker_with_another_course_refuses(small_course: Course) -> None:
     """The message names both hashes. A course at another path is named with its path."""
     path = str(small_course.root)
-    said = answered(small_course, course_path=path, course_hash="0123456789abcdef")["refused"]
+    said = answered(small_course, course_path=path, course_hash="0123456789abcdef").refused
     assert "0123456789abcdef" in said and small_course.hash in said
-    assert "/nowhere" in answered(small_course, course_path="/nowhere")["refused"]
+    assert "/nowhere" in answered(small_course, course_path="/nowhere").refused
 
 
 def test_the_course_that_came_along_goes_by_its_hash_alone() -> None:
@@ -443,7 +443,7 @@ def test_a_course_that_changed_is_read_anew_by_the_next_run(
 def test_a_worker_without_the_guarantees_refuses(worker: None, small_course: Course) -> None:
     """The worker's own sandbox counts, not the client's."""
     settings = question(small_course, sandbox="require", without=("landlock",))["settings"]
-    said = answered(small_course, settings=settings)["refused"]
+    said = answered(small_course, settings=settings).refused
     assert said.startswith(socket.gethostname())
     assert "files" in said
 
@@ -505,10 +505,8 @@ def test_what_a_worker_raises_is_told_as_text(
     worker: None, small_course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clusters, "grade_and_repair", lambda *_, **__: [][0])
-    assert (
-        answered(small_course)["fault"]
-        == f"{socket.gethostname()}: IndexError('list index out of range')"
-    )
+    said = f"{socket.gethostname()}: IndexError('list index out of range')"
+    assert answered(small_course).fault == said
 
 
 @pytest.mark.parametrize(
