@@ -203,10 +203,7 @@ class Batch:
         return self.tally
 
     def jobs(self, handed: Sequence[Submission]) -> Iterator[BatchJob]:
-        """Yield the jobs to grade; reuse or record all other submissions on the way.
-
-        Before the first job, the references are graded.
-        """
+        """Yield the jobs to grade, after the references; reuse or record what is no job."""
         for one in handed:
             if self.hosts.finishing.is_set():
                 return
@@ -283,9 +280,7 @@ class Batch:
         return self.book.find(name, key, run=self.tally.run if self.plan.regrade else None)
 
     def _job(self, owner: Submission, key: AttemptKey, files: dict[str, LessonFile]) -> BatchJob:
-        """Return a job for the whole submission, or for one check if the old report is about the
-        same files.
-        """
+        """Return a job for one check if the old report is about the same files, else for all."""
         personal = self.book.personal_part(owner.name, owner.students, owner.handed_in)
         page = PageOptions(personal, self.plan.reveal)
         check = self.plan.check
@@ -423,9 +418,7 @@ def prove_references(
 def graded_reference(
     host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
 ) -> LessonResult:
-    """Return the result of a lesson's reference; after a failure, of a second try in a new server,
-    because the host may have been busy.
-    """
+    """Return a reference's result, after a failure of a second try: the host may have been busy."""
     text = without_markers(lesson.solution.read_text("utf-8"))
     files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
     settings = replace(plan.settings, seed=seed, repair=False)

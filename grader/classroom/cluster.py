@@ -149,10 +149,7 @@ def _grade(question: dict[str, Any]) -> ClusterAnswer:
 
 @functools.lru_cache(maxsize=4)
 def same_course(path: str | None, wanted: str, run: str) -> Course:
-    """Return the course installed here, read once a run.
-
-    Raise UsageError if its hash is not ``wanted``.
-    """
+    """Return the course installed here, read once a run; raise UsageError for another hash."""
     course = load_course(find_course(Path(path) if path else None))
     if course.hash != wanted:
         raise UsageError(

@@ -165,10 +165,7 @@ def withheld(report: Report, tr: Catalogue | None = None) -> PublicReport:
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A change of a score by a person: of a lesson's, or with None of the total.
-
-    ``made_at`` is ISO 8601 in UTC.
-    """
+    """A person's change of a lesson's score, or of the total (None); ``made_at`` is in UTC."""
 
     points: float
     reason: str
@@ -179,11 +176,7 @@ class Adjustment:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A remark on a submission, on a lesson, or on a line of its file.
-
-    ``code`` is that line at the time of the remark; ``number`` is the comment's number in the
-    gradebook.
-    """
+    """A remark on a submission, on a lesson, or on a line of its file, which was then ``code``."""
 
     number: int
     text: str
@@ -284,7 +277,7 @@ class LateRule(Record):
     def lateness(self, handed_in: str | None, extensions: Iterable[str] = ()) -> Lateness | None:
         """Return how late a time is; None if it is on time or unknown.
 
-        Of the students' ``extensions`` (see ``read_extension``), the latest holds for all of them.
+        Of the students' ``extensions``, the latest holds for all of them.
         """
         if handed_in is None:
             return None
@@ -325,10 +318,7 @@ class Lateness(Record):
 
 
 def read_extension(text: str) -> str:
-    """Return a person's extension, a time or a delay such as ``+2d``, without blanks.
-
-    Raise ValueError if it is neither.
-    """
+    """Return an extension, a time or a delay such as ``+2d``; raise ValueError for neither."""
     text = text.strip()
     extended(text, "2000-01-01T00:00Z")
     return text

@@ -37,7 +37,7 @@ from grader.classroom.gradebook.entry import (
     time_on_roster,
 )
 from grader.classroom.gradebook.migrations import migrate
-from grader.classroom.gradebook.roster import joined
+from grader.classroom.gradebook.roster import Absent, joined
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import forms_of
 from grader.core import sqlite
@@ -193,10 +193,7 @@ class Gradebook:
         return bool(self._value("SELECT forgotten FROM submissions WHERE name = ?", name))
 
     def entry_of(self, called: str) -> GradebookEntry:
-        """Return the entry with that name, or of the student with that name.
-
-        Raise UsageError if several submissions fit, or none.
-        """
+        """Return the entry of a submission or a student; raise UsageError unless one fits."""
         query = "SELECT name, students FROM submissions WHERE forgotten = 0 ORDER BY name"
         students: dict[str, str] = dict(self.db.execute(query))
         if called in students:
@@ -445,11 +442,8 @@ class Gradebook:
         query = "SELECT name FROM submissions WHERE missing = 0 AND forgotten = 0"
         return {name for (name,) in self.db.execute(query)}
 
-    def set_absent(self, absent: Iterable[tuple[str, StudentIdentity, str | None]]) -> None:
-        """Replace the rows of students without a submission.
-
-        Each is the row's name, the student, and a problem if it is not certain that they have none.
-        """
+    def set_absent(self, absent: Iterable[Absent]) -> None:
+        """Replace the rows of students without a submission, each as ``Absent`` has it."""
         with transaction(self.db):
             self.db.execute("DELETE FROM submissions WHERE missing > 0 AND forgotten = 0")
             self.db.executemany(
@@ -593,10 +587,7 @@ class Gradebook:
             self._insert("adjustments", {"submission": name, **asdict(adjustment)})
 
     def comment(self, name: str, comment: Comment) -> bool:
-        """Store a comment unless it is there already; return whether it was stored.
-
-        The comment's own number is ignored: the database assigns one.
-        """
+        """Store a comment, under a new number, unless it is there; return whether it was stored."""
         fields = {
             "submission": name,
             "lesson": comment.lesson,
@@ -662,10 +653,7 @@ class Gradebook:
             self._note("rename", new, author, detail)
 
     def undo(self, name: str) -> TrailEntry:
-        """Undo the newest forget or rename of a submission that was not undone; return it.
-
-        Raise UsageError if there is none.
-        """
+        """Undo the newest forget or rename of a submission; raise UsageError if there is none."""
         entries = [one for one in self.trail() if one.submission == name and not one.undone]
         if not entries:
             raise UsageError(

@@ -95,10 +95,7 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class PendingSubmission:
-    """A submission as a layout found it. ``id`` makes its name unique; ``files`` lists files.
-
-    ``handed_in`` and ``came_as`` are as in ``Submission``.
-    """
+    """A submission as a layout found it. ``id`` makes its name unique."""
 
     students: tuple[StudentIdentity, ...]
     files: Callable[[], Iterator[FileEntry]]
@@ -148,10 +145,7 @@ class DownloadLayout:
 
 
 def together(parts: Sequence[tuple[Entry, str | None]]) -> Callable[[], Iterator[FileEntry]]:
-    """Return a function that yields the files of several entries.
-
-    A file is treated as if it had the name beside it, if there is one.
-    """
+    """Return a function that yields the entries' files, under the names beside them, if any."""
 
     def files() -> Iterator[FileEntry]:
         for entry, named in parts:

@@ -38,9 +38,7 @@ def _shown(letter: str) -> str:
 
 
 def name_list(names: Iterable[str], most: int = sys.maxsize) -> str:
-    """Return names as a list, separated by semicolons if one of them contains a comma. Names beyond
-    ``most`` are only counted.
-    """
+    """Return names as a list, with semicolons if one has a comma; count those after ``most``."""
     names = list(names)
     listed, more = names[:most], len(names) - most
     text = ("; " if any("," in name for name in listed) else ", ").join(listed)
