@@ -44,8 +44,12 @@ def archive(path: Path, members: Mapping[str, str | bytes]) -> Path:
     return path
 
 
-def find(place: Path, layout: str | None = None) -> ClassImport:
-    return find_class(place, lessons=LESSONS, layout=layout)
+def find(place: Path, layout: str | None = None, **options: Any) -> ClassImport:
+    return find_class(place, lessons=LESSONS, layout=layout, **options)
+
+
+def class_in(root: Path, *paths: str, **texts: str | bytes) -> ClassImport:
+    return find(files(root, *paths, **texts))
 
 
 def read(found: ClassImport) -> dict[str, dict[str, str]]:
@@ -86,15 +90,8 @@ def test_a_class_reads_the_same_in_every_layout(layout: str, form: str, tmp_path
     assert names(found) == sorted(CLASS)
     plain = find(write_class("plain", tmp_path / "again", CLASS))
     for one, other in zip(found.handed, plain.handed, strict=True):
-        mine, theirs = one.read(LESSONS), other.read(LESSONS)
-        assert {lesson: file.text for lesson, file in mine.items()} == {
-            lesson: file.text for lesson, file in theirs.items()
-        }
-        assert digest(mine) == digest(theirs)
-    assert {lesson: file.text for lesson, file in found.handed[0].read(LESSONS).items()} == {
-        "tiny": "a = 1\n",
-        "small": "b = 2\n",
-    }
+        assert digest(one.read(LESSONS)) == digest(other.read(LESSONS))
+    assert read(found)["alice"] == {"tiny": "a = 1\n", "small": "b = 2\n"}
     assert found.handed[0].read(["tiny"]).keys() == {"tiny"}
 
 
@@ -136,14 +133,13 @@ def test_nothing_is_opened_before_it_is_read(layout: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_zip_among_the_files_is_opened(layout: str, tmp_path: Path) -> None:
-    inner = archive(
-        tmp_path / "inner.zip", {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}
-    ).read_bytes()
-    place = write_class(
-        layout,
-        tmp_path / "class",
-        {"alice": {"work.zip": inner, "tiny.py": "loose\n"}, "bob": {"tiny.py": "b"}},
-    )
+    inner = {"week/tiny.py": "zipped\n", "week/small.py": "zipped\n"}
+    work = archive(tmp_path / "inner.zip", inner).read_bytes()
+    students: Students = {
+        "alice": {"work.zip": work, "tiny.py": "loose\n"},
+        "bob": {"tiny.py": "b"},
+    }
+    place = write_class(layout, tmp_path / "class", students)
     assert read(find(place))["alice"] == {"tiny": "loose\n", "small": "zipped\n"}
 
 
@@ -169,19 +165,92 @@ def test_a_place_without_submissions_is_an_error_with_a_remedy(
         find(files(tmp_path, *there) / place)
 
 
-def test_what_systems_add_is_not_a_student(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path,
-            "alice/tiny.py",
-            "__MACOSX/x",
-            ".DS_Store",
-            "Thumbs.db",
-            ".git/tiny.py",
-            "desktop.ini",
-        )
-    )
-    assert (names(found), found.passed_over) == (["alice"], ())
+FOUND: list[tuple[str, str, str, dict[str, str]]] = [
+    # what systems add is not a student
+    ("plain", "alice/tiny.py __MACOSX/x .DS_Store Thumbs.db .git/tiny.py desktop.ini", "alice", {}),
+    # one entry of a system's among many of a hand's makes no download
+    (
+        "plain",
+        f"Jane_1_{FILE}/tiny.py alice/tiny.py bob/tiny.py carol/tiny.py",
+        f"Jane_1_{FILE} alice bob carol",
+        {},
+    ),
+    # if several lessons are graded, a file has the name of one
+    ("plain", "alice.py bob/tiny.py", "bob", {"alice.py": "Name it <student>_<lesson>.py"}),
+    (
+        "plain",
+        "tiny.py alice/tiny.py",
+        "alice",
+        {"tiny.py": "named after a lesson, so its student is not known"},
+    ),
+    (
+        "plain",
+        "alice/tiny.py bob.rar carol.tar.gz",
+        "alice",
+        {"bob.rar": "make a zip of it", "carol.tar.gz": "make a zip of it"},
+    ),
+    (
+        "plain",
+        "alice/tiny.py out/grades.sqlite",
+        "alice",
+        {"out": "holds a gradebook, not a submission"},
+    ),
+    # folders that are no clones are plain; users who begin alike keep their whole names
+    ("plain", "hw-ann/tiny.py hw-bob/tiny.py", "hw-ann hw-bob", {}),
+    (
+        "github",
+        "hw-octo/.git/config hw-octo/tiny.py hw-oscar/.git/config hw-oscar/tiny.py",
+        "octo oscar",
+        {},
+    ),
+    # the folder around clones says what the assignment is called
+    (
+        "github",
+        "hw-submissions/hw-ann-lee/x hw-submissions/hw-ann-kim/x hw-submissions/notes.md",
+        "ann-kim ann-lee",
+        {"notes.md": "not a repository of the assignment: hw-<username>"},
+    ),
+    (
+        "canvas",
+        "김민준_5_50_tiny.py o_neil_6_60_my_own_tiny.py müller_7_70_small.py",
+        "müller o_neil 김민준",
+        {"o_neil_6_60_my_own_tiny.py": "does not have the name of a lesson"},
+    ),
+    (
+        "canvas",
+        "doe_1_text.html roe_LATE_2_link.html poe_3_30_tiny.py",
+        "poe",
+        {"doe_1_text.html": "text typed into Canvas", "roe_LATE_2_link.html": "a link, not a file"},
+    ),
+    (
+        "canvas",
+        "doe_1_2_tiny.py roe_2_3_tiny.py readme.txt extra/tiny.py",
+        "doe roe",
+        {"readme.txt": "not named as Canvas", "extra": "not named as Canvas"},
+    ),
+    (
+        "moodle",
+        f"A_1_{FILE}/tiny.py A_1_assignsubmission_onlinetext/x A_1_assignsubmission_comments_c.txt",
+        "A",
+        {
+            "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
+            "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in (kind: com",
+        },
+    ),
+    # hidden names are the same name in every language
+    ("moodle", f"참가자_31_{FILE}/tiny.py 참가자_32_{FILE}/tiny.py", "참가자-31 참가자-32", {}),
+]
+
+
+@pytest.mark.parametrize(("layout", "paths", "students", "reasons"), FOUND)
+def test_who_is_found_and_what_is_passed_over(
+    layout: str, paths: str, students: str, reasons: dict[str, str], tmp_path: Path
+) -> None:
+    found = class_in(tmp_path, *paths.split())
+    assert (found.layout, names(found)) == (layout, students.split())
+    over = passed_over(found)
+    assert over.keys() == reasons.keys()
+    assert all(reason in over[entry] for entry, reason in reasons.items())
 
 
 # -------------------------------------------------------------------------------------------- plain
@@ -201,38 +270,23 @@ def test_a_student_is_a_folder_a_zip_or_a_file(tmp_path: Path) -> None:
 
 def test_where_one_lesson_is_graded_a_file_is_named_after_its_student(tmp_path: Path) -> None:
     found = find_class(files(tmp_path, "alice.py", "bob_tiny.py"), lessons=["tiny"])
-    assert {one.name: set(one.read(["tiny"])) for one in found.handed} == {
-        "alice": {"tiny"},
-        "bob": {"tiny"},
-    }
+    assert [(one.name, [*one.read(["tiny"])]) for one in found.handed] == [
+        ("alice", ["tiny"]),
+        ("bob", ["tiny"]),
+    ]
 
 
 def test_a_lesson_that_is_not_graded_is_no_student(tmp_path: Path) -> None:
     """This holds for a learner's folder, for files collected by hand, and for a download."""
-    own = find_class(
-        files(tmp_path / "alice", "tiny/tiny.py", "small/small.py"),
-        lessons=LESSONS,
-        graded=["tiny"],
-    )
-    assert [one.name for one in own.handed] == ["alice"]
-    hand = find_class(
-        files(tmp_path / "class", "alice_small.py", "bob.py"), lessons=LESSONS, graded=["tiny"]
-    )
-    assert {one.name: set(one.read(["tiny"])) for one in hand.handed} == {
-        "alice": set(),
-        "bob": {"tiny"},
-    }
-    assert (
-        find_class(
-            files(tmp_path / "canvas", "doe_1_2_small.py"), lessons=LESSONS, graded=["tiny"]
-        ).passed_over
-        == ()
-    )
-
-
-def test_where_several_are_graded_such_a_file_is_passed_over(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "alice.py", "bob/tiny.py"))
-    assert "Name it <student>_<lesson>.py" in passed_over(found)["alice.py"]
+    own = files(tmp_path / "alice", "tiny/tiny.py", "small/small.py")
+    assert names(find(own, graded=["tiny"])) == ["alice"]
+    hand = find(files(tmp_path / "class", "alice_small.py", "bob.py"), graded=["tiny"])
+    assert [(one.name, [*one.read(["tiny"])]) for one in hand.handed] == [
+        ("alice", []),
+        ("bob", ["tiny"]),
+    ]
+    canvas = files(tmp_path / "canvas", "doe_1_2_small.py")
+    assert find(canvas, graded=["tiny"]).passed_over == ()
 
 
 def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) -> None:
@@ -249,30 +303,9 @@ def test_of_a_folder_and_a_zip_of_one_student_the_folder_counts(tmp_path: Path) 
 )
 def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_path: Path) -> None:
     """A learner's own folder is a class with one student."""
-    found = find(files(tmp_path / "alice", *paths))
+    found = class_in(tmp_path / "alice", *paths)
     assert read(found) == {"alice": {"tiny": "x = 1\n", "small": "x = 1\n"}}
     assert found.notes == ("the folder contains lessons, so it is one submission: alice",)
-
-
-def test_lessons_beside_students_are_nobodys(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "tiny.py", "alice/tiny.py"))
-    assert names(found) == ["alice"]
-    assert "named after a lesson, so its student is not known" in passed_over(found)["tiny.py"]
-
-
-def test_archives_of_other_kinds_are_passed_over_with_the_remedy(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "alice/tiny.py", "bob.rar", "carol.tar.gz"))
-    assert all(
-        "make a zip of it" in passed_over(found)[name] for name in ("bob.rar", "carol.tar.gz")
-    )
-
-
-def test_a_gradebook_in_the_class_is_not_a_student(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "alice/tiny.py", "out/grades.sqlite"))
-    assert (names(found), passed_over(found)) == (
-        ["alice"],
-        {"out": "holds a gradebook, not a submission"},
-    )
 
 
 def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) -> None:
@@ -315,24 +348,15 @@ def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
     assert read(found) == {"alice": {"tiny": "1", "small": "2"}}
 
 
-def test_one_entry_of_a_system_s_among_many_of_a_hand_s_makes_no_download(tmp_path: Path) -> None:
-    found = find(
-        files(tmp_path, f"Jane_1_{FILE}/tiny.py", "alice/tiny.py", "bob/tiny.py", "carol/tiny.py")
-    )
-    assert (found.layout, len(found.handed)) == ("plain", 4)
-
-
 # ------------------------------------------------------------------------------------------- canvas
 
 
 def test_canvas_says_who_was_late(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path,
-            "doejane_LATE_11_101_tiny.py",
-            "roebob_12_102_tiny.py",
-            "LATE_anon_aB3_103_tiny.py",
-        )
+    found = class_in(
+        tmp_path,
+        "doejane_LATE_11_101_tiny.py",
+        "roebob_12_102_tiny.py",
+        "LATE_anon_aB3_103_tiny.py",
     )
     assert {one.name: one.late for one in found.handed} == {
         "doejane": True,
@@ -343,7 +367,7 @@ def test_canvas_says_who_was_late(tmp_path: Path) -> None:
 
 def test_canvas_tells_people_by_their_id(tmp_path: Path) -> None:
     """Two people with the same name are two submissions, the same ones in every download."""
-    found = find(files(tmp_path, "doejane_11_101_tiny.py", "doejane_7_102_tiny.py"))
+    found = class_in(tmp_path, "doejane_11_101_tiny.py", "doejane_7_102_tiny.py")
     assert {one.name: one.students[0].ids for one in found.handed} == {
         "doejane-7": {"canvas_id": "7"},
         "doejane-11": {"canvas_id": "11"},
@@ -351,29 +375,19 @@ def test_canvas_tells_people_by_their_id(tmp_path: Path) -> None:
     assert found.notes == ("several submissions are called doejane: doejane-11, doejane-7",)
 
 
-def test_canvas_names_of_any_script_and_with_underscores(tmp_path: Path) -> None:
-    found = find(
-        files(tmp_path, "김민준_5_50_tiny.py", "o_neil_6_60_my_own_tiny.py", "müller_7_70_small.py")
-    )
-    assert names(found) == ["müller", "o_neil", "김민준"]
-    assert "does not have the name of a lesson" in passed_over(found)["o_neil_6_60_my_own_tiny.py"]
-
-
 def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> None:
-    (one,) = find(files(tmp_path, "anon_Zq81x_40_tiny.py")).handed
+    (one,) = class_in(tmp_path, "anon_Zq81x_40_tiny.py").handed
     assert one.students == (StudentIdentity("anon_Zq81x", {"canvas_anonymous_id": "Zq81x"}),)
 
 
 def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path,
-            **{
-                "doe_1_5_tiny.py": "old\n",
-                "doe_1_20_tiny-2.py": "new\n",
-                "doe_1_9_tiny-1.py": "middle\n",
-            },
-        )
+    found = class_in(
+        tmp_path,
+        **{
+            "doe_1_5_tiny.py": "old\n",
+            "doe_1_20_tiny-2.py": "new\n",
+            "doe_1_9_tiny-1.py": "middle\n",
+        },
     )
     assert read(found) == {"doe": {"tiny": "new\n"}}
     reason = "was replaced by doe_1_20_tiny-2.py, which is newer"
@@ -393,20 +407,6 @@ def test_two_zips_that_are_two_parts_are_both_read(tmp_path: Path) -> None:
     assert read(find(tmp_path)) == {"doe": {"tiny": "1\n", "small": "2\n"}}
 
 
-def test_text_typed_into_canvas_is_passed_over(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "doe_1_text.html", "roe_LATE_2_link.html", "poe_3_30_tiny.py"))
-    assert names(found) == ["poe"]
-    assert "text typed into Canvas" in passed_over(found)["doe_1_text.html"]
-    assert "a link, not a file" in passed_over(found)["roe_LATE_2_link.html"]
-
-
-def test_what_is_not_canvas_in_a_download_is_passed_over(tmp_path: Path) -> None:
-    found = find(
-        files(tmp_path, "doe_1_2_tiny.py", "roe_2_3_tiny.py", "readme.txt", "extra/tiny.py")
-    )
-    assert set(passed_over(found)) == {"readme.txt", "extra"}
-
-
 # ------------------------------------------------------------------------------------------- moodle
 
 
@@ -414,17 +414,15 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
     """The forms: a folder, one of an older version, files side by side, hidden names, teams, the
     default team.
     """
-    found = find(
-        files(
-            tmp_path,
-            f"Jane Doe_101_{FILE}/hw/tiny.py",
-            f"Bob Roe_102_{FILE}_/tiny.py",
-            f"Ann Poe_103_{FILE}_tiny.py",
-            f"Ann Poe_103_{FILE}_small.py",
-            f"Participant_104_{FILE}/tiny.py",
-            f"Team 5_7_{FILE}/tiny.py",
-            f"Default group_{FILE}/tiny.py",
-        )
+    found = class_in(
+        tmp_path,
+        f"Jane Doe_101_{FILE}/hw/tiny.py",
+        f"Bob Roe_102_{FILE}_/tiny.py",
+        f"Ann Poe_103_{FILE}_tiny.py",
+        f"Ann Poe_103_{FILE}_small.py",
+        f"Participant_104_{FILE}/tiny.py",
+        f"Team 5_7_{FILE}/tiny.py",
+        f"Default group_{FILE}/tiny.py",
     )
     assert read(found) == {
         "Jane Doe": {"tiny": "x = 1\n"},
@@ -437,28 +435,6 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
     assert {one.name: one.students[0].ids.get("moodle_participant") for one in found.handed}[
         "Jane Doe"
     ] == "101"
-
-
-def test_text_typed_into_moodle_is_passed_over(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path,
-            f"A_1_{FILE}/tiny.py",
-            "A_1_assignsubmission_onlinetext/onlinetext.html",
-            "A_1_assignsubmission_comments_c.txt",
-        )
-    )
-    assert names(found) == ["A"]
-    assert {name: reason.split(",")[0] for name, reason in found.passed_over} == {
-        "A_1_assignsubmission_onlinetext": "is text typed into Moodle",
-        "A_1_assignsubmission_comments_c.txt": "is not a file that was handed in (kind: comments)",
-    }
-
-
-def test_people_of_one_name_are_told_apart_by_their_id(tmp_path: Path) -> None:
-    """Hidden names are the same name in every language."""
-    found = find(files(tmp_path, f"참가자_31_{FILE}/tiny.py", f"참가자_32_{FILE}/tiny.py"))
-    assert names(found) == ["참가자-31", "참가자-32"]
 
 
 # --------------------------------------------------------------------------------------- gradescope
@@ -523,7 +499,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
         "  :submitters:\n"
         "  - :name: Bob\n"
     )
-    found = find(files(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf"))
+    found = class_in(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf")
     assert names(found) == ["Jane", "submission_3"]
     assert "(Bob), but its folder is missing" in passed_over(found)["submission_2"]
     assert "is not named as in Gradescope's export" in passed_over(found)["extra.pdf"]
@@ -531,7 +507,7 @@ def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) 
 
 
 def test_without_metadata_folders_stand_for_names(tmp_path: Path) -> None:
-    found = find(files(tmp_path, "submission_1/tiny.py", "submission_2/tiny.py"))
+    found = class_in(tmp_path, "submission_1/tiny.py", "submission_2/tiny.py")
     assert (found.layout, names(found)) == ("gradescope", ["submission_1", "submission_2"])
 
 
@@ -577,58 +553,23 @@ def test_a_submission_without_submitters_is_named_after_its_folder(
 
 def test_clones_side_by_side_are_recognised(tmp_path: Path) -> None:
     """Their common prefix is the assignment's name."""
-    paths = [
-        f"week-1-{user}/{path}"
-        for user in ("octo", "ann-lee")
-        for path in (".git/config", "tiny.py")
-    ]
-    found = find(files(tmp_path, *paths))
+    users = ("octo", "ann-lee")
+    paths = [f"week-1-{user}/{file}" for user in users for file in (".git/config", "tiny.py")]
+    found = class_in(tmp_path, *paths)
     assert found.layout == "github"
     assert {one.name: one.students[0].ids for one in found.handed} == {
-        "octo": {"username": "octo"},
-        "ann-lee": {"username": "ann-lee"},
+        user: {"username": user} for user in users
     }
 
 
-def test_the_folder_around_says_what_the_assignment_is_called(tmp_path: Path) -> None:
-    """So two users whose names begin alike keep their full names."""
-    found = find(
-        files(tmp_path / "hw-submissions", "hw-ann-lee/tiny.py", "hw-ann-kim/tiny.py", "notes.md")
-    )
-    assert (found.layout, names(found)) == ("github", ["ann-kim", "ann-lee"])
-    assert "not a repository of the assignment: hw-<username>" in passed_over(found)["notes.md"]
-
-
 def test_what_lies_in_a_repository_s_own_folder_is_no_lesson(tmp_path: Path) -> None:
-    found = find(
-        files(
-            tmp_path / "hw-submissions",
-            "hw-octo/.git/tiny.py",
-            "hw-octo/.git/hooks/small.py",
-            "hw-bo/tiny.py",
-        )
+    found = class_in(
+        tmp_path / "hw-submissions",
+        "hw-octo/.git/tiny.py",
+        "hw-octo/.git/hooks/small.py",
+        "hw-bo/tiny.py",
     )
     assert read(found) == {"octo": {}, "bo": {"tiny": "x = 1\n"}}
-
-
-@pytest.mark.parametrize(
-    ("users", "files_in_each", "layout", "students"),
-    [
-        (("octo", "oscar"), (".git/config", "tiny.py"), "github", ["octo", "oscar"]),
-        (("ann", "bob"), ("tiny.py",), "plain", ["hw-ann", "hw-bob"]),
-    ],
-    ids=["users who begin alike keep their whole names", "folders that are no clones are plain"],
-)
-def test_what_the_names_of_folders_side_by_side_have_in_common(
-    users: tuple[str, ...],
-    files_in_each: tuple[str, ...],
-    layout: str,
-    students: list[str],
-    tmp_path: Path,
-) -> None:
-    paths = [f"hw-{user}/{path}" for user in users for path in files_in_each]
-    found = find(files(tmp_path, *paths))
-    assert (found.layout, names(found)) == (layout, students)
 
 
 # --------------------------------------------------------------------------------------- hard cases
@@ -689,9 +630,7 @@ def test_paths_that_lead_out_of_a_zip_are_passed_over(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere no file is called so")
 def test_names_with_newlines_and_controls_are_told_on_one_line(tmp_path: Path) -> None:
-    found = find(
-        files(tmp_path, "al\nice\x1b[31m/tiny.py", "no\n\u202ething.txt", "bob/a\nb/tiny.py")
-    )
+    found = class_in(tmp_path, "al\nice\x1b[31m/tiny.py", "no\n\u202ething.txt", "bob/a\nb/tiny.py")
     assert names(found) == ["al ice [31m", "bob"]
     assert passed_over(found).keys() == {"no\\n\\u202ething.txt"}
     assert found.handed[1].read(LESSONS)["tiny"].path == "a\\nb/tiny.py"
@@ -699,7 +638,7 @@ def test_names_with_newlines_and_controls_are_told_on_one_line(tmp_path: Path) -
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere names are text")
 def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
-    found = find(files(tmp_path, os.fsdecode(b"al\xffice") + "/tiny.py", os.fsdecode(b"\xfe.txt")))
+    found = class_in(tmp_path, os.fsdecode(b"al\xffice") + "/tiny.py", os.fsdecode(b"\xfe.txt"))
     assert names(found) == ["al\N{REPLACEMENT CHARACTER}ice"]
     for name, _ in found.passed_over:
         name.encode()
@@ -743,7 +682,7 @@ def test_a_near_name_is_treated_alike_in_every_layout(
         "bob": {"tiny.py": "a = 3\n", "small.py": "b = 4\n"},
     }
     place = write_class(layout, tmp_path, students)
-    found = find_class(place, lessons=LESSONS, accept_near_names=accept)
+    found = find(place, accept_near_names=accept)
     read = {one.students[0].name.split()[0].lower(): one.read(LESSONS) for one in found.handed}
     alice = read["alice"]["tiny"]
     assert (alice.ignored, alice.meant, alice.text) == (
@@ -756,7 +695,7 @@ def test_a_near_name_is_treated_alike_in_every_layout(
 
 def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) -> None:
     place = files(tmp_path, "alice/Tiny.py", "alice/tiny (1).py", "alice/small.py")
-    (alice,) = find_class(place, lessons=LESSONS, accept_near_names=True).handed
+    (alice,) = find(place, accept_near_names=True).handed
     tiny = alice.read(LESSONS)["tiny"]
     assert tiny.ignored
     assert tiny.problem is not None
@@ -765,7 +704,7 @@ def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) ->
 
 def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
     place = files(tmp_path, "alice_tiny (1).py", "bob_Tiny.py", "carol_tiny.py", "dan_small.py")
-    found = find_class(place, lessons=LESSONS, accept_near_names=True)
+    found = find(place, accept_near_names=True)
     read = {one.name: one.read(LESSONS) for one in found.handed}
     assert {name: file["tiny"].meant for name, file in read.items() if "tiny" in file} == {
         "alice": "tiny.py",
@@ -779,7 +718,7 @@ def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
     "name", ["tinyer.py", "my tiny.py", "tiny(1)2.py", "tiny.pyc", "copy.py", "(1).py", "tiny"]
 )
 def test_other_names_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
-    alice, _ = find(files(tmp_path, f"alice/{name}", "bob/tiny.py")).handed
+    alice, _ = class_in(tmp_path, f"alice/{name}", "bob/tiny.py").handed
     assert alice.read(LESSONS) == {}
 
 
