@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 from factories.downloads import LAYOUTS, Students, write_class, zip_folder
@@ -309,42 +309,27 @@ def test_lessons_side_by_side_are_one_submission(paths: tuple[str, ...], tmp_pat
 
 
 def test_names_that_differ_in_capitals_only_get_different_files(tmp_path: Path) -> None:
-    found = find(
-        archive(
-            tmp_path / "class.zip",
-            {"alice/tiny.py": "1", "Alice/tiny.py": "2", "alice-2/tiny.py": "3"},
-        )
-    )
+    members = {"alice/tiny.py": "1", "Alice/tiny.py": "2", "alice-2/tiny.py": "3"}
+    found = find(archive(tmp_path / "class.zip", members))
     assert sorted(text["tiny"] for text in read(found).values()) == ["1", "2", "3"]
     assert len({name.casefold() for name in names(found)}) == 3
 
 
 @pytest.mark.parametrize(
-    ("paths", "students", "notes"),
-    [
-        (("alice/tiny.py",), ["alice"], ()),
-        (("class/alice/tiny.py",), ["alice"], ("the submissions are in class",)),
-        (
-            ("class/alice/tiny.py", "class/bob/tiny.py"),
-            ["alice", "bob"],
-            ("the submissions are in class",),
-        ),
-    ],
+    ("around", "students"), [("", ["alice"]), ("class/", ["alice"]), ("class/", ["alice", "bob"])]
 )
 def test_a_zip_may_have_a_folder_around_its_students(
-    paths: tuple[str, ...], students: list[str], notes: tuple[str, ...], tmp_path: Path
+    around: str, students: list[str], tmp_path: Path
 ) -> None:
-    found = find(archive(tmp_path / "class.zip", dict.fromkeys(paths, "1")))
+    members = {f"{around}{name}/tiny.py": "1" for name in students}
+    found = find(archive(tmp_path / "class.zip", members))
+    notes = ("the submissions are in class",) if around else ()
     assert (names(found), found.notes) == (students, notes)
 
 
 def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
-    found = find(
-        archive(
-            tmp_path / "class.zip",
-            {"alice/tiny.py": "1", "alice/a/x.txt": "", "alice/b/small.py": "2"},
-        )
-    )
+    members = {"alice/tiny.py": "1", "alice/a/x.txt": "", "alice/b/small.py": "2"}
+    found = find(archive(tmp_path / "class.zip", members))
     assert read(found) == {"alice": {"tiny": "1", "small": "2"}}
 
 
@@ -352,17 +337,9 @@ def test_a_student_may_have_folders_beside_a_lesson(tmp_path: Path) -> None:
 
 
 def test_canvas_says_who_was_late(tmp_path: Path) -> None:
-    found = class_in(
-        tmp_path,
-        "doejane_LATE_11_101_tiny.py",
-        "roebob_12_102_tiny.py",
-        "LATE_anon_aB3_103_tiny.py",
-    )
-    assert {one.name: one.late for one in found.handed} == {
-        "doejane": True,
-        "roebob": False,
-        "anon_aB3": True,
-    }
+    late = ("doejane_LATE_11_101_tiny.py", "LATE_anon_aB3_103_tiny.py")
+    found = class_in(tmp_path, *late, "roebob_12_102_tiny.py")
+    assert {one.name for one in found.handed if one.late} == {"doejane", "anon_aB3"}
 
 
 def test_canvas_tells_people_by_their_id(tmp_path: Path) -> None:
@@ -381,30 +358,24 @@ def test_canvas_anonymous_students_have_their_anonymous_id(tmp_path: Path) -> No
 
 
 def test_of_a_file_handed_in_again_the_newest_counts_and_the_other_is_named(tmp_path: Path) -> None:
-    found = class_in(
-        tmp_path,
-        **{
-            "doe_1_5_tiny.py": "old\n",
-            "doe_1_20_tiny-2.py": "new\n",
-            "doe_1_9_tiny-1.py": "middle\n",
-        },
-    )
+    old, middle, new = "doe_1_5_tiny.py", "doe_1_9_tiny-1.py", "doe_1_20_tiny-2.py"
+    found = class_in(tmp_path, **{old: "old\n", new: "new\n", middle: "middle\n"})
     assert read(found) == {"doe": {"tiny": "new\n"}}
-    reason = "was replaced by doe_1_20_tiny-2.py, which is newer"
-    assert dict(found.replaced) == {"doe_1_5_tiny.py": reason, "doe_1_9_tiny-1.py": reason}
+    reason = f"was replaced by {new}, which is newer"
+    assert dict(found.replaced) == {old: reason, middle: reason}
     assert found.passed_over == ()
 
 
 def test_of_a_zip_handed_in_again_the_newest_counts(tmp_path: Path) -> None:
+    """Two zips that are two parts are both read."""
     archive(tmp_path / "doe_1_5_work.zip", {"tiny.py": "old\n"})
     archive(tmp_path / "doe_1_6_work-1.zip", {"tiny.py": "new\n"})
-    assert read(find(tmp_path)) == {"doe": {"tiny": "new\n"}}
-
-
-def test_two_zips_that_are_two_parts_are_both_read(tmp_path: Path) -> None:
-    archive(tmp_path / "doe_1_5_part-1.zip", {"tiny.py": "1\n"})
-    archive(tmp_path / "doe_1_6_part-2.zip", {"small.py": "2\n"})
-    assert read(find(tmp_path)) == {"doe": {"tiny": "1\n", "small": "2\n"}}
+    archive(tmp_path / "roe_2_7_part-1.zip", {"tiny.py": "1\n"})
+    archive(tmp_path / "roe_2_8_part-2.zip", {"small.py": "2\n"})
+    assert read(find(tmp_path)) == {
+        "doe": {"tiny": "new\n"},
+        "roe": {"tiny": "1\n", "small": "2\n"},
+    }
 
 
 # ------------------------------------------------------------------------------------------- moodle
@@ -424,26 +395,18 @@ def test_moodle_in_all_its_forms(tmp_path: Path) -> None:
         f"Team 5_7_{FILE}/tiny.py",
         f"Default group_{FILE}/tiny.py",
     )
-    assert read(found) == {
-        "Jane Doe": {"tiny": "x = 1\n"},
-        "Bob Roe": {"tiny": "x = 1\n"},
-        "Ann Poe": {"tiny": "x = 1\n", "small": "x = 1\n"},
-        "Participant 104": {"tiny": "x = 1\n"},
-        "Team 5": {"tiny": "x = 1\n"},
-        "Default group": {"tiny": "x = 1\n"},
-    }
-    assert {one.name: one.students[0].ids.get("moodle_participant") for one in found.handed}[
-        "Jane Doe"
-    ] == "101"
+    students = ("Ann Poe", "Bob Roe", "Default group", "Jane Doe", "Participant 104", "Team 5")
+    wanted = {name: {"tiny": "x = 1\n"} for name in students}
+    wanted["Ann Poe"]["small"] = "x = 1\n"
+    assert read(found) == wanted
+    assert found.handed[students.index("Jane Doe")].students[0].ids == {"moodle_participant": "101"}
 
 
 # --------------------------------------------------------------------------------------- gradescope
 
 
-def gradescope(root: Path, metadata: str | bytes, *folders: str) -> Path:
-    return files(
-        root, *(f"{folder}/tiny.py" for folder in folders), **{"submission_metadata.yml": metadata}
-    )
+def gradescope(root: Path, metadata: str | bytes, *paths: str) -> ClassImport:
+    return class_in(root, *paths, **{"submission_metadata.yml": metadata})
 
 
 def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
@@ -456,7 +419,7 @@ def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
         "  - :name: 'Bob Roe'\n"
         "    :sid: '7'\n"
     )
-    (one,) = find(gradescope(tmp_path, metadata, "submission_9")).handed
+    (one,) = gradescope(tmp_path, metadata, "submission_9/tiny.py").handed
     assert one.name == "Jane Doe + Bob Roe"
     assert one.students[0] == StudentIdentity(
         "Jane Doe", {"sid": "00123", "email": "jane@x.edu", "gradescope_submission": "9"}
@@ -465,16 +428,12 @@ def test_a_team_has_all_its_students_and_their_ids(tmp_path: Path) -> None:
 
 
 def test_a_person_in_two_submissions_is_said(tmp_path: Path) -> None:
-    one = "  :submitters:\n  - :name: Jane\n    :email: jane@x.edu\n"
-    found = find(
-        gradescope(
-            tmp_path, f"submission_1:\n{one}submission_2:\n{one}", "submission_1", "submission_2"
-        )
-    )
+    jane = "  :submitters:\n  - :name: Jane\n    :email: jane@x.edu\n"
+    metadata = f"submission_1:\n{jane}submission_2:\n{jane}"
+    found = gradescope(tmp_path, metadata, "submission_1/tiny.py", "submission_2/tiny.py")
     assert names(found) == ["Jane-1", "Jane-2"]
-    assert (
-        "Jane (jane@x.edu) is in several submissions: Jane-1, Jane-2. All are graded" in found.notes
-    )
+    said = "Jane (jane@x.edu) is in several submissions: Jane-1, Jane-2. All are graded"
+    assert said in found.notes
 
 
 def test_yaml_tags_create_no_objects(tmp_path: Path) -> None:
@@ -486,20 +445,17 @@ def test_yaml_tags_create_no_objects(tmp_path: Path) -> None:
         "  - :name: !!python/object/apply:os.getcwd []\n"
         "    :sid: !!python/name:os.system s1\n"
     )
-    (one,) = find(gradescope(tmp_path, metadata, "submission_1")).handed
+    (one,) = gradescope(tmp_path, metadata, "submission_1/tiny.py").handed
     assert one.students == (StudentIdentity("s1", {"sid": "s1", "gradescope_submission": "1"}),)
 
 
 def test_what_the_metadata_and_the_folders_do_not_share_is_said(tmp_path: Path) -> None:
-    metadata = (
-        "submission_1:\n"
-        "  :submitters:\n"
-        "  - :name: Jane\n"
-        "submission_2:\n"
-        "  :submitters:\n"
-        "  - :name: Bob\n"
+    metadata = "".join(
+        f"submission_{number}:\n  :submitters:\n  - :name: {name}\n"
+        for number, name in ((1, "Jane"), (2, "Bob"))
     )
-    found = class_in(gradescope(tmp_path, metadata, "submission_1", "submission_3"), "extra.pdf")
+    paths = ("submission_1/tiny.py", "submission_3/tiny.py", "extra.pdf")
+    found = gradescope(tmp_path, metadata, *paths)
     assert names(found) == ["Jane", "submission_3"]
     assert "(Bob), but its folder is missing" in passed_over(found)["submission_2"]
     assert "is not named as in Gradescope's export" in passed_over(found)["extra.pdf"]
@@ -526,26 +482,20 @@ def test_metadata_that_can_not_be_read_is_an_error_with_its_line(
     metadata: str | bytes, message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SubmissionError, match=message + ".*Export the assignment again"):
-        find(gradescope(tmp_path, metadata, "submission_1"))
+        gradescope(tmp_path, metadata, "submission_1/tiny.py")
 
 
-@pytest.mark.parametrize(
-    "submitters",
-    [
+def test_a_submission_without_submitters_is_named_after_its_folder(tmp_path: Path) -> None:
+    for none in (
         "",
-        "  :submitters:\n",
-        "  :submitters: []\n",
-        "  :submitters: x\n",
-        "  :submitters: [1, {}]\n",
-        "  []\n",
-    ],
-)
-def test_a_submission_without_submitters_is_named_after_its_folder(
-    submitters: str, tmp_path: Path
-) -> None:
-    assert names(find(gradescope(tmp_path, f"submission_1:\n{submitters}", "submission_1"))) == [
-        "submission_1"
-    ]
+        ":submitters:",
+        ":submitters: []",
+        ":submitters: [1, {}]",
+        ":submitters: x",
+        "[]",
+    ):
+        found = gradescope(tmp_path, f"submission_1:\n  {none}\n", "submission_1/tiny.py")
+        assert names(found) == ["submission_1"], none
 
 
 # ------------------------------------------------------------------------------------------- github
@@ -584,9 +534,8 @@ def test_links_among_the_students_are_not_followed(tmp_path: Path) -> None:
     (place / "dave").symlink_to("nowhere")
     found = find(place)
     assert names(found) == ["alice"]
-    assert all(
-        "links are not followed" in passed_over(found)[name] for name in ("bob", "carol", "dave")
-    )
+    assert passed_over(found).keys() == {"bob", "carol", "dave"}
+    assert all("links are not followed" in reason for _, reason in found.passed_over)
 
 
 @pytest.mark.posix
@@ -610,22 +559,12 @@ def test_what_is_neither_a_folder_nor_a_file_is_passed_over(tmp_path: Path) -> N
 
 
 def test_paths_that_lead_out_of_a_zip_are_passed_over(tmp_path: Path) -> None:
-    found = find(
-        archive(
-            tmp_path / "class.zip",
-            {
-                "alice/tiny.py": "1",
-                "../bob/tiny.py": "2",
-                "carol/../../tiny.py": "3",
-                "/dave/tiny.py": "4",
-            },
-        )
-    )
-    assert read(found) == {"alice": {"tiny": "1"}, "dave": {"tiny": "4"}}
-    assert all(
-        "leads out of the zip" in passed_over(found)[name]
-        for name in ("../bob/tiny.py", "carol/../../tiny.py")
-    )
+    outside = ("../bob/tiny.py", "carol/../../tiny.py")
+    members = dict.fromkeys(("alice/tiny.py", *outside, "/dave/tiny.py"), "1")
+    found = find(archive(tmp_path / "class.zip", members))
+    assert read(found) == {"alice": {"tiny": "1"}, "dave": {"tiny": "1"}}
+    assert [name for name, _ in found.passed_over] == [*outside]
+    assert all("leads out of the zip" in reason for _, reason in found.passed_over)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere no file is called so")
@@ -644,29 +583,22 @@ def test_names_that_are_no_text_are_readable(tmp_path: Path) -> None:
         name.encode()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Tiny.py",
-        "tiny (1).py",
-        "tiny copy 2.PY",
-        "Copy of tiny.py",
-        "tiny - Copy.py",
-        "tiny - 복사본.ipynb",
-        "work/TINY.py",
-    ],
+NEAR_NAMES = (
+    *("Tiny.py", "tiny (1).py", "tiny copy 2.PY", "Copy of tiny.py"),
+    *("tiny - Copy.py", "tiny - 복사본.ipynb", "work/TINY.py"),
 )
+
+
+@pytest.mark.parametrize("name", NEAR_NAMES)
 def test_a_name_that_is_almost_a_lessons_is_told_beside_what_it_should_be(
     name: str, tmp_path: Path
 ) -> None:
     """The file is not graded; the other lessons are."""
     place = files(tmp_path, f"alice/{name}", "alice/small.py", "bob/tiny.py", f"bob/{name}")
     alice, bob = (one.read(LESSONS) for one in find(place).handed)
-    assert (
-        alice["tiny"].problem
-        == f"{name} is not called tiny{Path(name).suffix.lower()}, so it was not graded. Hand it in"
-        " under that name"
-    )
+    right = f"tiny{Path(name).suffix.lower()}"
+    said = f"{name} is not called {right}, so it was not graded. Hand it in under that name"
+    assert alice["tiny"].problem == said
     assert alice["tiny"].ignored
     assert alice["small"].problem is None
     assert bob["tiny"].problem is None
@@ -684,13 +616,10 @@ def test_a_near_name_is_treated_alike_in_every_layout(
     place = write_class(layout, tmp_path, students)
     found = find(place, accept_near_names=accept)
     read = {one.students[0].name.split()[0].lower(): one.read(LESSONS) for one in found.handed}
-    alice = read["alice"]["tiny"]
-    assert (alice.ignored, alice.meant, alice.text) == (
-        not accept,
-        "tiny.py",
-        "a = 1\n" if accept else "",
-    )
-    assert (read["bob"]["tiny"].meant, read["bob"]["tiny"].text) == ("", "a = 3\n")
+    alice, bob = read["alice"]["tiny"], read["bob"]["tiny"]
+    assert (alice.ignored, alice.meant) == (not accept, "tiny.py")
+    assert alice.text == ("a = 1\n" if accept else "")
+    assert (bob.meant, bob.text) == ("", "a = 3\n")
 
 
 def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) -> None:
@@ -705,12 +634,9 @@ def test_two_near_names_of_one_lesson_are_not_guessed_between(tmp_path: Path) ->
 def test_a_near_name_with_the_students_name_before_it(tmp_path: Path) -> None:
     place = files(tmp_path, "alice_tiny (1).py", "bob_Tiny.py", "carol_tiny.py", "dan_small.py")
     found = find(place, accept_near_names=True)
-    read = {one.name: one.read(LESSONS) for one in found.handed}
-    assert {name: file["tiny"].meant for name, file in read.items() if "tiny" in file} == {
-        "alice": "tiny.py",
-        "bob": "tiny.py",
-        "carol": "",
-    }
+    meant = [file.meant for one in found.handed for file in one.read(LESSONS).values()]
+    assert names(found) == ["alice", "bob", "carol", "dan"]
+    assert meant == ["tiny.py", "tiny.py", "", ""]
     assert not found.passed_over
 
 
@@ -725,32 +651,24 @@ def test_other_names_are_nobodys_lesson(name: str, tmp_path: Path) -> None:
 def test_a_folder_that_can_not_be_entered_is_that_students_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A class that can't be entered is an error."""
     place = files(tmp_path, "alice/tiny.py", "bob/tiny.py")
-    whole = os.scandir
+    closed, whole = "bob", os.scandir
 
     def refusing(path: str) -> Any:
-        if str(path).endswith("bob"):
+        if str(path).endswith(closed):
             raise PermissionError(13, "Permission denied", str(path))
         return whole(path)
 
     monkeypatch.setattr(os, "scandir", refusing)
     alice, bob = find(place).handed
     assert alice.read(LESSONS)["tiny"].problem is None
-    with pytest.raises(
-        SubmissionError, match=r"bob can't be read: Permission denied\. Check its permissions"
-    ):
+    said = r"can't be read: Permission denied\. Check its permissions"
+    with pytest.raises(SubmissionError, match=f"bob {said}"):
         bob.read(LESSONS)
-
-
-def test_a_class_that_can_not_be_entered_is_an_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refusing(path: str) -> NoReturn:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr(os, "scandir", refusing)
-    with pytest.raises(SubmissionError, match="can't be read: Permission denied"):
-        find(tmp_path)
+    closed = place.name
+    with pytest.raises(SubmissionError, match=said):
+        find(place)
 
 
 def test_the_names_are_the_same_whenever_the_class_is_read(tmp_path: Path) -> None:
