@@ -25,16 +25,11 @@ from typing import IO, Any
 from grader import __version__
 from grader.classroom.exports.common import ExportRequest, Piece, entry_as_json
 from grader.classroom.exports.tables import export_csv
-from grader.classroom.gradebook.entry import (
-    GradebookEntry,
-    PersonalPart,
-    PublicReport,
-    time_on_roster,
-    withheld,
-)
+from grader.classroom.gradebook.entry import GradebookEntry, PersonalPart, time_on_roster
 from grader.classroom.gradebook.store import AttemptKey, Gradebook, batch_lock, refusal
 from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.imports.names import name_list
+from grader.classroom.public_report import PublicReport, withheld
 from grader.classroom.statistics.class_page import render_class
 from grader.classroom.statistics.collect import RowsOnDisk
 from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageError

@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from grader.classroom.exports.common import explanation, not_graded, total_points
-from grader.classroom.gradebook.entry import PublicEntry, PublicReport
+from grader.classroom.gradebook.entry import PublicEntry
+from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
 from grader.core.scoring import add_up

@@ -22,7 +22,8 @@ from grader.classroom.exports.common import (
     remarks,
     total_points,
 )
-from grader.classroom.gradebook.entry import LessonColumn, PublicEntry, PublicReport
+from grader.classroom.gradebook.entry import LessonColumn, PublicEntry
+from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
 from grader.core.report import CheckResult, LessonResult, Outcome, SandboxReport
 from grader.core.text import clean

@@ -1,8 +1,8 @@
 """The gradebook's records: entries, columns, changes by people, and the rule for lateness.
 
-Exports, pages and tables use only ``GradebookEntry`` records. What students read is made from a
-``PublicEntry`` or a ``PublicReport``, which keep what hidden checks ask. A penalty for lateness is
-a share of the points that the code earned. Points that a person gave or took are not reduced.
+Exports, pages and tables use only ``GradebookEntry`` records; what students read is made from a
+``PublicEntry``. A penalty for lateness is a share of the points that the code earned. Points that
+a person gave or took are not reduced.
 """
 
 from __future__ import annotations
@@ -13,21 +13,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
-from typing import NewType
 
 from grader.classroom.imports.entries import StudentIdentity
 from grader.classroom.imports.names import name_list
+from grader.classroom.public_report import PublicReport, withheld
 from grader.core.errors import UsageError
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
+from grader.core.report import CheckResult, LessonResult, Record, Report
 from grader.core.text import moment
-
-PublicReport = NewType("PublicReport", Report)
-"""A report without what students may not see. Whatever is written for them takes only this."""
-WITHHELD = "This check is hidden, so its inputs are not shown."
-WITHHELD_ALL_BUT = "{message} (This check is hidden, so its inputs are not shown.)"
-TELLING = (Outcome.FAILED, Outcome.ERROR, Outcome.GRADER_ERROR)
-"""Outcomes whose message may contain a value that the check drew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,44 +116,6 @@ class PublicEntry(GradebookEntry):
     """An entry as its students may see it."""
 
     report: PublicReport | None = None
-
-
-def withheld(report: Report, tr: Catalogue | None = None) -> PublicReport:
-    """Return the report without what hidden checks asked and expected.
-
-    The student's own text stays: the line that ran and the wrong expression. So does what the judge
-    found open to say (``open_message``, ``open_evidence``), and the reason why a file could not be
-    loaded, because it is the same for every check.
-    """
-    tr = tr or Catalogue()
-
-    def check(one: CheckResult) -> CheckResult:
-        if not one.hidden:
-            return one
-        message = one.message
-        if one.outcome in TELLING:
-            said = one.open_message
-            message = tr(WITHHELD_ALL_BUT, message=said) if said else tr(WITHHELD)
-        return replace(
-            one,
-            message=message,
-            evidence=one.open_evidence,
-            expected=None,
-            actual=None,
-            inputs={},
-            output="",
-            note=None,
-            figures=[],
-            call=None,
-            signature=None,
-        )
-
-    def lesson(one: LessonResult) -> LessonResult:
-        if one.status is LessonStatus.INVALID:
-            return one
-        return replace(one, checks=tuple(map(check, one.checks)))
-
-    return PublicReport(replace(report, lessons=tuple(map(lesson, report.lessons))))
 
 
 @dataclass(frozen=True, slots=True)

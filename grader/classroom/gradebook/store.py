@@ -101,7 +101,7 @@ refusal = partial(sqlite.refusal, kind="gradebook", other="another folder with -
 
 def line_of(
     owner: Submission, current: int | None, problem: str | None = None, *, fault: bool = False
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the line of ``submissions`` for what was handed in, with the attempt that counts."""
     return {
         "name": owner.name,
@@ -554,7 +554,7 @@ class Gradebook:
         with transaction(self.db):
             self._line(line_of(owner, None, writable(problem), fault=fault))
 
-    def _line(self, row: dict[str, Any]) -> None:
+    def _line(self, row: Mapping[str, object]) -> None:
         changed = ", ".join(f"{column} = excluded.{column}" for column in row)
         self._insert("submissions", row, f"ON CONFLICT (name) DO UPDATE SET {changed}")
 
@@ -715,13 +715,13 @@ class Gradebook:
             for number, action, name, detail, author, made_at, undone in rows
         ]
 
-    def _set_state(self, name: str, row: dict[str, Any]) -> None:
+    def _set_state(self, name: str, row: Mapping[str, object]) -> None:
         """Give a line what ``row`` has of the columns that say what was handed in."""
         state = {field: row[field] for field in STATE if field in row}
         changed = ", ".join(f"{field} = ?" for field in state)
         self.db.execute(f"UPDATE submissions SET {changed} WHERE name = ?", [*state.values(), name])
 
-    def _note(self, action: str, name: str, author: str, detail: dict[str, Any]) -> None:
+    def _note(self, action: str, name: str, author: str, detail: Mapping[str, object]) -> None:
         row = {"deed": action, "submission": name, "detail": json.dumps(detail)}
         self._insert("trail", {**row, "author": author, "made_at": now()})
 

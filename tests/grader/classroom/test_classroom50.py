@@ -26,10 +26,11 @@ from grader.classroom.exports.classroom50 import (
     scaled,
     status_line,
 )
-from grader.classroom.gradebook.entry import PublicEntry, withheld
+from grader.classroom.gradebook.entry import PublicEntry
 from grader.classroom.gradebook.roster import read_roster
 from grader.classroom.imports.discover import find_class
 from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.public_report import withheld
 from grader.classroom.publish import classroom50_start
 from grader.classroom.publish.classroom50 import make_folder
 from grader.classroom.publish.classroom50_main import fields_from

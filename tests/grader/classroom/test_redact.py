@@ -11,7 +11,8 @@ from grader.classroom.exports.classroom50 import release_body, result
 from grader.classroom.exports.common import ExportRequest
 from grader.classroom.exports.feedback import feedback_lines, files_for_canvas
 from grader.classroom.exports.formats import FORMATS
-from grader.classroom.gradebook.entry import WITHHELD, GradebookEntry, withheld
+from grader.classroom.gradebook.entry import GradebookEntry
+from grader.classroom.public_report import WITHHELD, withheld
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.report import (
     CheckResult,

@@ -21,8 +21,8 @@ from rich.console import Console
 
 import grader
 from grader.classroom.exports.common import explanation
-from grader.classroom.gradebook.entry import withheld
 from grader.classroom.imports.discover import find_class
+from grader.classroom.public_report import withheld
 from grader.cli import main, watch
 from grader.cli.learner import reset_lessons
 from grader.cli.workspace import Learner

@@ -19,7 +19,7 @@ import pytest
 import torch
 from rich.console import Console
 
-from grader.classroom.gradebook.entry import withheld
+from grader.classroom.public_report import withheld
 from grader.core.errors import CheckFailure, StudentCodeError, WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase

@@ -9,7 +9,7 @@ import pytest
 import torch
 from plain_python import PlainPython
 
-from grader.classroom.gradebook.entry import withheld
+from grader.classroom.public_report import withheld
 from grader.core.messages import Settings
 from grader.core.report import CheckResult
 from grader.course.course import Course
