@@ -10,6 +10,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from factories.downloads import (
     FIRST_GRADESCOPE_SUBMISSION,
     FIRST_MOODLE_PARTICIPANT,
     LAYOUTS,
+    Students,
     write_class,
 )
 from factories.gradebook import ALICE, FAULTY, make_check, make_lesson, make_report
@@ -33,6 +35,7 @@ from grader.core.errors import UsageError
 from grader.core.report import Outcome, Report
 from grader.course.course import Course
 
+Desk = Callable[..., Path]
 LARGE, CLASS_SIZE, SMALL = 200, 40, 12
 NAMES = [f"Student {number:03}" for number in range(LARGE)]
 CLASS = NAMES[:CLASS_SIZE]
@@ -72,14 +75,12 @@ class NoHost:
 
 
 @pytest.fixture
-def desk(
-    tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Path]:
+def desk(tmp_path: Path, small_course: Course, monkeypatch: pytest.MonkeyPatch) -> Desk:
     """Return ``desk(layout)``, which grades a class in a layout, with a roster and a late rule."""
     monkeypatch.setattr("grader.runtime.grading.grade_and_repair", recorded)
 
     def run(layout: str, size: int = SMALL, **options: Any) -> Path:
-        files: dict[str, dict[str, str | bytes]] = {
+        files: Students = {
             name: {"tiny.py": f"# {name}\nPOINTS = {earned(number):g}\n"}
             for number, name in enumerate(NAMES[:size])
         }
@@ -135,9 +136,13 @@ def run_grade(*words: object) -> str:
     return done.output
 
 
+def table_in(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def marks(out: Path) -> dict[str, dict[str, str]]:
-    with (out / "grades.csv").open(encoding="utf-8-sig", newline="") as file:
-        return {row["students"]: row for row in csv.DictReader(file)}
+    return {row["students"]: row for row in table_in(out / "grades.csv")}
 
 
 def name_of(out: Path, label: str) -> str:
@@ -162,7 +167,7 @@ PENALTIES_IN_GRADESCOPE = {name: 20.0 for name in NAMES if name != CAL}
 @pytest.mark.parametrize("size", [CLASS_SIZE, pytest.param(LARGE, marks=pytest.mark.proof)])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_every_mark_and_every_page_arrives_where_it_belongs(
-    layout: str, size: int, desk: Callable[..., Path]
+    layout: str, size: int, desk: Desk
 ) -> None:
     out = desk(layout, size)
     names = NAMES[:size]
@@ -258,7 +263,7 @@ def canvas_reads(text: str) -> dict[int, dict[int, str]]:
     }
 
 
-def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_moodle_reads_every_mark(desk: Desk, tmp_path: Path) -> None:
     out = desk("moodle", CLASS_SIZE)
     run_grade("comment", out, CAL, "Well done.", "--author", "kim")
     sheet = tmp_path / "worksheet.csv"
@@ -278,7 +283,7 @@ def test_moodle_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
     assert "1 d 1 h late, 40 % off (-2)" in found[FIRST_MOODLE_PARTICIPANT + 1][1]
 
 
-def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_canvas_reads_every_mark(desk: Desk, tmp_path: Path) -> None:
     out = desk("canvas", CLASS_SIZE)
     run_grade("adjust", out, DEE, "--points", "-2.5", "--reason", "spoken about")
     sheet = tmp_path / "gradebook.csv"
@@ -294,9 +299,11 @@ def test_canvas_reads_every_mark(desk: Callable[..., Path], tmp_path: Path) -> N
     assert found[FIRST_CANVAS_USER + 3][71] == "7.5"
 
 
-def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+def test_moodle_takes_each_page_back_for_whom_it_is(desk: Desk) -> None:
+    """There are only Moodle's numbers, so the command warns of groups."""
     out = desk("moodle", CLASS_SIZE)
-    run_grade("feedback", out, "--to", "moodle")
+    said = run_grade("feedback", out, "--to", "moodle")
+    assert "look at this: do not upload this zip if students submit in groups" in said
     participants = {FIRST_MOODLE_PARTICIPANT + number for number in range(CLASS_SIZE)}
     with zipfile.ZipFile(out / "feedback-moodle.zip") as archive:
         taken = {
@@ -309,7 +316,7 @@ def test_moodle_takes_each_page_back_for_whom_it_is(desk: Callable[..., Path]) -
         assert page == page_of(out, name).read_bytes()
 
 
-def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -> None:
+def test_canvas_takes_each_file_back_for_whom_it_is(desk: Desk) -> None:
     """Canvas shows it under the name of the student's file, so it is the code, with remarks."""
     out = desk("canvas", CLASS_SIZE)
     run_grade("comment", out, f"{name_of(out, BEN)}:tiny:2", "Why this number?", "--author", "kim")
@@ -329,13 +336,13 @@ def test_canvas_takes_each_file_back_for_whom_it_is(desk: Callable[..., Path]) -
     assert "triple triples" not in taken[FIRST_CANVAS_USER, 70001]
 
 
-def test_feedback_says_who_gets_none(desk: Callable[..., Path]) -> None:
+def test_feedback_says_who_gets_none(desk: Desk) -> None:
     out = desk("plain")
     for system in ("moodle", "canvas"):
         said = run_grade("feedback", out, "--to", system)
         assert f"{ADA}, " in said and "and 4 more: " in said
         assert f"no graded submission has the ids of a download from {system.title()}" in said
-    rows = list(csv.DictReader(io.StringIO((out / "feedback.csv").read_text("utf-8-sig"))))
+    rows = table_in(out / "feedback.csv")
     assert len(rows) == SMALL
     assert rows[1]["feedback"].startswith("3 of 10 points. 1 d 1 h late, 40 % off (-2).")
     assert "tiny 5/10: triple triples." in rows[1]["feedback"]
@@ -349,36 +356,26 @@ def test_who_has_no_verdict_is_told_no_score() -> None:
     assert "points" in " ".join(feedback_lines(ALICE.public()))
 
 
-def test_with_moodles_numbers_alone_groups_are_warned_of(desk: Callable[..., Path]) -> None:
-    said = run_grade("feedback", desk("moodle"), "--to", "moodle")
-    assert "look at this: do not upload this zip if students submit in groups" in said
-
-
-def test_a_section_is_exported_alone(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_section_is_exported_alone(desk: Desk, tmp_path: Path) -> None:
     out = desk("plain")
     run_grade("export", out, "--to", "csv", "--section", "A", "--output", tmp_path / "a.csv")
-    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["students"] for row in rows] == NAMES[1:SMALL:2]
+    assert [row["students"] for row in table_in(tmp_path / "a.csv")] == NAMES[1:SMALL:2]
     with pytest.raises(UsageError, match=r"Nobody is in the section 'C'.*: A, B"):
         run_grade("export", out, "--to", "csv", "--section", "C")
 
 
-@pytest.mark.parametrize("option", ["--template", "--column"])
-def test_an_option_that_a_format_does_not_have_is_refused(
-    desk: Callable[..., Path], option: str
-) -> None:
+def test_an_option_that_a_format_does_not_have_is_refused(desk: Desk) -> None:
     out = desk("plain")
-    with pytest.raises(UsageError, match=f"{option} works only with --to canvas and --to moodle"):
-        run_grade("export", out, "--to", "csv", option, "x")
+    for option in ("--template", "--column"):
+        said = f"{option} works only with --to canvas and --to moodle"
+        with pytest.raises(UsageError, match=said):
+            run_grade("export", out, "--to", "csv", option, "x")
 
 
 # ------------------------------------------------------------------------ comments, forget, rename
 
 
-def test_a_file_of_comments_is_taken_whole_or_not_at_all(
-    desk: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_file_of_comments_is_taken_whole_or_not_at_all(desk: Desk, tmp_path: Path) -> None:
     out = desk("plain")
     file = tmp_path / "comments.csv"
     file.write_text(f"name,lesson,line,comment\n{ADA},tiny,2,good\n{BEN},tiny,9,bad\n")
@@ -397,7 +394,7 @@ def test_a_file_of_comments_is_taken_whole_or_not_at_all(
         assert book.db.execute("SELECT count(*) FROM comments").fetchone() == (2,)
 
 
-def test_a_comment_on_nothing_is_refused(desk: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_comment_on_nothing_is_refused(desk: Desk, tmp_path: Path) -> None:
     """A name in a file comes with its line."""
     out, file = desk("plain"), tmp_path / "comments.csv"
     for target, text, said in (
@@ -414,7 +411,7 @@ def test_a_comment_on_nothing_is_refused(desk: Callable[..., Path], tmp_path: Pa
         run_grade("comment", out, "--file", file)
 
 
-def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path]) -> None:
+def test_a_forgotten_student_is_in_no_output_until_undo(desk: Desk) -> None:
     out = desk("plain")
     before = marks(out)
     page = out / "reports" / f"{ADA}.html"
@@ -433,7 +430,7 @@ def test_a_forgotten_student_is_in_no_output_until_undo(desk: Callable[..., Path
 
 
 def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
-    desk: Callable[..., Path], tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
     """The folder was renamed, and graded under its new name before anybody noticed."""
     out = desk("plain")
@@ -458,9 +455,7 @@ def test_a_renamed_submission_keeps_its_history_and_the_old_name_is_gone(
         run_grade("rename", out, "Ada", "--undo")
 
 
-def test_a_submission_does_not_become_another_students_by_a_typing_error(
-    desk: Callable[..., Path],
-) -> None:
+def test_a_submission_does_not_become_another_students_by_a_typing_error(desk: Desk) -> None:
     """Both are named, nothing changes, and --merge does what the message says."""
     out = desk("plain")
     before = marks(out)
@@ -475,21 +470,17 @@ def test_a_submission_does_not_become_another_students_by_a_typing_error(
 
 
 def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
-    desk: Callable[..., Path], tmp_path: Path
+    desk: Desk, tmp_path: Path
 ) -> None:
     """They keep the roster's id and time. The next run leaves it so, and --undo ends it."""
-    place, roster = tmp_path / "class", tmp_path / "names.csv"
-    for name, text in (("zz1", "POINTS = 5\n"), ("zz2", "POINTS = 10\n")):
-        (place / name).mkdir(parents=True)
-        (place / name / "tiny.py").write_text(text)
-    (place / "zz2" / "tiny.py").rename(place / "zz2" / "other.txt")
+    roster = tmp_path / "names.csv"
+    files: Students = {"zz1": {"tiny.py": "POINTS = 5\n"}, "zz2": {"other.txt": "POINTS = 10\n"}}
+    place = write_class("plain", tmp_path / "class", files)
     roster.write_text("name,sid,submitted_at\nCy Young,7,2026-03-01T11:00Z\nDi Xu,8,\n")
 
     def rows() -> dict[str, tuple[str, ...]]:
-        return {
-            name: tuple(row[key] for key in ("state", "ids", "earned", "score"))
-            for name, row in marks(out).items()
-        }
+        shown = itemgetter("state", "ids", "earned", "score")
+        return {name: shown(row) for name, row in marks(out).items()}
 
     out = desk("plain", place=place, roster=roster)
     before = rows()
@@ -507,7 +498,7 @@ def test_a_student_who_is_missing_gets_the_submission_that_is_given_their_name(
     assert rows() == before
 
 
-def test_of_two_renames_the_later_is_undone_first(desk: Callable[..., Path]) -> None:
+def test_of_two_renames_the_later_is_undone_first(desk: Desk) -> None:
     """Otherwise the submission would be in the gradebook twice."""
     out = desk("plain")
     before = marks(out)
@@ -520,9 +511,7 @@ def test_of_two_renames_the_later_is_undone_first(desk: Callable[..., Path]) -> 
     assert marks(out) == before
 
 
-def test_a_renamed_folder_does_not_come_back_under_its_old_name(
-    desk: Callable[..., Path], tmp_path: Path
-) -> None:
+def test_a_renamed_folder_does_not_come_back_under_its_old_name(desk: Desk, tmp_path: Path) -> None:
     """Except if the download has a submission of the new name as well."""
     out = desk("plain")
     run_grade("rename", out, ADA, "Ada")
