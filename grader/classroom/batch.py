@@ -207,11 +207,39 @@ class Batch:
                 self.done += 1
                 self.progress(self.done)
                 continue
-            self.proven = self.proven or prove_references(
-                self.hosts, self.grading, self.plan, self.seed
-            )
+            self.proven = self.proven or self.prove_references()
             if self.proven:
                 yield job
+
+    def prove_references(self) -> bool:
+        """Grade the reference of each lesson. In a students' bundle there is none.
+
+        Raise CourseError if one of them does not pass every check. Return False if the run was
+        stopped meanwhile.
+        """
+        plan = self.plan
+        asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
+        lessons = [one for one in plan.lessons if one.id in asked and not one.held]
+
+        def work(host: Closeable, lesson: Lesson) -> None:
+            # A fault of the engine or of the host proves nothing about the course.
+            with contextlib.suppress(EngineFault):
+                refuse_if_broken(lesson, self._reference(host, lesson))
+
+        proven = sum(1 for _ in map_unordered(self.hosts, lessons, work))
+        return proven == len(lessons) and not self.hosts.stopping.is_set()
+
+    def _reference(self, host: Closeable, lesson: Lesson) -> LessonResult:
+        """Grade a reference, after a failure once more, because the host may have been busy."""
+        text = without_markers(lesson.solution.read_text("utf-8"))
+        files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
+        settings = replace(self.plan.settings, seed=self.seed, repair=False)
+        task = (self.plan.course, [lesson], files, settings)
+        (result,) = self.grading(host, *task, name=lesson.id, page=None).report.lessons
+        if any(check.outcome is not Outcome.PASSED for check in result.checks):
+            host.close()
+            (result,) = self.grading(host, *task, name=lesson.id, page=None).report.lessons
+        return result
 
     def prepare(self, one: Submission) -> BatchJob | None:
         """Return the job for a submission; None if it was reused or could not be read."""
@@ -390,49 +418,10 @@ NOT_PASSED = (
 )
 
 
-def prove_references(
-    hosts: HostPool[Any], grading: Callable[..., Graded], plan: BatchPlan, seed: int
-) -> bool:
-    """Grade the reference of each lesson of a plan from a run's seed.
-
-    Raise CourseError if one of them does not pass every check. Return False if the run was stopped
-    meanwhile. In a students' bundle there is no reference.
-    """
-    asked = {lesson_of(plan.check)} if plan.check else {*plan.ids}
-    lessons = [one for one in plan.lessons if one.id in asked and not one.held]
-
-    def work(host: Closeable, lesson: Lesson) -> None:
-        # A fault of the engine or of the host proves nothing about the course.
-        with contextlib.suppress(EngineFault):
-            refuse_if_broken(lesson, graded_reference(host, grading, plan, lesson, seed))
-
-    proven = sum(1 for _ in map_unordered(hosts, lessons, work))
-    return proven == len(lessons) and not hosts.stopping.is_set()
-
-
-def graded_reference(
-    host: Closeable, grading: Callable[..., Graded], plan: BatchPlan, lesson: Lesson, seed: int
-) -> LessonResult:
-    """Return a reference's result, after a failure of a second try: the host may have been busy."""
-    text = without_markers(lesson.solution.read_text("utf-8"))
-    files = {lesson.id: LessonFile(lesson.id, lesson.filename, text)}
-    settings = replace(plan.settings, seed=seed, repair=False)
-
-    def once() -> LessonResult:
-        graded = grading(host, plan.course, [lesson], files, settings, name=lesson.id, page=None)
-        (result,) = graded.report.lessons
-        return result
-
-    result = once()
-    if all(check.outcome is Outcome.PASSED for check in result.checks):
-        return result
-    host.close()
-    return once()
-
-
 def refuse_if_broken(lesson: Lesson, result: LessonResult) -> None:
     """Raise CourseError if a lesson's reference does not pass a check."""
     for check in result.checks:
+        # Without a file of the course in its traceback, it is not the course's fault.
         ours = check.outcome is Outcome.GRADER_ERROR and not raised_in(check, lesson)
         if check.outcome is Outcome.PASSED or ours:
             continue
