@@ -812,17 +812,16 @@ def test_a_page_is_headed_by_whom_it_is_from(batch: SmallBatch) -> None:
     """The heading is the roster's name once there is one, with the submission's name below; this
     needs no grading.
     """
-    pages = batch.out / "reports"
     batch()
-    assert "<h1>bob</h1>" in (pages / "bob.html").read_text("utf-8")
+    assert "<h1>bob</h1>" in batch.page("bob").read_text("utf-8")
     (batch.folder / "roster.csv").write_text("name,username\nRobert Brown,bob\n")
     batch(roster=batch.folder / "roster.csv")
-    page = (pages / "bob.html").read_text("utf-8")
+    page = batch.page("bob").read_text("utf-8")
     assert "<title>Robert Brown: 5 of 10</title>" in page
     assert "<h1>Robert Brown</h1>" in page
     assert "submission bob · " in page
-    assert "submission alice" not in (pages / "alice.html").read_text("utf-8")
-    assert len(list(pages.iterdir())) == 3
+    assert "submission alice" not in batch.page("alice").read_text("utf-8")
+    assert len(list((batch.out / "reports").iterdir())) == 3
 
 
 class IdleHost:
@@ -835,21 +834,19 @@ class IdleHost:
 
 def test_jobs_are_drawn_as_there_is_room() -> None:
     """No class, however large, is in memory as a whole."""
-    drawn = 0
-    most = 0
+    drawn: list[int] = []
 
-    def jobs() -> Any:
-        nonlocal drawn
+    def jobs() -> Iterator[int]:
         for number in range(50):
-            drawn += 1
+            drawn.append(number)
             yield number
 
     hosts = HostPool(2, IdleHost)
-    for done, _ in enumerate(map_unordered(hosts, jobs(), lambda host, job: job), 1):
-        most = max(most, drawn - done)
+    results = map_unordered(hosts, jobs(), lambda host, job: job)
+    ahead = [len(drawn) - done for done, _ in enumerate(results, 1)]
     hosts.close()
-    assert drawn == 50
-    assert most <= JOBS_PER_HOST * hosts.count
+    assert len(drawn) == 50
+    assert max(ahead) <= JOBS_PER_HOST * hosts.count
 
 
 def test_what_is_done_is_given_before_what_was_raised_beside_it(
@@ -886,14 +883,10 @@ def test_the_supervisor_reads_no_text_and_a_long_one_has_a_verdict(
     unused function of many statements, took minutes.
     """
     mark = "# torch.func" + "!" * 20
-    place = batch.place
-    for name, text in LONG.items():
-        (place / name).mkdir()
-        (place / name / "tiny.py").write_text(text + mark)
-    (place / "bob" / "tiny.py").write_text(WRONG + mark)
-    (place / "alice" / "tiny.py").unlink()
-    (place / "alice" / "tiny.ipynb").write_text(notebook(RIGHT + mark, f"# scratch\n{mark}"))
-
+    for name, text in {**LONG, "bob": WRONG}.items():
+        batch.hand_in(name, text + mark)
+    (batch.place / "alice" / "tiny.py").unlink()
+    batch.hand_in("alice", notebook(RIGHT + mark, f"# scratch\n{mark}"), "tiny.ipynb")
     parse = ast.parse
 
     def refused(text: str, *args: Any, **kwargs: Any) -> Any:
