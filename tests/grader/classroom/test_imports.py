@@ -197,6 +197,7 @@ FOUND: list[tuple[str, str, str, dict[str, str]]] = [
     ),
     # folders that are no clones are plain; users who begin alike keep their whole names
     ("plain", "hw-ann/tiny.py hw-bob/tiny.py", "hw-ann hw-bob", {}),
+    ("plain", "hw/hw-ann/tiny.py hw/hw-bob/tiny.py", "hw-ann hw-bob", {}),
     (
         "github",
         "hw-octo/.git/config hw-octo/tiny.py hw-oscar/.git/config hw-oscar/tiny.py",
