@@ -73,7 +73,11 @@ def find_class(
         (path, "has a path that leads out of the zip, so it is not read") for path in outside
     ]
     if not found.drafts:
-        raise SubmissionError(_nothing(place, found))
+        passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
+        raise SubmissionError(
+            f"{place} has no submissions{passed}. Name the folder or the zip that has a folder, a"
+            " zip or files for each student"
+        )
 
     def reader(draft: PendingSubmission) -> Read:
         return lambda lessons: read_files(
@@ -146,14 +150,6 @@ def _plain_level(levels: list[Directory], names: dict[str, str]) -> Directory:
         if lessons or students < (1 if deeper.name == level.name else 2):
             return level
     return levels[-1]
-
-
-def _nothing(place: Path, found: SortedEntries) -> str:
-    passed = "".join(f". {writable(name)} {reason}" for name, reason in found.passed_over[:3])
-    return (
-        f"{place} has no submissions{passed}. Name the folder or the zip that has a folder, a zip"
-        " or files for each student"
-    )
 
 
 def _named(
