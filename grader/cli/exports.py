@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
+from grader.classroom.exports import canvas, gradescope, moodle, tables
 from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
 from grader.classroom.exports.feedback import (
     comments_table,
@@ -24,7 +25,6 @@ from grader.classroom.exports.feedback import (
     pages_for_moodle,
     pages_in_folder,
 )
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
@@ -44,6 +44,9 @@ from grader.core.errors import UsageError
 from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console, plain_table
+
+_FORMS = (tables.CSV, canvas.FORMAT, moodle.FORMAT, gradescope.FORMAT, tables.JUNIT, tables.JSON)
+FORMATS = {form.name: form for form in _FORMS}
 
 
 @click.command()

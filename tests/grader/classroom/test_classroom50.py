@@ -420,7 +420,7 @@ def test_bonus_points_are_told_and_never_in_the_score() -> None:
     data = result(graded, {}, {})
     assert (data["score"], data["max-score"]) == (400, 400)
     assert data["tests"][1]["bonus-points"] == 2.0
-    body = release_body(graded, data, Catalogue(), page="report.html")
+    body = release_body(graded, data, Catalogue())
     assert "2 bonus points are not in Classroom 50&#39;s score" in body
 
 
@@ -434,7 +434,7 @@ def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> Non
     graded = replace(graded, report=withheld(report))
     data = result(graded, {}, {})
     assert (data["score"], data["max-score"], data["tests"]) == (0, 0, [])
-    body = release_body(graded, data, Catalogue(), page="report.html")
+    body = release_body(graded, data, Catalogue())
     assert "Two.py is not two.py" in body.splitlines()[2]
     assert "| one | 4 / 8 |" in body and "off" in body
     assert "| two |" not in body and "/ 18" not in body
@@ -442,7 +442,7 @@ def test_beside_a_file_of_another_name_the_rest_is_told_without_a_total() -> Non
 
 def test_a_long_body_is_cut_at_a_line_and_says_where_the_rest_is() -> None:
     line = "x" * 99 + "\n"
-    text = cut(line * 2000, Catalogue(), "report.html")
+    text = cut(line * 2000, Catalogue())
     assert len(text) < MAX_BODY + 100
     assert text.endswith("x\n\nThe rest is in report.html.")
 

@@ -17,9 +17,8 @@ from factories.gradebook import ALICE, COLUMNS, ENTRIES, FAULTY, MISSING, TEAM, 
 
 import grader
 from grader.classroom.exports.common import ExportRequest, Piece, decimal, guarded, row
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
-from grader.cli.exports import write_export
+from grader.cli.exports import FORMATS, write_export
 from grader.core.errors import UsageError
 
 PACKAGE = Path(grader.__file__).parent

@@ -29,10 +29,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.classroom.exports.common import ExportRequest, Piece
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.exports.sheets import Sheet
 from grader.classroom.gradebook.entry import Adjustment, GradebookEntry
 from grader.classroom.imports.entries import StudentIdentity
+from grader.cli.exports import FORMATS
 from grader.core.errors import UsageError
 
 CANVAS = (
