@@ -19,12 +19,7 @@ from rich.text import Text as Line
 from grader.classroom.batch import output, page_path, rewrite_page
 from grader.classroom.exports import canvas, gradescope, moodle, tables
 from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.exports.feedback import (
-    comments_table,
-    files_for_canvas,
-    pages_for_moodle,
-    pages_in_folder,
-)
+from grader.classroom.exports.feedback import comments_table, files_for_canvas, pages_for_moodle
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
@@ -227,7 +222,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
-            pieces = pages_in_folder(entries, page_of)
+            pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
         written = write_pages(pieces, target, notes, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:

@@ -95,13 +95,6 @@ def files_for_canvas(
             yield ExportNote(text, entry.label)
 
 
-def pages_in_folder(
-    entries: Iterable[PublicEntry], page_of: PageOf
-) -> Iterator[Piece | ExportNote]:
-    for entry in entries:
-        yield Piece(page_of(entry.name), f"{entry.name}.html")
-
-
 def comments_table(
     entries: Iterable[PublicEntry], columns: Sequence[LessonColumn]
 ) -> Iterator[bytes]:

@@ -9,14 +9,10 @@
     engine/                            the engine, without a course
     .github/workflows/grade.yml        grades each push
 
-A bundle has no solutions. A visible check that takes its expected values from torch runs as usual.
-One that asks the reference can be read, but is held back together with the hidden checks:
-``release.toml`` says how many checks and points that are. A course of a bundle is used only where
-the engine has none of its own (``course.find_course``).
-
-Shared helpers and scenarios stay if a visible check or the diagnosis uses them. Texts that only
-hidden checks have are removed, and so are hints that contain a solution. Names of hidden checks are
-replaced.
+A visible check that asks the reference can be read, but is held back together with the hidden
+checks: ``release.toml`` says how many checks and points that are. Shared helpers and scenarios stay
+if a visible check or the diagnosis uses them. Texts that only hidden checks have are removed, and
+so are hints that contain a solution. Names of hidden checks are replaced.
 """
 
 from __future__ import annotations

@@ -120,6 +120,7 @@ def render_class(
             mini_bars=mini_bars,
             short=text,
             numbers=data_numbers,
+            median=statistics.median,
             seconds=seconds,
             repair_message=repair_message,
             english=Catalogue(),
@@ -163,8 +164,8 @@ def percent(part: float | None) -> str:
     return f"{rounded}\N{NO-BREAK SPACE}%"
 
 
-def seconds(number: float | None) -> str:
-    return "–" if number is None else f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
+def seconds(number: float) -> str:
+    return f"{number:.0f} s" if number >= 10 else f"{number:.2g} s"
 
 
 def report_link(person: StudentSummary) -> str | None:
@@ -236,11 +237,11 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
     name, except those that may themselves be wrong.
     """
     lessons = {lesson.id: lesson for lesson in classroom.lessons}
-    named = []
+    found = []
     for one in classroom.mistakes[:RETEACH]:
         if one.people.count >= FEWEST_TO_RETEACH:
             lesson, link = lessons[one.lesson], f"#made-{one.number}"
-            named.append(
+            found.append(
                 Topic(one.title, lesson, one.people, lesson.began, one.check, one.evidence, link)
             )
     unnamed = [
@@ -250,9 +251,9 @@ def topics(classroom: Classroom) -> tuple[Topic, ...]:
         if check.wrong.count >= FEWEST_TO_RETEACH and not check.doubt
     ]
     unnamed.sort(key=lambda check: (-check.wrong.count, check.number))
-    for check in unnamed[: RETEACH - len(named)]:
+    for check in unnamed[: RETEACH - len(found)]:
         lesson, link = lessons[check.lesson], f"#wrong-{check.number}"
-        named.append(
+        found.append(
             Topic(check.column.title, lesson, check.wrong, check.began, "", check.example, link)
         )
-    return tuple(named)
+    return tuple(found)

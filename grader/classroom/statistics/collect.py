@@ -11,7 +11,6 @@ import enum
 import itertools
 import json
 import math
-import statistics
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -298,14 +297,6 @@ class LessonFacts:
     @property
     def bins(self) -> tuple[Bin, ...]:
         return histogram(self.scores, self.max_score)
-
-    @property
-    def median_seconds(self) -> float | None:
-        return statistics.median(self.seconds) if self.seconds else None
-
-    @property
-    def longest_seconds(self) -> float | None:
-        return max(self.seconds, default=None)
 
     @property
     def began(self) -> int:
