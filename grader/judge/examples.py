@@ -48,7 +48,7 @@ from grader.judge.describe import describe, describe_pair
 from grader.judge.diagnosis import Diagnosis, Mistake, fill_text
 from grader.judge.exception_verdicts import CheckVerdict, passed, verdict_of
 from grader.judge.hidden_checks import open_evidence
-from grader.judge.local_student import LocalStudent, MissingReference
+from grader.judge.local_student import Reference
 from grader.judge.random_inputs import Seeds, check_seed
 from grader.judge.remote.proxies import Traffic
 from grader.judge.remote.session import Student, StudentSession
@@ -178,7 +178,7 @@ class JudgedSession(Protocol):
 
 
 def run_check(
-    item: pytest.Item, session: JudgedSession, reference: LocalStudent | MissingReference, seed: int
+    item: pytest.Item, session: JudgedSession, reference: Reference, seed: int
 ) -> CheckVerdict | None:
     """Run a collected check once more, from a seed.
 
@@ -215,12 +215,7 @@ KEPT = 20_000
 class Examples:
     """A lesson's known wrong answers, read when first needed; a students' bundle has none."""
 
-    def __init__(
-        self,
-        lesson: Lesson,
-        mistakes: Sequence[Mistake],
-        reference: LocalStudent | MissingReference,
-    ) -> None:
+    def __init__(self, lesson: Lesson, mistakes: Sequence[Mistake], reference: Reference) -> None:
         self.lesson = lesson
         self.mistakes = {one.id: one for one in mistakes}
         self.reference = reference
@@ -480,7 +475,7 @@ LENGTH = 8
 """How many hexadecimal digits a signature has."""
 
 
-def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None:
+def sign(run: SubmissionRun, reference: Reference) -> None:
     """Give signatures to the failed checks of functions without any diagnosis."""
     for function, failed in run.failed():
         if function not in run.session.source.definitions:
@@ -494,7 +489,7 @@ def sign(run: SubmissionRun, reference: LocalStudent | MissingReference) -> None
 
 
 def _behaviors(
-    run: SubmissionRun, failed: list[CheckResult], reference: LocalStudent | MissingReference
+    run: SubmissionRun, failed: list[CheckResult], reference: Reference
 ) -> Iterator[Any]:
     for one in failed:
         item = run.failures[one.id].check.item
@@ -515,9 +510,7 @@ def _rounded(value: Any) -> Any:
     return value
 
 
-def find_returned_lines(
-    run: SubmissionRun, session: StudentSession, reference: LocalStudent | MissingReference
-) -> None:
+def find_returned_lines(run: SubmissionRun, session: StudentSession, reference: Reference) -> None:
     """Point the results at the line of the return that ran. Checks that fail in another way now
     keep their line.
     """
@@ -531,10 +524,7 @@ def find_returned_lines(
 
 
 def _with_line(
-    failure: KnownFailure,
-    session: StudentSession,
-    check: CheckResult,
-    reference: LocalStudent | MissingReference,
+    failure: KnownFailure, session: StudentSession, check: CheckResult, reference: Reference
 ) -> CheckResult:
     at = failure.check.spec.at
     lines = session.source.return_lines(at)

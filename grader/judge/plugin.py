@@ -42,7 +42,7 @@ from grader.judge.exception_verdicts import (
     passed,
     verdict_of,
 )
-from grader.judge.local_student import LocalStudent, MissingReference, reference_of
+from grader.judge.local_student import Reference, reference_of
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.session import NotStarted, Student, student_error
 from grader.judge.replay import NoLiteral, Recorder, ScriptWriter
@@ -98,7 +98,7 @@ class LessonPlugin:
         return self.run.student_for_check()
 
     @pytest.fixture
-    def reference(self) -> LocalStudent | MissingReference:
+    def reference(self) -> Reference:
         return self.solved
 
     @pytest.fixture

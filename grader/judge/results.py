@@ -44,7 +44,7 @@ from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
 from grader.judge.exception_verdicts import WROTE, CheckVerdict
 from grader.judge.figures import render_figures
 from grader.judge.hidden_checks import open_message
-from grader.judge.local_student import LocalStudent, MissingReference, execute
+from grader.judge.local_student import Reference, execute
 from grader.judge.remote.proxies import LastCall, Traffic
 from grader.judge.replay import snippet
 
@@ -54,7 +54,7 @@ DIAGNOSED = (Outcome.FAILED, Outcome.ERROR)
 class Results:
     """Makes the results of one lesson's checks."""
 
-    def __init__(self, lesson: Lesson, reference: LocalStudent | MissingReference) -> None:
+    def __init__(self, lesson: Lesson, reference: Reference) -> None:
         self.reference = reference
         self.hints = lesson.hints()
         self.hidden_files = {path.name for path in lesson.hidden_checks}
