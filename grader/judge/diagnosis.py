@@ -28,9 +28,8 @@ several lessons need. Other functions compute what rules compare: formulas, and 
 from __future__ import annotations
 
 import re
-import string
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +42,7 @@ from grader.core.text import text
 from grader.course.lesson_texts import MistakeText
 from grader.course.source import Source
 from grader.judge.describe import describe
-from grader.judge.exception_verdicts import CheckVerdict
+from grader.judge.exception_verdicts import CheckVerdict, Facts
 from grader.judge.random_inputs import RandomInputs
 from grader.judge.remote.proxies import LastCall
 from grader.judge.remote.session import NotStarted, Student
@@ -58,7 +57,6 @@ type.
 """
 MAX_MESSAGE = 2000
 """How many characters of an exception's text are searched: some patterns take the square of it."""
-Facts = dict[str, Any]
 Rule = Callable[["Failure", Student], Facts | None]
 
 
@@ -76,7 +74,6 @@ class Failure(CheckVerdict):
 
     @classmethod
     def of(cls, check: CheckRun, verdict: CheckVerdict, reference: Any) -> Failure:
-        """Return what a rule sees of a verdict."""
         return cls(
             **{one.name: getattr(verdict, one.name) for one in fields(verdict)},
             check=check.item.name,
@@ -126,9 +123,7 @@ class LessonRule:
     recognize: Rule
 
 
-def rule(recognize: Rule) -> LessonRule:
-    """Turn a function into a rule; see the module's docstring."""
-    return LessonRule(recognize)
+rule = LessonRule
 
 
 def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None) -> LessonRule:
@@ -136,17 +131,17 @@ def raises(*fragments: str, unless: Sequence[str] = (), check: str | None = None
     of ``unless``, in every check or in one. The explanation may show ``{said}``, the message.
     """
 
-    def recognize(failure: Failure, student: Student) -> dict[str, Any] | None:
+    def recognize(failure: Failure, student: Student) -> Facts | None:
         error = failure.error
         if error is None or check not in (None, failure.check) or not failure.raised(*fragments):
             return None
         return None if any(text in str(error) for text in unless) else {"said": error.message}
 
-    return LessonRule(recognize)
+    return rule(recognize)
 
 
 def lesson_mistakes(
-    texts: Sequence[MistakeText], namespace: dict[str, Any], names: Sequence[str]
+    texts: Sequence[MistakeText], namespace: Mapping[str, object], names: Sequence[str]
 ) -> list[Mistake]:
     """Return a lesson's mistakes: those with a rule in the order of ``diagnosis.py``, then the
     others. A mistake without ``about`` is about all of ``names``.
@@ -192,26 +187,25 @@ def diagnose(
     for candidate in mistakes:
         if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
             continue
+        facts = None
         try:
             facts = candidate.rule(failure, student)
         except (StudentCodeError, WorkerLost, MissingName, NotStarted):
-            continue
+            pass
         except Exception:
             trouble = f"the rule of {candidate.id!r} broke:\n{traceback.format_exc()}"
-            continue
         if facts is not None:
             values = {"expected": failure.expected, "actual": failure.actual, **failure.inputs}
             shown = values | in_cells({**failure.facts, **facts}, student.source)
             title = fill_text(candidate.title, shown, tr)
             evidence = fill_text(candidate.explanation, shown, tr)
-            line = facts.get("line")
-            number = line if isinstance(line, int) else None
-            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=number)
+            line = facts["line"] if isinstance(facts.get("line"), int) else None
+            found = Diagnosis(candidate.id, title, evidence, candidate.explanation, line=line)
             return found, trouble
     return None, trouble
 
 
-def in_cells(facts: dict[str, Any], source: Source) -> dict[str, Any]:
+def in_cells(facts: Facts, source: Source) -> Facts:
     """Return facts in which a notebook's ``line`` is as people see it: "2 of cell 4"."""
     line = facts.get("line")
     cell, shown = source.in_cell(line) if isinstance(line, int) else (None, line)
@@ -227,13 +221,10 @@ class _Facts(dict[str, str]):
         return "{" + key + "}"
 
 
-def fill_text(template: str, facts: dict[str, Any], tr: Catalogue) -> str:
-    """Translate a template and fill its ``{names}``.
-
-    Translate known texts, fill phrases recursively, and show other values as the report does.
-    """
+def fill_text(template: str, facts: Facts, tr: Catalogue) -> str:
+    """Translate a template and fill its ``{names}`` with facts (``show_fact``)."""
     shown = _Facts({name: show_fact(value, tr) for name, value in facts.items()})
-    return string.Formatter().vformat(tr(template), (), shown)
+    return tr(template).format_map(shown)
 
 
 def show_fact(value: Any, tr: Catalogue) -> str:
@@ -251,13 +242,8 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
         return False
-    return torch.allclose(
-        left.detach().to(torch.float64),
-        right.detach().to(torch.float64),
-        rtol=rtol,
-        atol=atol,
-        equal_nan=True,
-    )
+    one, other = left.detach().to(torch.float64), right.detach().to(torch.float64)
+    return torch.allclose(one, other, rtol=rtol, atol=atol, equal_nan=True)
 
 
 def differs(left: Any, right: Any) -> bool:

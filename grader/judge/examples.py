@@ -30,14 +30,13 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 import torch
 
 from grader.core.errors import EngineFault, MissingName, StudentCodeError, WorkerLost
 from grader.core.i18n import Catalogue, placeholders
-from grader.core.limits import Limits
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Lesson
 from grader.course.lesson_texts import CatalogueCell
@@ -64,7 +63,7 @@ class SubmissionRun:
     the check whose script was requested; ``script`` has its lines, or says why there are none.
     """
 
-    session: JudgedSession
+    session: StudentSession
     student: Student = field(init=False)
     seeds: Seeds
     tr: Catalogue
@@ -152,33 +151,8 @@ class KnownFailure:
     shown: dict[str, str]
 
 
-class JudgedSession(Protocol):
-    """What judging needs of a session with a student's module.
-
-    ``StudentSession`` documents each member; benchmarks have one without a process border.
-    """
-
-    source: Source
-    limits: Limits
-
-    @property
-    def loadable(self) -> bool: ...
-
-    def load(self) -> None: ...
-
-    def student(self) -> Student: ...
-
-    def begin_check(self) -> Traffic: ...
-
-    def flush(self) -> None: ...
-
-    def take_output(self) -> str: ...
-
-    def off_the_clock(self) -> contextlib.AbstractContextManager[None]: ...
-
-
 def run_check(
-    item: pytest.Item, session: JudgedSession, reference: Reference, seed: int
+    item: pytest.Item, session: StudentSession, reference: Reference, seed: int
 ) -> CheckVerdict | None:
     """Run a collected check once more, from a seed.
 
@@ -259,12 +233,9 @@ class Examples:
             ):
                 continue
             failures = [run.failures[one.id] for one in failed]
-            diagnosis = None
             with contextlib.suppress(EngineFault, StudentCodeError, WorkerLost, MissingName):
-                diagnosis = self._diagnosis(run, function, failures, workers)
-            if diagnosis is None:
-                continue
-            run.results |= {check.id: named(check, diagnosis) for check in failed}
+                if diagnosis := self._diagnosis(run, function, failures, workers):
+                    run.results |= {check.id: named(check, diagnosis) for check in failed}
 
     def _diagnosis(
         self, run: SubmissionRun, function: str, failures: list[KnownFailure], workers: WorkerSource
@@ -328,10 +299,8 @@ class Examples:
         shown = next((one.shown for one in failures if wanted <= set(one.shown)), None)
         if shown is None and mistake.rule is None:
             return None
-        title, evidence = (
-            fill_text(template, shown or {}, run.tr)
-            for template in (mistake.title, mistake.explanation)
-        )
+        title = fill_text(mistake.title, shown or {}, run.tr)
+        evidence = fill_text(mistake.explanation, shown or {}, run.tr)
         return Diagnosis(name, title, evidence, mistake.explanation, "example")
 
 
@@ -360,8 +329,8 @@ class _Matching:
     def again(self) -> list[tuple[CheckRun, int, Behavior | None]]:
         """The behavior of the student's file in the same checks, from a second seed."""
         found = []
-        for check in (failure.check for failure in self.failures):
-            seed = check_seed(check.seed, "second")
+        for failure in self.failures:
+            check, seed = failure.check, check_seed(failure.check.seed, "second")
             verdict = run_check(check.item, self.run.session, self.examples.reference, seed)
             found.append((check, seed, Behavior.of(verdict) if verdict else None))
         return found
@@ -478,9 +447,8 @@ LENGTH = 8
 def sign(run: SubmissionRun, reference: Reference) -> None:
     """Give signatures to the failed checks of functions without any diagnosis."""
     for function, failed in run.failed():
-        if function not in run.session.source.definitions:
-            continue
-        if any(one.diagnosis or one.seconds > SLOW for one in failed):
+        named_or_slow = any(one.diagnosis or one.seconds > SLOW for one in failed)
+        if named_or_slow or function not in run.session.source.definitions:
             continue
         text = json.dumps([function, *_behaviors(run, failed, reference)], sort_keys=True)
         digest = hashlib.sha256(text.encode()).hexdigest()[:LENGTH]

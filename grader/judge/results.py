@@ -41,7 +41,7 @@ from grader.judge.diagnosis import (
     show_fact,
 )
 from grader.judge.examples import Behavior, KnownFailure, SubmissionRun, named
-from grader.judge.exception_verdicts import WROTE, CheckVerdict
+from grader.judge.exception_verdicts import WROTE, CheckVerdict, Facts
 from grader.judge.figures import render_figures
 from grader.judge.hidden_checks import open_message
 from grader.judge.local_student import Reference, execute
@@ -166,7 +166,7 @@ def snippet_for(run: SubmissionRun, verdict: CheckVerdict) -> str | None:
     )
 
 
-def describe_inputs(inputs: dict[str, Any], call: LastCall | None, tr: Catalogue) -> dict[str, Any]:
+def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Facts:
     """Describe a check's inputs. If only some of the call's arguments require grad, those that do
     not say so, because the answer may depend on it.
     """
@@ -210,26 +210,25 @@ def column_of(line: int | None, source: Source) -> int | None:
 def known_failure(
     run: SubmissionRun, verdict: CheckVerdict, expected: Any, actual: Any
 ) -> KnownFailure:
-    """Return the failure of the check that just ran, with its values as text; ``expected`` and
-    ``actual`` are the described ones.
+    """Return the failure of the check that just ran, with its values as text. Two tensors are
+    shown as described (``expected``, ``actual``), with as many digits as tell them apart.
     """
     values = {"expected": verdict.expected, "actual": verdict.actual, **verdict.inputs}
     values |= in_cells(verdict.facts, run.session.source)
     texts = {name: show_fact(value, run.tr) for name, value in values.items()}
     if isinstance(verdict.expected, Tensor) and isinstance(verdict.actual, Tensor):
-        texts["expected"], texts["actual"] = values_text(expected, actual)  # so that they differ
+        texts["expected"], texts["actual"] = values_text(expected, actual)
     return KnownFailure(run.check, Behavior.of(verdict), texts)
 
 
-def figure_json(figure: Figure, tr: Catalogue) -> dict[str, Any]:
+def figure_json(figure: Figure, tr: Catalogue) -> Any:
     """Return a figure as JSON data, its phrases and predictions in the report's language."""
     if isinstance(figure, PredictionFigure):
         rows = (msgspec.structs.astuple(row) for row in figure.rows)
         figure = PredictionFigure(
             tuple(Prediction(*(show_fact(cell, tr) for cell in row)) for row in rows)
         )
-    data: dict[str, Any] = msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
-    return data
+    return msgspec.to_builtins(figure, enc_hook=partial(show_fact, tr=tr))
 
 
 CHECK_BYTES = 64 << 10
@@ -245,13 +244,10 @@ def fit(result: CheckResult, room: int) -> tuple[CheckResult, int]:
 
     Outcome, points, titles and the beginning of each text always stay.
     """
-    size = size_of(result)
     for shorten in SHORTER:
-        if size <= room:
-            break
-        result = shorten(result)
-        size = size_of(result)
-    return result, size
+        if size_of(result) > room:
+            result = shorten(result)
+    return result, size_of(result)
 
 
 SHORTER: tuple[Callable[[CheckResult], CheckResult], ...] = (
