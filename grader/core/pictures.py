@@ -213,9 +213,7 @@ class GraphPicture(msgspec.Struct, frozen=True):
         )
 
 
-def first_difference(
-    actual: GraphPicture, expected: GraphPicture
-) -> tuple[str | None, str | None]:
+def first_difference(actual: GraphPicture, expected: GraphPicture) -> tuple[str | None, str | None]:
     """Return the first nodes, breadth-first, in which two graphs differ; None, None if alike.
 
     The comparison covers kinds, types, and the inputs and outputs of edges, then hooks, retained

@@ -139,11 +139,11 @@ def dtype_name(tensor: Tensor) -> str:
     return str(tensor.dtype).removeprefix("torch.")
 
 
-def _tensor(tensor: Tensor, start: int = 0) -> dict[str, Any]:
+def _tensor(tensor: Tensor, start: int = 0) -> dict[str, object]:
     plain = tensor.detach()
     if plain.dtype.is_complex:
         return {"other": str(plain.flatten()[:MAX_ELEMENTS].tolist())[:MAX_TEXT]}
-    data: dict[str, Any] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
+    data: dict[str, object] = {"dtype": dtype_name(tensor), "shape": list(tensor.shape)}
     if plain.dtype in (torch.float16, torch.bfloat16):
         plain = plain.float()
     if plain.numel() > MAX_ELEMENTS:

@@ -1,25 +1,10 @@
 """Name the misconception behind a failed check, with the numbers that show it.
 
-A lesson's ``diagnosis.toml`` says what its mistakes are::
-
-    [ignores_grad_output]
-    about = ["Sigmoid"]
-    title = "grad_output is not used"
-    explanation = "For v = {v} your backward returned {actual}; that is s(1 - s) for every v."
-
-Its ``diagnosis.py`` contains the rules, under the mistakes' names::
-
-    @rule
-    def ignores_grad_output(failure, student):
-        local = local_derivative(failure.inputs.get("x"))
-        return {} if same(failure.actual, local) else None
-
-A rule gets the failure and the student, whose functions it may call again. It returns the facts
-that its explanation shows, or None if it does not recognize its mistake. If there is a fact
-``line``, the report shows that line; otherwise the return that ran, if that is known. Rules are
-tried in the order of the file and the first match wins, so narrow rules come first. A rule that
-raises because of the student's answers recognizes nothing. A mistake without a rule is recognized
-by its ``patterns`` in ``diagnosis.toml``, or only by its examples in the catalogue.
+A lesson's ``diagnosis.toml`` has the texts of its mistakes, its ``diagnosis.py`` the rules, under
+the mistakes' names (``grader/docs/authors.md``). A rule gets the failure and the student, whose
+functions it may call again. It returns the facts that its explanation shows, or None if it does not
+recognize its mistake. If there is a fact ``line``, the report shows that line; otherwise the return
+that ran, if that is known. A rule that raises because of the student's answers recognizes nothing.
 
 ``raises``, ``says``, ``has_facts``, ``term_beside_v`` and ``nonlinear_backward`` make rules that
 several lessons need. Other functions compute what rules compare: formulas, and gradients.
@@ -258,7 +243,7 @@ def differs(left: Any, right: Any) -> bool:
     )
 
 
-Backward = tuple[Tensor, Callable[[Tensor], dict[str, Any]]]
+Backward = tuple[Tensor, Callable[[Tensor], Facts]]
 """An incoming gradient v, and a function that returns a backward's gradients for any incoming
 gradient, by the names of the inputs.
 """

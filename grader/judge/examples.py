@@ -1,23 +1,16 @@
-"""Hold the state of judging one submission, and run its failed checks again to find out more.
-
-All of this happens after all checks have run. A check that passed is never run again, so a right
-answer pays nothing.
+"""Hold the state of judging one submission, and run its failed checks again to find out more: a
+check that passed is never run again, so a right answer pays nothing.
 
 **A name by example** (``Examples``), for each function whose failures no rule named. Known wrong
-answers about that function run the failed checks from the same seed. Those that agree in all
-failures run them once more, from a second seed, as the student's file does. Two answers agree
-(``Behavior``) if outcome, message and values do. If all remaining answers make the same mistake,
-and that has no rule, it is the name. A mistake with a rule is named only by its rule, which is more
-exact: two answers may fail alike for different reasons. For the same reason, a near miss that
-behaves the same vetoes the name. The answers belong to the course, but they may hang or damage
-their process. So they run in a worker of their own, not in the judge and not in a student's worker.
+answers run the failed checks from the same seed; those that agree in all failures (``Behavior``)
+run them once more, from a second seed, as the student's file does. If all that remain make the same
+mistake, and no near miss behaves the same, it is the name. A mistake with a rule is named only by
+its rule, because two answers may fail alike for different reasons. The answers may hang or damage
+their process, so they run in a worker of their own.
 
-**A signature** (``sign``): a short text for an unnamed wrong answer, equal for answers that fail
-alike. The checks run from a seed that all submissions share, so the same mistake gives the same
-messages and numbers.
-
-**The line that ran** (``find_returned_lines``), where the function's text does not tell. The worker
-notes the return by which the function ended.
+**A signature** (``sign``) of an unnamed wrong answer: equal for answers that fail alike from a seed
+that all submissions share. **The line that ran** (``find_returned_lines``), where the function's
+text does not tell: the worker notes the return by which the function ended.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def visits(picture: GraphPicture) -> dict[str, str]:
     return {id: "#" + ", ".join(numbers) for id, numbers in found.items()}
 
 
-def one_call(name: str, inputs: Mapping[str, Tensor]) -> dict[str, Any]:
+def one_call(name: str, inputs: Mapping[str, Tensor]) -> object:
     """Return the graph of one call of a custom Function of that name."""
 
     def forward(ctx: Any, *values: Tensor) -> Tensor:
@@ -518,8 +518,7 @@ def spread(low: float, high: float, count: int, here: float) -> list[float]:
 
 def jacobian_figure(
     function: Callable[..., Any],
-    inputs: Sequence[Tensor],
-    names: Sequence[str],
+    inputs: Mapping[str, Any],
     *,
     atol: float = 1e-5,
     rtol: float = 1e-3,
@@ -528,10 +527,11 @@ def jacobian_figure(
     """Return the Jacobians by backward and by central differences for the first input in which they
     disagree, or None.
     """
-    for place, name in enumerate(names):
-        if not isinstance(inputs[place], Tensor) or not inputs[place].requires_grad:
+    for place, (name, one) in enumerate(inputs.items()):
+        if not isinstance(one, Tensor) or not one.requires_grad:
             continue
-        analytic, numeric, cut = both_jacobians(function, copies_of(inputs), place, eps)
+        copies = copies_of(list(inputs.values()))
+        analytic, numeric, cut = both_jacobians(function, copies, place, eps)
         if not torch.allclose(analytic, numeric, atol=atol, rtol=rtol, equal_nan=True):
             return JacobianFigure(
                 rows_of(analytic), rows_of(numeric), atol, rtol, input=name, output="y", cut=cut

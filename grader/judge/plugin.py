@@ -165,12 +165,12 @@ class LessonPlugin:
             stop=call.stop,
         )
 
-    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, Any]:
+    def pytest_json_runtest_stage(self, report: pytest.TestReport) -> dict[str, object]:
         """Report a stage without the parts that nobody reads and that take time to format."""
-        data = {"duration": report.duration, "outcome": report.outcome}
+        data: dict[str, object] = {"duration": report.duration, "outcome": report.outcome}
         return {**data, "longrepr": report.longrepr} if report.longrepr else data
 
-    def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, Any] | None:
+    def pytest_json_runtest_metadata(self, call: pytest.CallInfo[Any]) -> dict[str, object] | None:
         """Store the check's result, once it is known, and return the check's id."""
         if call.when == "teardown" or (call.when == "setup" and call.excinfo is None):
             return None

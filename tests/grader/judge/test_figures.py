@@ -104,7 +104,7 @@ def comparison() -> GraphFigure:
 
 
 def jacobian() -> JacobianFigure:
-    found = jacobian_figure(Doubled.apply, [leaf(0.5, 1.0, 2.0)], ["x"])
+    found = jacobian_figure(Doubled.apply, {"x": leaf(0.5, 1.0, 2.0)})
     assert found is not None
     return found
 
@@ -117,7 +117,7 @@ def predictions() -> PredictionFigure:
     return prediction_figure([["x + 1", "survives", "does not survive", "because"]])
 
 
-def plain(figure: Figure) -> dict[str, Any]:
+def plain(figure: Figure) -> Any:
     """Return a figure as a report has it."""
     return figure_json(figure, Catalogue())
 
@@ -267,7 +267,7 @@ def test_a_jacobian_shows_what_backward_and_differences_say() -> None:
 
 
 def test_jacobians_that_agree_are_no_figure() -> None:
-    assert jacobian_figure(torch.sin, [leaf(0.5, 1.0)], ["x"]) is None
+    assert jacobian_figure(torch.sin, {"x": leaf(0.5, 1.0)}) is None
 
 
 def test_a_large_jacobian_is_cut_and_says_so() -> None:
@@ -278,9 +278,8 @@ def test_a_large_jacobian_is_cut_and_says_so() -> None:
         calls.append(1)
         return x * 1.0 + x.detach()
 
-    figure = jacobian_figure(
-        wrong, [torch.ones(5000, dtype=torch.float64, requires_grad=True)], ["x"]
-    )
+    many = torch.ones(5000, dtype=torch.float64, requires_grad=True)
+    figure = jacobian_figure(wrong, {"x": many})
     assert figure is not None
     sides = len(figure.analytic), len(figure.analytic[0])
     assert (sides, figure.cut) == ((12, 12), (4988, 4988))
@@ -295,7 +294,7 @@ def test_a_figure_leaves_the_checks_inputs_as_they_are() -> None:
         w.add_(1.0)
         return x * w
 
-    jacobian_figure(writes, [x, w], ["x", "w"])
+    jacobian_figure(writes, {"x": x, "w": w})
     assert w.tolist() == [1.0, 1.0]
 
 
