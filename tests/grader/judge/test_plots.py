@@ -8,32 +8,28 @@ import contextlib
 import json
 import time
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import jsonschema
 import pytest
 import torch
+from graded import Grade
 from rich.cells import cell_len
 
 from grader.core.errors import WorkerLost
 from grader.core.files import PACKAGE
 from grader.core.i18n import Catalogue, engine_catalogue, phrase
-from grader.core.messages import Settings
 from grader.core.pictures import PlotFigure, read_figure
-from grader.core.report import LessonResult, Outcome
-from grader.course.course import find_course, load_course
-from grader.course.stubs import compose, without_markers
-from grader.course.submission import LessonFile
+from grader.core.report import Outcome
+from grader.course.course import Course
 from grader.judge import figures
 from grader.judge.figures import ask_all, chart_figure, curve, panel, plot_figure
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import figure_json
 from grader.render.figures import figure_lines, panels
 from grader.render.graph.plot import Scale, scales
-from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 
 SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8"))
 FIGURE = {"$ref": "#/$defs/figure", "$defs": SCHEMA["$defs"]}
@@ -377,27 +373,12 @@ PLOTTED = {
 """A mistake, a check that it fails, and the number of drawings in the plot."""
 
 
-@pytest.fixture
-def graded(host: ForkServerClient) -> Iterator[Callable[[str, str], LessonResult]]:
-    """Return ``graded(lesson, mistake)``, which grades a wrong answer of the catalogue."""
-
-    def grade(name: str, mistake: str) -> LessonResult:
-        course = load_course(find_course())
-        lesson = course.lesson(name)
-        cell = next(cell for cell in lesson.mistakes if cell.label == mistake)
-        solution = without_markers(lesson.solution.read_text("utf-8"))
-        file = LessonFile(name, f"{name}.py", compose(solution, cell.source, name=mistake))
-        return grade_lesson(host, lesson, file, Settings(5, limits=course.limits)).result
-
-    yield grade
-
-
 @pytest.mark.parametrize("case", PLOTTED, ids=".".join)
 def test_a_mistake_about_numbers_comes_with_a_plot(
-    case: tuple[str, str, str], graded: Callable[[str, str], LessonResult]
+    case: tuple[str, str, str], grade_mistake: Grade
 ) -> None:
     name, mistake, check = case
-    (result,) = [one for one in graded(name, mistake).checks if one.id == f"{name}.{check}"]
+    (result,) = [one for one in grade_mistake(name, mistake).checks if one.id == f"{name}.{check}"]
     (figure,) = [one for one in result.figures if one["kind"] == "plot"]
     jsonschema.Draft202012Validator(FIGURE).validate(figure)
     drawn = read_figure(figure)
@@ -408,19 +389,16 @@ def test_a_mistake_about_numbers_comes_with_a_plot(
     assert result.note is None
 
 
-def test_no_figure_of_the_catalogue_is_broken(graded: Callable[[str, str], LessonResult]) -> None:
+def test_no_figure_of_the_catalogue_is_broken(grade_mistake: Grade) -> None:
     """A plot that fails leaves a note for the author and does not change the verdict."""
-    result = graded("finite_difference", "zero_dims")
+    result = grade_mistake("finite_difference", "zero_dims")
     failed = [one for one in result.checks if one.outcome in (Outcome.FAILED, Outcome.ERROR)]
     assert failed
     assert [one.note for one in failed if one.note] == []
 
 
-def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
+def test_a_plot_that_fails_changes_no_verdict(grade_fragment: Grade, course: Course) -> None:
     """Its worker hangs; the verdict and those of later checks stay."""
-    course = load_course(find_course())
-    lesson = course.lesson("custom_sigmoid")
-    solution = without_markers(lesson.solution.read_text("utf-8"))
     wrong = (
         "import torch\n"
         "class Sigmoid(torch.autograd.Function):\n"
@@ -435,9 +413,8 @@ def test_a_plot_that_fails_changes_no_verdict(host: ForkServerClient) -> None:
         "        (y,) = ctx.saved_tensors\n"
         "        return y * (1 - y)\n"
     )
-    file = LessonFile("custom_sigmoid", "custom_sigmoid.py", compose(solution, wrong, name="x"))
     limits = replace(course.limits, call_seconds=1.0)
-    result = grade_lesson(host, lesson, file, Settings(5, limits=limits)).result
+    result = grade_fragment("custom_sigmoid", wrong, seed=5, limits=limits)
     found = {one.id.partition(".")[2]: one for one in result.checks}
     gradient = found["gradient_uses_the_incoming_gradient"]
     assert (gradient.outcome, gradient.diagnosis) == (Outcome.FAILED, "ignores_grad_output")
