@@ -131,10 +131,8 @@ def test_a_file_may_end_as_a_script_does(end: str, score: float, grade: Grade) -
     assert result.score == score
 
 
-DOUBLE, FILLED_IN = (
-    "double gradient_of_double",
-    GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\n{}"),
-)
+DOUBLE = "double gradient_of_double"
+FILLED_IN = GOOD.replace("LIMIT = 20.0", "LIMIT: float = ...\n{}")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,9 @@ SCHEMA = json.loads((PACKAGE / "core" / "report.schema.json").read_text("utf-8")
 FIGURE = {"$ref": "#/$defs/figure", "$defs": SCHEMA["$defs"]}
 
 
+Remote = Callable[..., RemoteStudent]
+
+
 def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, dtype=torch.float64, requires_grad=True)
 
@@ -291,9 +294,7 @@ def test_gradcheck_that_fails_brings_the_jacobians(assertion: Callable[..., None
     assert (figure.input, len(figure.differing())) == ("x", 3)
 
 
-def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_gradcheck_on_a_student_in_a_worker_brings_them_too(remote: Remote) -> None:
     student = remote(
         "import torch\n"
         "class F(torch.autograd.Function):\n"
@@ -310,7 +311,7 @@ def test_gradcheck_on_a_student_in_a_worker_brings_them_too(
     assert [mine[0][0], theirs[0][0]] == pytest.approx([2.0, 3.0])
 
 
-def test_a_graph_in_a_worker_crosses_as_data(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_graph_in_a_worker_crosses_as_data(remote: Remote) -> None:
     """A scenario reads it in the worker."""
     scenarios = (
         "def graph(student, x):\n"

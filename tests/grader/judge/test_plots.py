@@ -47,6 +47,9 @@ class F(torch.autograd.Function):
 """A square whose backward ignores grad_output."""
 
 
+Remote = Callable[..., RemoteStudent]
+
+
 def square(x: torch.Tensor) -> torch.Tensor:
     return x * x
 
@@ -75,7 +78,7 @@ def of_student(student: RemoteStudent, **more: Any) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------ what is asked
 
 
-def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., RemoteStudent]) -> None:
+def test_a_plot_moves_the_element_that_is_most_wrong(remote: Remote) -> None:
     """It shows the student's value and gradient over the true ones, with the failing point marked
     and the check's own grad_output.
     """
@@ -91,9 +94,7 @@ def test_a_plot_moves_the_element_that_is_most_wrong(remote: Callable[..., Remot
     assert data["notes"] == []
 
 
-def test_all_points_cross_in_one_frame(
-    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_all_points_cross_in_one_frame(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     student = remote(IGNORES)
     session: Any = student._session
     send, sent = session._send, []
@@ -109,9 +110,7 @@ def test_all_points_cross_in_one_frame(
     assert len([one for one in sent if one in ("call", "vjp")]) <= figures.TRIALS + 2
 
 
-def test_points_that_the_function_cannot_give_are_left_out_and_said(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_points_that_the_function_cannot_give_are_left_out_and_said(remote: Remote) -> None:
     student = remote(
         "def f(x):\n"
         "    if x.max() > 2.5: raise ValueError('no')\n"
@@ -134,7 +133,7 @@ def test_points_that_the_function_cannot_give_are_left_out_and_said(
     ],
 )
 def test_a_constant_is_told_from_a_result_without_path_to_x(
-    remote: Callable[..., RemoteStudent], body: str, why: str
+    remote: Remote, body: str, why: str
 ) -> None:
     student = remote(f"import torch\ndef f(x): return {body}\n")
     data = of_student(student, function=student.f)
@@ -142,7 +141,7 @@ def test_a_constant_is_told_from_a_result_without_path_to_x(
     assert any(why in note for note in data["notes"])
 
 
-def test_no_plot_without_a_point(remote: Callable[..., RemoteStudent]) -> None:
+def test_no_plot_without_a_point(remote: Remote) -> None:
     student = remote("def f(x): raise ValueError('no')\n")
     x = torch.ones(2, dtype=torch.float64)
     assert plot_figure(student.f, square, x, over=(-1, 1)) is None
@@ -150,7 +149,7 @@ def test_no_plot_without_a_point(remote: Callable[..., RemoteStudent]) -> None:
 
 
 def test_a_slow_function_gets_fewer_points_or_no_plot(
-    remote: Callable[..., RemoteStudent], monkeypatch: pytest.MonkeyPatch
+    remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     student = remote("def f(x): return x * x\n")
     x = torch.ones(2, dtype=torch.float64)
@@ -175,17 +174,13 @@ def test_how_many_points_there_is_time_for(
     assert figures.affordable(lambda x: x, (1,)) == points
 
 
-def test_several_calls_are_answered_and_what_raises_is_none(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_several_calls_are_answered_and_what_raises_is_none(remote: Remote) -> None:
     student = remote("def f(x, h): return x / h\n")
     x = torch.ones((), dtype=torch.float64)
     assert ask_all(student.f, [(x, 2.0), (x, "no"), (x, 4.0)]) == [0.5, None, 0.25]
 
 
-def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(
-    remote: Callable[..., RemoteStudent],
-) -> None:
+def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(remote: Remote) -> None:
     """All points together may take as long as one call; the lesson's clock stands still, though
     for all plots of a lesson not longer than one call may take.
     """
@@ -206,7 +201,7 @@ def test_an_endless_point_costs_the_plot_and_no_time_of_the_lesson(
     assert student.f(torch.ones(1)).tolist() == [1.0]
 
 
-def test_inputs_of_the_check_stay(remote: Callable[..., RemoteStudent]) -> None:
+def test_inputs_of_the_check_stay(remote: Remote) -> None:
     student = remote("def f(x): return x.add_(1) * x\n")
     x = torch.ones(2, dtype=torch.float64)
     with contextlib.suppress(Exception):
