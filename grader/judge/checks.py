@@ -134,9 +134,7 @@ HELPERS = "_helpers"
 
 
 def import_helpers(file: str) -> types.ModuleType:
-    """Return the module ``helpers.py`` beside a check file (``import_helpers(__file__)``), which a
-    lesson's visible and hidden checks share.
-    """
+    """Return the module ``helpers.py`` that a lesson's visible and hidden checks share."""
     path = Path(file).with_name("helpers.py")
     return execute(path.read_text("utf-8"), path.parent.name + HELPERS, str(path))
 
@@ -220,9 +218,7 @@ def assert_tensor(
 def assert_gradient(
     actual: Any, expected: Tensor, message: str = GRADIENT_IS_WRONG, **details: Any
 ) -> None:
-    """Like ``assert_tensor``, for a gradient. None fails with the check's message, which says when;
-    without one, with the message that none came back.
-    """
+    """Like ``assert_tensor``; None fails with the check's message, or as a missing gradient."""
     actual = fetch(actual)
     if actual is None:
         for option in ("rtol", "atol", "expects_nan"):
@@ -334,9 +330,7 @@ def assert_hands_on(
 def assert_not_used(
     student: Student, about: Sequence[str], banned: Sequence[str], message: str
 ) -> None:
-    """Require that the definitions ``about``, and what they call, use none of the ``banned`` names
-    (dotted, or ``.method``).
-    """
+    """Require that definitions, and what they call, use no banned name (dotted or ``.method``)."""
     if student.source.unreadable:
         raise CheckFailure("the file is nested too deeply to be read")
     used = student.source.names_used(*about)
@@ -377,9 +371,7 @@ def assert_gradgradcheck(
     message: str = "gradgradcheck disagrees",
     **options: Any,
 ) -> None:
-    """Require that torch.autograd.gradgradcheck passes: backward itself can be differentiated, with
-    the right values. Options as for ``assert_gradcheck``.
-    """
+    """Require that torch.autograd.gradgradcheck passes; like ``assert_gradcheck``."""
     with contextlib.ExitStack() as stack:
         if (
             isinstance(function, RemoteCallable)
@@ -447,9 +439,7 @@ def _disagreement(
 
 
 def predictions(student: Student, name: str, keys: Sequence[str]) -> dict[str, bool]:
-    """Return a dictionary of predictions. Raise NotStarted if all are still ``...``, CheckFailure
-    if one is missing or not a bool.
-    """
+    """Return predictions; raise NotStarted if all are ``...``, CheckFailure unless all are bools."""
     found = getattr(student, name)
     if not isinstance(found, dict):
         facts = {"name": name, "type": type_name(found)}
@@ -491,9 +481,7 @@ def is_number(value: Any) -> bool:
 
 
 class Constants:
-    """The leaf tensors in the namespaces of modules, including those in lists and dictionaries
-    there.
-    """
+    """The leaf tensors in the namespaces of modules, also in lists and dictionaries there."""
 
     def __init__(self, namespaces: Iterable[dict[str, object]]) -> None:
         found = {id(t): t for space in namespaces for t in tensors_in(space) if t.is_leaf}
@@ -512,9 +500,7 @@ class Constants:
 
 
 def namespaces_of(functions: Iterable[Callable[..., Any]]) -> Iterator[dict[str, object]]:
-    """Yield the global namespace of each function, and those of the lesson's helper modules that
-    it contains.
-    """
+    """Yield the namespace of each function, and those of the helper modules in it."""
     for function in functions:
         space = getattr(function, "__globals__", {})
         yield space

@@ -286,9 +286,7 @@ def common_rounded_to_float32(failure: Failure, student: Student) -> Facts | Non
 
 
 def common_few_digits(failure: Failure, student: Student) -> Facts | None:
-    """Recognize float64 values of which all agree with the expected ones to 4 digits or more, but
-    one to fewer than 12.
-    """
+    """Recognize float64 values that agree to 4 digits or more, but one to fewer than 12."""
     both = compared_tensors(failure)
     if both is None or {t.dtype for t in both} != {torch.float64} or not both[1].numel():
         return None
@@ -315,9 +313,7 @@ def common_grad_kept_by_reference(failure: Failure, student: Student) -> Facts |
 
 
 def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names that refer to .grad, are used after it was cleared in place, and are not set
-    again.
-    """
+    """Yield names for .grad that are used after it was cleared in place, and not set again."""
     nodes = list(ast.walk(function))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     for node in nodes:
@@ -337,9 +333,7 @@ def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 
 
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
-    """Yield names that refer to .grad without a copy before a backward, and are subtracted after
-    it.
-    """
+    """Yield names for .grad, not a copy, from before a backward that are subtracted after it."""
     nodes = list(ast.walk(function))
     backwards = [
         node.lineno
@@ -559,9 +553,7 @@ def writes_in_place(method: str) -> bool:
 
 
 def written_names(node: ast.AST, sharing: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Yield names whose value a node changes in place, and the line: x += …, x[…] = …, x.mul_(…),
-    out=x.
-    """
+    """Yield names that a node changes in place, and the line: x += …, x[…] = …, x.mul_(), out=x."""
     targets: list[ast.expr] = []
     match node:
         case ast.AugAssign(target=ast.Subscript(value=target) | target):
@@ -662,9 +654,7 @@ def common_wrong_where(failure: Failure, student: Student) -> Facts | None:
 
 
 def conditions(value: Tensor) -> Iterator[tuple[str, Tensor, int]]:
-    """Yield conditions on an input's elements: as text, where they hold, and how many elements
-    are evidence for it.
-    """
+    """Yield conditions on an input: as text, where they hold, how many elements are evidence."""
     yield "{name} is 0", value == 0, 1
     yield "{name} is negative", value < 0, FEWEST
     yield "{name} is positive", value > 0, FEWEST

@@ -47,9 +47,7 @@ Rule = Callable[["Failure", Student], Facts | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure(CheckVerdict):
-    """A check that did not pass, as a rule sees it: the verdict, and what the rule may use.
-    ``call`` is the student's last call, None if no call can be repeated.
-    """
+    """A check that did not pass, and what a rule may use; ``call`` can be repeated."""
 
     check: str
     about: str
@@ -152,9 +150,7 @@ def mistake_of(text: MistakeText, recognize: Rule | None, names: Sequence[str] =
 
 
 def groups_in_error(failure: Failure, patterns: Iterable[str]) -> Facts | None:
-    """Return the named groups of the first pattern that is found in what the student's code raised,
-    None if there is none.
-    """
+    """Return the named groups of the first pattern found in what the student's code raised."""
     if failure.error is None:
         return None
     said = str(failure.error)[:MAX_MESSAGE]
@@ -165,9 +161,7 @@ def groups_in_error(failure: Failure, patterns: Iterable[str]) -> Facts | None:
 def diagnose(
     mistakes: Sequence[Mistake], failure: Failure, student: Student, tr: Catalogue
 ) -> tuple[Diagnosis | None, str | None]:
-    """Return the first mistake whose rule recognizes the failure, worded by ``tr``, and for the
-    author the traceback of a rule that raised.
-    """
+    """Return the first mistake that is recognized, and the traceback of a rule that raised."""
     trouble = None
     for candidate in mistakes:
         if candidate.rule is None or (candidate.about and failure.about not in candidate.about):
@@ -220,9 +214,7 @@ def show_fact(value: Any, tr: Catalogue) -> str:
 
 
 def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bool:
-    """Return whether two tensors (or numbers) agree in shape and, within a tolerance, in values;
-    dtypes may differ.
-    """
+    """Return whether two tensors or numbers agree in shape and values; dtypes may differ."""
     if isinstance(left, int | float) and isinstance(right, int | float):
         return abs(left - right) <= atol + rtol * abs(right)
     if not isinstance(left, Tensor) or not isinstance(right, Tensor) or left.shape != right.shape:
@@ -232,9 +224,7 @@ def same(left: Any, right: Any, *, rtol: float = 1e-5, atol: float = 1e-7) -> bo
 
 
 def differs(left: Any, right: Any) -> bool:
-    """Return whether two tensors of one shape clearly differ, so that agreeing with one says
-    something against the other.
-    """
+    """Return whether two tensors have one shape and values that clearly differ."""
     return (
         isinstance(left, Tensor)
         and isinstance(right, Tensor)
@@ -277,10 +267,7 @@ def has_facts(*names: str, **values: Any) -> LessonRule:
 
 
 def formula_value(formula: str, **values: Any) -> Any:
-    """Return the value of an expression such as ``v * x ** q * log(x)``, with functions of torch.
-
-    The text is the author's, never a student's.
-    """
+    """Return the value of an author's expression, as ``v * log(x)``, with functions of torch."""
     return eval(formula, {**vars(torch), **values})
 
 

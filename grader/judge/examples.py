@@ -135,9 +135,7 @@ class CheckRun:
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """A failure of a submission, kept until all checks have run: texts in place of values, which
-    may be large.
-    """
+    """A failure, kept until all checks have run: texts in place of values, which may be large."""
 
     check: CheckRun
     behavior: Behavior
@@ -147,10 +145,8 @@ class KnownFailure:
 def run_check(
     item: pytest.Item, session: StudentSession, reference: Reference, seed: int
 ) -> CheckVerdict | None:
-    """Run a collected check once more, from a seed.
-
-    Return None if it ended without a verdict. This is not a grading: points, results and what the
-    student sees do not change.
+    """Run a collected check once more, from a seed; return None if it ended without a verdict. This
+    is not a grading: points, results and what the student sees do not change.
     """
     traffic = session.begin_check()
     torch.default_generator.manual_seed(seed)
@@ -191,9 +187,7 @@ class Examples:
         self._known: dict[tuple[str, str, int], Behavior | None] = {}
 
     def nameable(self, run: SubmissionRun) -> frozenset[str]:
-        """Return the mistakes that examples can name: those without a rule, or all while rules are
-        switched off.
-        """
+        """Return the mistakes that examples can name: all while rules are off, else the ruleless."""
         return frozenset(self.mistakes) if "rule" in run.naming_off else self.ruleless
 
     @functools.cached_property
@@ -283,9 +277,8 @@ class Examples:
     def _explained(
         self, name: str, run: SubmissionRun, failures: list[KnownFailure]
     ) -> Diagnosis | None:
-        """Return the mistake, its explanation filled from the first failure that has all the facts.
-
-        If no failure has them, the explanation would not fit this submission, so return None.
+        """Return the mistake, its explanation filled from the first failure that has all the facts;
+        None if no failure has them, because the explanation would not fit this submission.
         """
         mistake = self.mistakes[name]
         wanted = placeholders(mistake.title) | placeholders(mistake.explanation)
@@ -380,10 +373,7 @@ class Behavior:
         )
 
     def _errors_agree(self, other: Behavior) -> bool:
-        """Return whether the differences from the expected values agree, too.
-
-        A wrong step size, for example, changes only the last digits.
-        """
+        """Return whether the errors agree: a wrong step size changes only the last digits."""
         mine, theirs, right = (
             list(finite_numbers(value)) for value in (self.actual, other.actual, self.expected)
         )
@@ -472,9 +462,7 @@ def _rounded(value: Any) -> Any:
 
 
 def find_returned_lines(run: SubmissionRun, session: StudentSession, reference: Reference) -> None:
-    """Point the results at the line of the return that ran. Checks that fail in another way now
-    keep their line.
-    """
+    """Point the results at the return that ran, unless the check fails in another way now."""
     for id, check in run.results.items():
         if id in run.unsure_of_line and check.seconds <= SLOW:
             with (

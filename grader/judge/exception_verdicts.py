@@ -45,10 +45,7 @@ class DependencyFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CheckVerdict:
-    """The outcome of a check, and everything that is known about it.
-
-    ``message`` is a template; ``error`` is what the student's code raised.
-    """
+    """The outcome of a check and why: a template, its facts, and what the student's code raised."""
 
     outcome: Outcome
     message: str = ""
@@ -87,10 +84,7 @@ FULL_DISK = (
 
 
 def passed(*, wrote: bool) -> CheckVerdict:
-    """Judge a check that raised nothing.
-
-    If the student's code wrote into its inputs, the check's comparison with them proves nothing.
-    """
+    """Judge a check that raised nothing; with inputs that were written to, that proves nothing."""
     return CheckVerdict(Outcome.FAILED, WROTE) if wrote else CheckVerdict(Outcome.PASSED)
 
 

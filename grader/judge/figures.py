@@ -74,11 +74,9 @@ STUDENTS_FAULT = (CheckFailure, MissingName, NotAPicture, NotStarted, StudentCod
 def render_figures(
     makers: Sequence[FigureMaker], problems: list[str] | None = None
 ) -> list[Figure]:
-    """Return the figures that can be made.
-
-    No figure changes a verdict. Making a figure may call the student's code; if that raises or
-    gives nonsense, the figure is left out. Any other failure is the author's mistake; ``problems``
-    gets the traceback.
+    """Return the figures that can be made. One is left out if the student's code, which it may
+    call, raises or gives nonsense. Any other failure is the author's mistake; ``problems`` gets the
+    traceback.
     """
     found = []
     for make in makers[:MAX_FIGURES]:
@@ -97,9 +95,7 @@ def render_figures(
 
 @contextlib.contextmanager
 def drawing(*makers: FigureMaker) -> Iterator[None]:
-    """Add these figures to a failure, or to an exception of the student's code, that ends the
-    block.
-    """
+    """Add figures to a failure, or to an exception of the student's code, that ends the block."""
     try:
         yield
     except CheckFailure as failure:
@@ -135,11 +131,9 @@ def graphs_figure(
     notes: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
     at: str | None = None,
 ) -> GraphFigure:
-    """Return two graphs, as ``wire.trace`` gives them, and where they first differ.
-
-    Raise ValueError for malformed data. ``actual`` may be None. ``notes`` are shown at each graph's
-    tensors, by their names. If the graphs may differ in shape, ``at`` names the tensor to mark
-    instead.
+    """Return two graphs, as ``wire.trace`` gives them, and where they first differ; ``actual`` may
+    be None. Raise ValueError for malformed data. ``notes`` are shown at each graph's tensors, by
+    their names. If the graphs may differ in shape, ``at`` names the tensor to mark instead.
     """
     wanted = _noted(expected, notes[1])
     mine = None if actual is None else _noted(actual, notes[0])
@@ -227,10 +221,8 @@ def short_repr(value: Any) -> str:
 
 
 def curve(role: Role, xs: Any, ys: Any, label: Text = "", *, form: Form = "line") -> Series:
-    """Return values over x. Without ``xs`` the places are 0, 1, 2, …
-
-    ``role`` is "yours", "truth", "given" or "other"; ``form`` is "line", "dots" or "bars". Values
-    that are not finite are left out.
+    """Return values over x; without ``xs`` the places are 0, 1, 2, … Values that are not finite are
+    left out.
     """
     values = [rounded(y) for y in _floats(ys)]
     places = [rounded(x) for x in (range(len(values)) if xs is None else _floats(xs))]
@@ -247,10 +239,9 @@ def panel(
     mark: tuple[float, float | None] | None = None,
     names: Sequence[Text] = (),
 ) -> PlotPanel:
-    """Return one drawing of a plot.
-
-    ``log`` makes both scales logarithmic; values without a logarithm are left out. ``mark`` is the
-    point that the check is about. ``names`` are the names of bars, at 0, 1, 2, …
+    """Return one drawing of a plot. ``log`` makes both scales logarithmic; values without a
+    logarithm are left out. ``mark`` is the point that the check is about. ``names`` are those of
+    bars, at 0, 1, 2, …
     """
     return PlotPanel(
         _text(caption),
@@ -268,9 +259,7 @@ def chart_figure(caption: Text, *panels: PlotPanel, notes: Sequence[Text] = ()) 
 
 
 def _text(text: Text) -> str:
-    """Return a text for a figure. A phrase stays one until the report is worded
-    (``results.figure_json``).
-    """
+    """Return a text for a figure; a phrase stays one until ``results.figure_json`` words it."""
     return cast("str", text)
 
 
@@ -409,9 +398,7 @@ def affordable(function: Callable[..., Any], args: tuple[Any, ...], steps: int =
 def answered(
     function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], v: Tensor | None = None
 ) -> Iterator[None]:
-    """Prefetch the answers to these calls for a block and, with ``v``, the products of their
-    Jacobians with v.
-    """
+    """Prefetch, for a block, the answers to these calls and, with ``v``, their gradients for it."""
     if not isinstance(function, RemoteCallable):
         yield
         return
@@ -524,9 +511,7 @@ def jacobian_figure(
     rtol: float = 1e-3,
     eps: float = 1e-6,
 ) -> JacobianFigure | None:
-    """Return the Jacobians by backward and by central differences for the first input in which they
-    disagree, or None.
-    """
+    """Return both Jacobians, for the first input in which they disagree; None if there is none."""
     for place, (name, one) in enumerate(inputs.items()):
         if not isinstance(one, Tensor) or not one.requires_grad:
             continue

@@ -63,10 +63,7 @@ class Step:
 
 
 class Recorder(TorchFunctionMode):
-    """The steps of one check, and a student for it to use.
-
-    During the recorder's block, the session's methods that a check uses record their calls.
-    """
+    """The steps of one check; during its block, methods of the session record their calls."""
 
     def __init__(self, session: Any) -> None:
         super().__init__()
@@ -250,10 +247,9 @@ class ScriptWriter:
         actual: Any = None,
         gradcheck: tuple[str, Any, tuple[Tensor, ...], dict[str, Any]] | None = None,
     ) -> list[str]:
-        """Return the lines of the script, without the import of the student's module.
-
-        ``gradcheck`` has the checker that failed, its function, inputs and options. Raise NoLiteral
-        for a value that can't be written.
+        """Return the lines of the script, without the import of the student's module. ``gradcheck``
+        has the checker that failed, its function, inputs and options. Raise NoLiteral for a value
+        that can't be written.
         """
         if gradcheck is not None:
             self._write_gradcheck(*gradcheck)
@@ -305,9 +301,7 @@ class ScriptWriter:
         self.lines.append(f"{indent}{name} = {call}")
 
     def _require_objects(self, last: Step) -> None:
-        """Write ``last`` and the steps on objects that it needs. A method that is only called gets
-        no line of its own.
-        """
+        """Write ``last`` and the steps that it needs; a method that is only called gets no line."""
         steps = needed_for(self.steps, last)
         called = {id(step.args[0]) for step in steps if step.what[0] == "call"}
         used = {id(one) for step in self.steps for one in objects_in((step.args, step.kwargs))}
@@ -438,9 +432,7 @@ class ScriptWriter:
         return self.names[id(tensor)]
 
     def _twin(self, tensor: Tensor) -> Tensor | None:
-        """Return the input of which a plain tensor is a copy, because checks often compare with
-        copies.
-        """
+        """Return the input of which a plain tensor is a copy: checks often compare with copies."""
         for one in self.inputs:
             if one.requires_grad or tensor.requires_grad or one.stride() != tensor.stride():
                 continue
@@ -512,10 +504,7 @@ def snippet(
 
 
 def steps_of(call: LastCall) -> list[Step]:
-    """Return the call as a step, and the gradient if one was computed.
-
-    Results are placeholders, which the script names and never writes out.
-    """
+    """Return the call as a step, and the gradient if one was computed; results are placeholders."""
     result = torch.zeros(())
     steps = [Step("call", call.path, call.args, call.kwargs, result=result, grad=call.grad)]
     inputs = [
@@ -535,10 +524,9 @@ class NoLiteral(Exception):
 
 
 def literal(tensor: Tensor, held: Tensor | None = None) -> str:
-    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``.
-
-    ``held`` are its values at the time of the step; by default, its values now. Raise NoLiteral if
-    it is too long.
+    """Return ``torch.tensor(…)`` with the dtype, strides and ``requires_grad`` of ``tensor``, and
+    the values that it ``held`` at the time of the step, by default now. Raise NoLiteral if it is
+    too long.
     """
     held = tensor.detach() if held is None else held
     if tensor.numel() > LONGEST:
@@ -606,9 +594,7 @@ def of_value(steps: Sequence[Step], value: Any) -> RemoteObject | None:
 
 
 def needed_for(steps: Sequence[Step], last: Step) -> list[Step]:
-    """Return the steps on objects that lead to ``last``, in order: those that it uses, and all that
-    may have changed what it uses.
-    """
+    """Return the steps on objects that ``last`` uses, and those that may have changed them."""
     until = steps[: steps.index(last) + 1]
     before = [step for step in until if step.kind == "object"]
     related = _related(before, last)

@@ -142,9 +142,7 @@ def title(item: pytest.Item) -> str:
 
 
 def load_mistakes(path: Path | None, names: Sequence[str]) -> list[Mistake]:
-    """Return the mistakes of a ``diagnosis.toml``, with the rules of the ``diagnosis.py`` beside
-    it.
-    """
+    """Return the mistakes of a ``diagnosis.toml``, with the rules beside it."""
     if path is None:
         return []
     rules = path.with_name("diagnosis.py")
@@ -173,11 +171,13 @@ def describe_inputs(inputs: Facts, call: LastCall | None, tr: Catalogue) -> Fact
     arguments = (*call.args, *call.kwargs.values()) if call else ()
     given = [one for one in arguments if isinstance(one, Tensor)]
     mixed = len({one.requires_grad for one in given}) > 1
-    described = {name: describe(value) for name, value in inputs.items()}
+    described = {}
     for name, value in inputs.items():
+        shown = describe(value)
         if mixed and any(value is one for one in given) and not value.requires_grad:
-            described[name]["requires_grad"] = False
-    return {tr.known(name): value for name, value in described.items()}
+            shown["requires_grad"] = False
+        described[tr.known(name)] = shown
+    return described
 
 
 def line_of(verdict: CheckVerdict, spec: CheckSpec, source: Source) -> int | None:

@@ -253,9 +253,7 @@ def run_pytest(files: Sequence[Path], engine: _Engine, plugin: LessonPlugin) -> 
 
 
 def run_checks(checks: pytest.Session, run: SubmissionRun) -> None:
-    """Run the collected checks once. Raise EngineFault if pytest-json-report lists a check without
-    a result in ``run``.
-    """
+    """Run the collected checks once. Raise EngineFault for a reported check without a result."""
     report: SubmissionReport = json_report_of(checks.config)
     report.begin(checks)
     for item, following in itertools.zip_longest(checks.items, checks.items[1:]):
@@ -292,9 +290,7 @@ def course_error(error: BaseException, lesson: Lesson) -> CourseError | None:
 
 
 def place_in_course(error: BaseException, lesson: Lesson) -> str | None:
-    """Return the innermost file and line of the lesson in an exception's traceback, or the file of
-    the course that is missing.
-    """
+    """Return the innermost file and line of the lesson in a traceback, or the missing file."""
     texts = {lesson.filename: lesson.solution, "<scenarios>": lesson.scenarios}  # as executed
     frames = [(one.filename, one.lineno) for one in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError):
@@ -372,9 +368,7 @@ BUILTINS = {
 
 
 def flags_in(source: Source, tr: Catalogue) -> list[str]:
-    """Return a line of text, with the file's line number and the name in question, for each thing
-    that a person should check.
-    """
+    """Return a line of text, with place and name, for each thing that a person should check."""
     found: dict[tuple[str, str], int] = {}
     for node in source.nodes:
         for flag in _flags_of(node, source):

@@ -458,7 +458,7 @@ def test_a_page_gets_svg_without_styles_of_its_own_and_the_same_as_text(name: st
 
 
 def test_what_is_no_figure_is_left_out() -> None:
-    half_a_graph = {"kind": "graph", "expected": {}, "actual": None}
+    half_a_graph: Any = {"kind": "graph", "expected": {}, "actual": None}
     two_shapes = plain(of_matrices([[1.0]], [[1.0, 0.0]]))
     broken: Any
     for broken in ({}, half_a_graph, two_shapes, {"kind": "another"}):
