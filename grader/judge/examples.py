@@ -187,7 +187,7 @@ class Examples:
         self._known: dict[tuple[str, str, int], Behavior | None] = {}
 
     def nameable(self, run: SubmissionRun) -> frozenset[str]:
-        """Return the mistakes that examples can name: all while rules are off, else the ruleless."""
+        """Return what examples can name: mistakes without a rule, or all while rules are off."""
         return frozenset(self.mistakes) if "rule" in run.naming_off else self.ruleless
 
     @functools.cached_property
