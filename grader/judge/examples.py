@@ -233,8 +233,6 @@ class Examples:
             for cell in self.wrong
             if cell.name in self.mistakes and function in self.mistakes[cell.name].about
         ]
-        if "self" in run.naming_off:
-            about = [cell for cell in about if self.source(cell).text != run.session.source.text]
         if not any(cell.name in self.nameable(run) for cell in about):
             return None
         with contextlib.closing(
