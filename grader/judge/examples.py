@@ -105,10 +105,6 @@ class SubmissionRun:
         """Return the check's recorder, if the check is recorded and used the student."""
         return self._recorder if self.check.id == self.recorded else None
 
-    def recording(self) -> contextlib.AbstractContextManager[object]:
-        """Return a block in which the check is recorded, if its script was requested."""
-        return self.recorder or contextlib.nullcontext()
-
     def untouched(self, name: str, stub: Source) -> bool:
         """Return whether a definition is still the stub's and the file does not change it
         elsewhere. If it can't be compared, it is not.
