@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from grader.core.messages import Settings
-from grader.core.report import LessonResult
+from grader.core.report import CheckResult, LessonResult
 from grader.course.course import Course, Lesson, find_course, load_course
 from grader.course.stubs import compose, without_markers
 from grader.course.submission import decode
@@ -16,6 +16,11 @@ from grader.runtime.client import ForkServerClient
 from grader.runtime.grading import grade_lesson
 
 Grade = Callable[..., LessonResult]
+
+
+def by_name(result: LessonResult) -> dict[str, CheckResult]:
+    """Return a lesson's checks, by the part of their id after the lesson's."""
+    return {check.id.partition(".")[2]: check for check in result.checks}
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from graded import Grade
+from graded import Grade, by_name
 
 from grader.core.report import CheckResult, Outcome
 from grader.course.course import Course, Lesson, load_course
@@ -102,8 +102,7 @@ def checks_of(lesson: Lesson, grade_text: Grade) -> Checks:
 
     def grade(double: str, **settings: Any) -> dict[str, CheckResult]:
         text = f"def double(x):\n    {double}\ndef triple(x):\n    return 3 * x\nLIMIT = 20.0\n"
-        result = grade_text(lesson, text, sandbox="off", **settings)
-        return {check.id: check for check in result.checks}
+        return by_name(grade_text(lesson, text, sandbox="off", **settings))
 
     return grade
 
@@ -124,30 +123,30 @@ def checks_of(lesson: Lesson, grade_text: Grade) -> Checks:
 def test_the_answer_that_fails_alike_gives_its_name(
     double: str, name: str | None, checks_of: Checks
 ) -> None:
-    check = checks_of(double, naming_off=("engine",))["tiny.double"]
+    check = checks_of(double, naming_off=("engine",))["double"]
     assert check.outcome in (Outcome.FAILED, Outcome.ERROR)
     assert (check.diagnosis, check.diagnosed_by) == (name, name and "example")
 
 
 def test_the_explanation_shows_the_students_values(checks_of: Checks) -> None:
     named = checks_of("return x / 2")
-    check = named["tiny.double"]
+    check = named["double"]
     assert check.diagnosis_title == "x is halved"
     assert check.evidence and check.evidence.startswith("For [") and "{" not in check.evidence
-    assert named["tiny.gradient_of_double"].outcome is Outcome.SKIPPED
-    assert named["tiny.gradient_of_double"].diagnosis is None
+    assert named["gradient_of_double"].outcome is Outcome.SKIPPED
+    assert named["gradient_of_double"].diagnosis is None
 
 
 def test_it_must_fail_alike_from_a_second_seed(checks_of: Checks) -> None:
     """Here only the first call halves."""
     body = "double.calls = getattr(double, 'calls', 0) + 1; return x / 2 if double.calls < 2 else x"
-    check = checks_of(body, naming_off=("engine",))["tiny.double"]
+    check = checks_of(body, naming_off=("engine",))["double"]
     assert check.outcome is Outcome.FAILED
     assert check.diagnosis is None
 
 
 def test_without_examples_the_engine_names_the_mistake(checks_of: Checks) -> None:
-    check = checks_of("return x / 2", naming_off=("example",))["tiny.double"]
+    check = checks_of("return x / 2", naming_off=("example",))["double"]
     assert (check.diagnosis, check.diagnosed_by) == ("common_constant_factor", "engine")
 
 

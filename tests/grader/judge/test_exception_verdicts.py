@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from graded import Grade
+from graded import Grade, by_name
 
 from grader.core.errors import CheckFailure, SandboxRefused, StudentCodeError
 from grader.core.limits import Limits
@@ -58,15 +58,11 @@ def grade_on(
 @pytest.fixture(scope="module")
 def double(grade: Grade) -> Double:
     """Return ``double(body)``, which gives the check of a ``double`` with that body."""
-    return lambda body: by_id(grade(with_double(f"def double(x):\n{body}")))["double"]
-
-
-def by_id(result: LessonResult) -> dict[str, CheckResult]:
-    return {check.id.removeprefix("tiny."): check for check in result.checks}
+    return lambda body: by_name(grade(with_double(f"def double(x):\n{body}")))["double"]
 
 
 def outcomes(result: LessonResult) -> dict[str, str]:
-    return {name: check.outcome.value for name, check in by_id(result).items()}
+    return {name: check.outcome.value for name, check in by_name(result).items()}
 
 
 def with_double(body: str) -> str:
@@ -95,7 +91,7 @@ def test_a_stream_may_be_wrapped_anew(wrapped: str, grade: Grade) -> None:
     body = f"{head}def double(x):\n    print('두 배')\n    return 2 * x"
     result = grade(with_double(body))
     assert (result.score, result.status) == (10.0, LessonStatus.PASSED)
-    assert by_id(result)["double"].output.endswith("두 배\n")
+    assert by_name(result)["double"].output.endswith("두 배\n")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +217,7 @@ def test_the_line_of_a_failure_is_the_return_that_ran(double: Double, body: str,
 def test_a_scenario_tells_which_return_ran(grade: Grade) -> None:
     wrong = "def triple(x):\n    if x.requires_grad:\n        return 3 * x + x ** 2 - x.data ** 2"
     source = GOOD.replace("def triple(x): return", f"{wrong}\n    return")
-    check = by_id(grade(source))["gradient_of_triple"]
+    check = by_name(grade(source))["gradient_of_triple"]
     assert (check.outcome, check.source_line) == (Outcome.FAILED, 4)
 
 
@@ -314,7 +310,7 @@ def test_one_bad_function_costs_only_itself(
 ) -> None:
     """``double`` may do anything: only its check is affected, and ``triple`` is graded normally."""
     result = grade(with_double(body))
-    check = by_id(result)["double"]
+    check = by_name(result)["double"]
     assert (check.outcome.value, check.points) == (outcome, 0.0)
     assert words in (check.message or "")
     assert outcomes(result)["triple"] == "passed"
@@ -363,7 +359,7 @@ def test_a_syntax_error_has_its_line(grade: Grade) -> None:
 
 
 def test_output_is_reported_with_the_check_that_caused_it(grade: Grade) -> None:
-    checks = by_id(grade(with_double("def double(x):\n    print('here')\n    return 2 * x")))
+    checks = by_name(grade(with_double("def double(x):\n    print('here')\n    return 2 * x")))
     assert checks["double"].output == "here\n"
     assert checks["triple"].output == ""
 
@@ -375,7 +371,7 @@ def test_output_is_reported_with_the_check_that_caused_it(grade: Grade) -> None:
 def test_a_write_into_an_argument_earns_nothing(result: str, words: str, grade: Grade) -> None:
     """The expected value stays that of the tensor that was passed; a right value is not enough."""
     body = f"def double(x):\n    y = 2 * x\n    x.zero_()\n    return {result}"
-    checks = by_id(grade(with_double(body)))
+    checks = by_name(grade(with_double(body)))
     assert checks["double"].outcome is Outcome.FAILED
     assert words in (checks["double"].message or "")
     assert checks["triple"].outcome is Outcome.PASSED
@@ -398,7 +394,7 @@ def test_what_is_beside_the_file_does_nothing(
 
 def test_the_same_seed_gives_the_same_inputs_and_another_gives_others(grade: Grade) -> None:
     wrong = with_double("def double(x): return x")
-    first, again, other = (by_id(grade(wrong, seed=seed))["double"].inputs for seed in (5, 5, 6))
+    first, again, other = (by_name(grade(wrong, seed=seed))["double"].inputs for seed in (5, 5, 6))
     assert first == again != other
 
 
@@ -500,7 +496,7 @@ def test_an_endless_loop_is_shown_with_its_line(
     turn = "import torch\nprint('begun')\ndef turn():\n    return sum(range(10**12))\n"
     limits = replace(small_course.limits, call_seconds=0.5)
     source = with_double(f"{turn}def double(x):\n    while True: {loop}")
-    check = by_id(grade(source, limits=limits))["double"]
+    check = by_name(grade(source, limits=limits))["double"]
     assert check.outcome is Outcome.TIMEOUT
     assert check.message == "still running after 0.5 s, on this line"
     assert check.source_line == line
@@ -512,13 +508,13 @@ def test_a_file_that_never_ends_loading_is_shown_with_its_line(
 ) -> None:
     source = "x = 0\nwhile True:\n    x += 1\n"
     limits = replace(small_course.limits, call_seconds=0.5)
-    checks = by_id(grade(source, limits=limits))
+    checks = by_name(grade(source, limits=limits))
     assert checks["double"].source_line in (2, 3)
 
 
 def test_without_fork_a_loop_and_a_death_are_told_apart_too(spawned: Grade) -> None:
     loop = "import os\ndef double(x):\n    while True: pass\n"
-    checks = by_id(spawned(f"{loop}def triple(x): os._exit(4)\nLIMIT = 20.0\n"))
+    checks = by_name(spawned(f"{loop}def triple(x): os._exit(4)\nLIMIT = 20.0\n"))
     assert checks["double"].outcome is Outcome.TIMEOUT
     assert checks["triple"].outcome is Outcome.CRASHED
     assert (checks["double"].source_line, checks["double"].source_text) == (3, "while True: pass")
@@ -579,7 +575,7 @@ def test_a_check_that_is_itself_broken_is_the_graders_fault(
     student's.
     """
     course = with_checks(small_course, tmp_path, ours="1 / 0", theirs="student.LIMIT + 1")
-    checks = by_id(grade_on(host, course, GOOD.replace("20.0", "'twenty'")))
+    checks = by_name(grade_on(host, course, GOOD.replace("20.0", "'twenty'")))
     assert checks["ours"].outcome is Outcome.GRADER_ERROR
     assert "ZeroDivisionError" in (checks["ours"].note or "")
     assert checks["theirs"].outcome is Outcome.FAILED
@@ -600,7 +596,7 @@ def test_a_check_expects_nan_only_if_it_says_so(
         "meant": f"assert_gradient({limit}, {nan}, expects_nan=True)",
     }
     course = with_checks(small_course, tmp_path, **bodies)
-    checks = by_id(grade_on(host, course, GOOD.replace("20.0", "float('nan')")))
+    checks = by_name(grade_on(host, course, GOOD.replace("20.0", "float('nan')")))
     for name in ("ours", "ours_in_data"):
         assert checks[name].outcome is Outcome.GRADER_ERROR
         assert f"tiny.{name} expects NaN without saying so" in (checks[name].message or "")

@@ -17,7 +17,7 @@ import msgspec
 import pytest
 import torch
 from factories.gradebook import make_report
-from graded import Grade
+from graded import Grade, by_name
 from rich.console import Console
 
 from grader.classroom.public_report import withheld
@@ -626,8 +626,7 @@ def test_a_mistake_about_a_graph_is_drawn_with_its_place_marked(
     name: str, row: str, grade_mistake: Grade
 ) -> None:
     mistake, check, *labels = row.split(" | ")
-    checks = grade_mistake(name, mistake).checks
-    (figure,) = [one.figures[0] for one in checks if one.id == f"{name}.{check}"]
+    figure = by_name(grade_mistake(name, mistake))[check].figures[0]
     marked = []
     for key, mark in (("actual", "actual_difference"), ("expected", "first_difference")):
         nodes = GraphPicture.from_json(figure[key]).by_id() if figure[key] else {}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from graded import Grade
+from graded import Grade, by_name
 
-from grader.core.report import CheckResult, LessonResult, Outcome
+from grader.core.report import Outcome
 from grader.course.course import Course, Lesson, load_course
 from grader.judge.exception_verdicts import JUDGE_BYTES, JudgeMemory, free_frames
 
@@ -51,27 +51,23 @@ def lesson(small_course: Course, tmp_path_factory: pytest.TempPathFactory) -> Le
     return load_course(root).lesson("tiny")
 
 
-def checks_of(result: LessonResult) -> dict[str, CheckResult]:
-    return {check.title: check for check in result.checks}
-
-
 def test_values_that_take_too_much_memory_fail_their_check(
     grade_text: Grade, lesson: Lesson
 ) -> None:
     """This holds in torch and in Python; the next submission has all of the memory again."""
     for _ in range(3):
-        wrong = checks_of(grade_text(lesson, WIDE))
+        wrong = by_name(grade_text(lesson, WIDE))
         for name in ("outer", "list"):
             assert wrong[name].outcome is Outcome.FAILED
             assert "1024 MB" in str(wrong[name].message)
-        right = checks_of(grade_text(lesson, GOOD))
+        right = by_name(grade_text(lesson, GOOD))
         assert {right[name].outcome for name in ("outer", "list")} == {Outcome.PASSED}
 
 
 def test_what_takes_too_much_with_the_reference_too_is_our_fault(
     grade_text: Grade, lesson: Lesson
 ) -> None:
-    check = checks_of(grade_text(lesson, GOOD))["our own"]
+    check = by_name(grade_text(lesson, GOOD))["our_own"]
     assert check.outcome is Outcome.GRADER_ERROR
     assert "allocate memory" in str(check.message)
 

@@ -15,7 +15,7 @@ from typing import Any
 import jsonschema
 import pytest
 import torch
-from graded import Grade
+from graded import Grade, by_name
 from rich.cells import cell_len
 
 from grader.core.errors import WorkerLost
@@ -373,7 +373,7 @@ def test_a_mistake_about_numbers_comes_with_a_plot(
     case: tuple[str, str, str], grade_mistake: Grade
 ) -> None:
     name, mistake, check = case
-    (result,) = [one for one in grade_mistake(name, mistake).checks if one.id == f"{name}.{check}"]
+    result = by_name(grade_mistake(name, mistake))[check]
     (figure,) = [one for one in result.figures if one["kind"] == "plot"]
     jsonschema.Draft202012Validator(FIGURE).validate(figure)
     drawn = read_figure(figure)
@@ -409,8 +409,7 @@ def test_a_plot_that_fails_changes_no_verdict(grade_fragment: Grade, course: Cou
         "        return y * (1 - y)\n"
     )
     limits = replace(course.limits, call_seconds=1.0)
-    result = grade_fragment("custom_sigmoid", wrong, seed=5, limits=limits)
-    found = {one.id.partition(".")[2]: one for one in result.checks}
+    found = by_name(grade_fragment("custom_sigmoid", wrong, seed=5, limits=limits))
     gradient = found["gradient_uses_the_incoming_gradient"]
     assert (gradient.outcome, gradient.diagnosis) == (Outcome.FAILED, "ignores_grad_output")
     assert gradient.figures == []
