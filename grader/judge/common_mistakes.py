@@ -335,13 +335,8 @@ def _cleared_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
 def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     """Yield names for .grad, not a copy, from before a backward that are subtracted after it."""
     nodes = list(ast.walk(function))
-    backwards = [
-        node.lineno
-        for node in nodes
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
-    ]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    backwards = [one.lineno for one in calls if ast.unparse(one.func).endswith(".backward")]
     subtracted = {
         name.id
         for node in nodes
@@ -351,11 +346,10 @@ def _kept_gradients(function: ast.FunctionDef) -> Iterator[tuple[str, int]]:
     }
     for node in nodes:
         match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if backwards:
-                if _is_gradient(value) and node.lineno < max(backwards):
-                    used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
-                    if used:
-                        yield name, node.lineno
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if _is_gradient(value):
+                used = name in subtracted or isinstance(value, ast.ListComp | ast.DictComp)
+                if used and node.lineno < max(backwards, default=0):
+                    yield name, node.lineno
 
 
 def _is_gradient(value: ast.expr) -> bool:

@@ -13,12 +13,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from observed_points import reference_of
 from torch import Tensor
 
 from grader.course.course import find_course, load_course
-from grader.course.source import Source
-from grader.course.stubs import without_markers
-from grader.judge.local_student import LocalStudent
 from grader.judge.remote.proxies import RemoteStudent
 from grader.worker.wire.program import program
 
@@ -73,18 +71,11 @@ def tame(tree: Tree) -> bool:
 FUNCTIONS = TREES.filter(tame)
 
 
-def solution(name: str) -> LocalStudent:
-    lesson = load_course(find_course()).lesson(name)
-    return LocalStudent(
-        Source(without_markers(lesson.solution.read_text("utf-8")), lesson.filename),
-        lesson.scenarios.read_text("utf-8"),
-    )
-
-
-SECOND = solution("second_derivative")
-GRAPHS = solution("graph_inspection")
-HAND = solution("finite_difference")
-CAPSTONE = solution("tiny_autograd")
+COURSE = load_course(find_course())
+SECOND = reference_of(COURSE.lesson("second_derivative"))
+GRAPHS = reference_of(COURSE.lesson("graph_inspection"))
+HAND = reference_of(COURSE.lesson("finite_difference"))
+CAPSTONE = reference_of(COURSE.lesson("tiny_autograd"))
 
 
 def gradient(y: Tensor, x: Tensor) -> Tensor:
