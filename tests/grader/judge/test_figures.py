@@ -496,16 +496,9 @@ def test_entries_that_are_no_numbers_differ_from_those_that_are() -> None:
 @pytest.fixture
 def drawn_report() -> Report:
     """Return a report with a failed check that has a figure of each kind."""
+    figures = [plain(make()) for make in EXAMPLES.values()]
     wrong = CheckResult(
-        "tiny.gradient",
-        "the gradient is right",
-        "f",
-        Outcome.FAILED,
-        0.0,
-        2.0,
-        message="it is wrong",
-        hint="look",
-        figures=[plain(make()) for make in EXAMPLES.values()],
+        "tiny.gradient", "it is right", "f", Outcome.FAILED, 0, 2, message="no", figures=figures
     )
     lesson = LessonResult("tiny", "Tiny", LessonStatus.FAILED, 0.0, 10.0, checks=(wrong,))
     return make_report("someone", [lesson])
