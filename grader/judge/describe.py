@@ -130,9 +130,7 @@ def _text(value: Any) -> str:
 
 def json_number(value: float) -> float | str:
     """Return a float as JSON: itself, or its name."""
-    if math.isfinite(value):
-        return float(value)
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+    return float(value) if math.isfinite(value) else str(float(value))
 
 
 def dtype_name(tensor: Tensor) -> str:
