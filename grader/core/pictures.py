@@ -201,13 +201,11 @@ class GraphPicture(msgspec.Struct, frozen=True):
         return replace(self, nodes=tuple(nodes), edges=edges, left_out=left_out)
 
 
-def first_difference(
-    actual: GraphPicture, expected: GraphPicture, *, closely: bool = False
-) -> tuple[str | None, str | None]:
+def first_difference(actual: GraphPicture, expected: GraphPicture) -> tuple[str | None, str | None]:
     """Return the first nodes, breadth-first, in which two graphs differ; None, None if alike.
 
-    The comparison covers kinds, types, and the inputs and outputs of edges. With ``closely``, it
-    goes on to hooks, retained gradients and freed tensors, then to notes.
+    The comparison covers kinds, types, and the inputs and outputs of edges, then hooks, retained
+    gradients and freed tensors, then notes.
     """
     mine, wanted = actual.by_id(), expected.by_id()
     left, right = actual.following(), expected.following()
@@ -228,8 +226,6 @@ def first_difference(
             partners[a.target] = b.target
             taken.add(b.target)
             order.append((a.target, b.target))
-    if not closely:
-        return None, None
     for look in (_state, attrgetter("note")):  # notes may depend on hooks elsewhere
         for here, there in partners.items():
             if look(mine[here]) != look(wanted[there]):
