@@ -50,17 +50,8 @@ from grader.core.messages import (
     answer_as_json,
 )
 from grader.runtime.forked_workers import WorkerStarter, end_worker, kill_everything
-from grader.worker.sandbox import (
-    MONITOR_SECONDS,
-    Prepared,
-    adopt_orphans,
-    clear_scratch,
-    hide,
-    overuse,
-    prepare,
-    release,
-)
-from grader.worker.sandbox.scratch import enter_namespace
+from grader.worker.sandbox import MONITOR_SECONDS, Prepared, adopt_orphans, hide, overuse, prepare
+from grader.worker.sandbox.scratch import clear_folder, enter_namespace, remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS, import_for_gradcheck
 from grader.worker.wire.frames import BrokenFrame, pack, read_body, read_frame, write_frame
 
@@ -183,7 +174,7 @@ def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
         for lesson in lessons.values():
             lesson.close()
         kill_everything()
-        release(prepared)
+        remove_scratch(prepared.scratch)
 
 
 def serve_job(
@@ -206,7 +197,7 @@ def serve_job(
     if not done:
         lesson.close()
     kill_everything(spare=lesson_pids | workers.spare_pids)
-    clear_scratch(workers.prepared)
+    clear_folder(workers.prepared.scratch)
     return done
 
 
@@ -305,7 +296,7 @@ class WorkerBroker:
         """End a worker. If it ``died`` by itself, tell the judge how."""
         self.kill_if_overusing()
         status = end_worker(pid, died=died)
-        clear_scratch(self.prepared)
+        clear_folder(self.prepared.scratch)
         self.worker_pid = None
         if died:
             self.control.sendall(pack(WorkerEnd(status, self.overuse.get(pid)).as_json()))

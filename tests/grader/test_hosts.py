@@ -115,10 +115,10 @@ def test_too_little_memory_for_torch_is_said(work: Path, small_course: Course) -
 
 @pytest.mark.fork
 @pytest.mark.skipif(not landlock.abi(), reason="needs Landlock")
-def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
+def test_what_landlock_refuses_is_a_missing_guarantee(tmp_path: Path) -> None:
     hide()  # as the fork server is
     ruleset = os.open(os.devnull, os.O_RDONLY)
-    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(None, ruleset))
+    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(tmp_path, ruleset))
     try:
         channel = SocketChannel(worker.line, worker.output, output_bytes=100)
         assert read_hello(channel, worker.pid).missing == ("files", "network")
@@ -386,11 +386,13 @@ def test_other_errors_of_the_system_are_still_our_own(
     assert "the grader's own fault" in capsys.readouterr().err
 
 
-def test_without_proc_two_guarantees_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_two_guarantees_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from grader.worker import sandbox
 
     monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
-    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared())
+    worker = fork_worker(WorkerOptions(Limits(), "auto", ()), Prepared(tmp_path))
     try:
         channel = SocketChannel(worker.line, worker.output, output_bytes=100)
         missing = read_hello(channel, worker.pid).missing

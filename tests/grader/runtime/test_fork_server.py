@@ -28,7 +28,8 @@ from grader.runtime.fork_server import WorkerBroker
 from grader.runtime.forked_workers import ForkedWorker, WorkerStarter, end_worker, fork_worker
 from grader.runtime.grading import grade_lesson, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
-from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, release, seccomp
+from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, seccomp
+from grader.worker.sandbox.scratch import remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS
 from grader.worker.wire.frames import pack
 
@@ -52,7 +53,7 @@ def starter() -> Iterator[WorkerStarter]:
     made = WorkerStarter(prepared)
     yield made
     made.drop_spare()
-    release(prepared)
+    remove_scratch(prepared.scratch)
 
 
 def spare_pid(starter: WorkerStarter) -> int:
