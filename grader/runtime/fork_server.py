@@ -151,9 +151,7 @@ def serve_inline(jobs: BinaryIO, results: BinaryIO) -> None:
 
 
 def serve_forks(jobs: BinaryIO, results: BinaryIO, prepared: Prepared) -> None:
-    """Serve one job after another. All processes of a submission are gone before the next
-    begins.
-    """
+    """Serve one job after another; a submission's processes are gone before the next begins."""
     adopt_orphans()
     workers = WorkerStarter(prepared)
     lessons: dict[str, LessonServerHandle] = {}

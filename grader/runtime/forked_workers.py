@@ -70,9 +70,7 @@ def kill_everything(*, spare: Collection[int] = ()) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ForkedWorker:
-    """The fork server's handle on a worker: its pid, and the judge's ends of its connection and
-    output.
-    """
+    """The fork server's handle on a worker, with the judge's ends of connection and output."""
 
     pid: int
     line: socket.socket

@@ -15,6 +15,7 @@ worker whose answer is malformed.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import secrets
 import time
 from collections import deque
@@ -327,9 +328,7 @@ class StudentSession:
         self._traffic.last_call = last_call
         encoder = Encoder(strided=True)
         data = [encoder.encode(args), encoder.encode(kwargs)]
-        frame = self.ask(
-            "call", path=path, args=data, grad=torch.is_grad_enabled(), blob=encoder.blob
-        )
+        frame = self.ask("call", path=path, args=data, grad=last_call.grad, blob=encoder.blob)
         inputs = tuple(encoder.tensors)
         with self.reading():
             response = self._response_with_value(frame, inputs)
@@ -492,9 +491,8 @@ class StudentSession:
             patience = min(patience, HURRIED_PATIENCE)
         number = secrets.randbits(62)  # so that no answer can come before its question
         rest_of_lesson = self._lesson_deadline - time.monotonic()
-        deadline = Deadline(
-            min(patience * self.limits.call_seconds, rest_of_lesson), self._extension
-        )
+        seconds = min(patience * self.limits.call_seconds, rest_of_lesson)
+        deadline = Deadline(seconds, self._extension)
         freed = worker.take_freed()
         try:
             body = {"id": number, "do": do, "free": freed, "forget": self._forget_objects, **fields}
@@ -543,10 +541,9 @@ class StudentSession:
         if not requests:
             yield
             return
-        several = [[request.fields, len(request.blob)] for request in requests]
+        several = {"several": [[request.fields, len(request.blob)] for request in requests]}
         blob = b"".join(request.blob for request in requests)
-        wait = patience or len(requests)
-        frame = self._send("several", blob, {"several": several}, patience=wait)
+        frame = self._send("several", blob, several, patience=patience or len(requests))
         with self.reading():
             replies = several_replies(frame, len(requests))
         for request, reply in zip(requests, replies, strict=False):
@@ -557,13 +554,10 @@ class StudentSession:
         try:
             yield
         finally:
-            unused = [
-                reply.body.get("handle")
-                for replies in self._prefetched.values()
-                for reply in replies
-            ]
+            unused = itertools.chain.from_iterable(self._prefetched.values())
+            handles = [reply.body.get("handle") for reply in unused]
+            worker.freed.extend(handle for handle in handles if type(handle) is int)
             self._prefetched = {}
-            worker.freed.extend(handle for handle in unused if type(handle) is int)
 
     def _lost(self, lost: WorkerLost) -> WorkerLost | EngineFault:
         """End the lost worker; return an error that says how it ended or how long the judge waited.
@@ -591,11 +585,8 @@ class StudentSession:
         if how is None or not gone:  # how a worker that sent malformed data ends depends on timing
             return lost
         if how.facts.get("signal") == "SIGXCPU":
-            return WorkerLost(
-                "timeout",
-                "more than {seconds} s of processor time",
-                seconds=self.limits.cpu_seconds,
-            )
+            template = "more than {seconds} s of processor time"
+            return WorkerLost("timeout", template, seconds=self.limits.cpu_seconds)
         if how.facts.get("signal") == "SIGKILL" and oom_kills() > self._oom_kills:
             return HostOutOfMemory(OUT_OF_MEMORY)
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
@@ -622,9 +613,8 @@ class StudentSession:
         except MemoryError:
             raise
         except Exception as error:
-            raise EngineFault(
-                f"an answer could not be read: {type(error).__name__}: {error}"
-            ) from error
+            reason = f"an answer could not be read: {type(error).__name__}: {error}"
+            raise EngineFault(reason) from error
 
     def _response_with_value(self, frame: Frame, inputs: tuple[Tensor, ...]) -> Response:
         decoder = Decoder(frame.blob, strided=False, handle=self._object)
@@ -639,9 +629,7 @@ class StudentSession:
     def _response(
         self, frame: Frame, decoder: Decoder, structure: Any, inputs: tuple[Tensor, ...]
     ) -> Response:
-        """Return the decoded answer; note what the student's code wrote into its copies of
-        ``inputs``.
-        """
+        """Return the decoded answer; note what the student's code wrote into its copies."""
         number = part(frame.body, "handle", int, type(None))
         handle = None if number is None else GraphHandle(self.worker, number)
         tensors, requires_grad = list(decoder.tensors), list(decoder.requires_grad)

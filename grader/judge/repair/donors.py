@@ -415,9 +415,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Unit:
-    """The differences in one statement: in ``parts``, or as a
-    ``whole`` that contains all of them.
-    """
+    """The differences in one statement: in ``parts``, or as a ``whole`` that has all of them."""
 
     parts: tuple[Difference, ...]
     whole: Difference
@@ -433,12 +431,15 @@ class Unit:
 
 def compare(mine: ast.AST, theirs: ast.AST) -> list[Unit]:
     """Return the differences between two definitions, statements or expressions."""
-    if isinstance(mine, ast.AnnAssign) and mine.value is not None:
-        mine = ast.copy_location(ast.Assign([mine.target], mine.value), mine)
-    if isinstance(theirs, ast.AnnAssign) and theirs.value is not None:
-        theirs = ast.copy_location(ast.Assign([theirs.target], theirs.value), theirs)
+    mine, theirs = _without_annotation(mine), _without_annotation(theirs)
     found = _fields(mine, theirs)
     return [Unit.of(Difference((mine,), (theirs,)))] if found is None else found
+
+
+def _without_annotation(node: ast.AST) -> ast.AST:
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return ast.copy_location(ast.Assign([node.target], node.value), node)
+    return node
 
 
 def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
@@ -456,11 +457,7 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
         other = getattr(theirs, name, None)
         if name in IGNORED or (name == "name" and isinstance(mine, ast.ClassDef)):
             continue
-        units = (
-            _lists(value, other)
-            if isinstance(value, list) and isinstance(other, list)
-            else _values(value, other)
-        )
+        units = _values(value, other)
         if units is None:
             return None
         found += units
@@ -468,9 +465,7 @@ def _fields(mine: ast.AST, theirs: ast.AST) -> list[Unit] | None:
 
 
 def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
-    """Return the differences in defaults, decorators and
-    bodies; parameters are assumed to agree.
-    """
+    """Return the differences in defaults, decorators and bodies; parameters have to agree."""
     assert isinstance(theirs, FUNCTIONS)
     found = [
         unit
@@ -484,6 +479,8 @@ def _functions(mine: Function, theirs: ast.AST) -> list[Unit]:
 
 
 def _values(mine: object, theirs: object) -> list[Unit] | None:
+    if isinstance(mine, list) and isinstance(theirs, list):
+        return _lists(mine, theirs)
     if isinstance(mine, ast.expr) and isinstance(theirs, ast.expr):
         return compare(mine, theirs)
     if isinstance(mine, ast.AST) and isinstance(theirs, ast.AST):
@@ -598,9 +595,7 @@ def _gap(
 
 
 ALIKE = 0.25
-"""How similar the uses of two variables must be, from 0 to 1, for the variables to count as the
-same.
-"""
+"""How similar, from 0 to 1, the uses of two variables are that count as the same."""
 SAME_NAME = 0.3
 """How much an equal name adds to the similarity."""
 NAMING_NODES = (*FUNCTIONS, ast.ExceptHandler)

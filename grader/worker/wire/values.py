@@ -51,22 +51,11 @@ MAX_EMPTY = 1 << 16
 grow with that.
 """
 
-DTYPES = {
-    str(dtype).removeprefix("torch."): dtype
-    for dtype in (
-        torch.float64,
-        torch.float32,
-        torch.float16,
-        torch.bfloat16,
-        torch.complex64,
-        torch.complex128,
-        torch.int64,
-        torch.int32,
-        torch.int16,
-        torch.int8,
-        torch.uint8,
-        torch.bool,
-    )
+DTYPES: dict[str, torch.dtype] = {
+    name: getattr(torch, name)
+    for name in (
+        "float64 float32 float16 bfloat16 complex64 complex128 int64 int32 int16 int8 uint8 bool"
+    ).split()
 }
 DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
@@ -146,9 +135,7 @@ def _strided(
 
 
 def _placed(flat: Tensor, offset: int, shape: list[int], strides: list[int] | None) -> Tensor:
-    """Return the tensor with other strides in its own storage,
-    so that it is not a view of another.
-    """
+    """Return the tensor with other strides in its own storage, so it is not a view of another."""
     storage = flat.untyped_storage()
     if strides is None:
         return flat.set_(storage, offset, shape)  # type: ignore[call-overload,no-any-return]

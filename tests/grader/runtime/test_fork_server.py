@@ -25,10 +25,10 @@ from grader.judge.remote.workers import ForkedWorkers, read_hello
 from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
-from grader.runtime.forked_workers import ForkedWorker, WorkerStarter, end_worker, fork_worker
+from grader.runtime.forked_workers import ForkedWorker, WorkerStarter, end_worker
 from grader.runtime.grading import grade_lesson, grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
-from grader.worker.sandbox import GUARANTEES, Prepared, hide, landlock, prepare, seccomp
+from grader.worker.sandbox import GUARANTEES, hide, landlock, prepare, seccomp
 from grader.worker.sandbox.scratch import remove_scratch
 from grader.worker.wire.compat import LATE_IMPORTS
 from grader.worker.wire.frames import pack
@@ -125,30 +125,32 @@ def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter) -> Non
     assert has_ended(pid)
 
 
-def serve(host: socket.socket, options: WorkerOptions) -> bool:
+def serve(host: socket.socket, options: WorkerOptions, starter: WorkerStarter) -> bool:
     """Serve a judge's requests for workers, for a supervisor that stays."""
     ours, theirs = socket.socketpair()
     with ours, theirs, cast(BinaryIO, theirs.makefile("rb", buffering=0)) as jobs:
-        return WorkerBroker(host, options, WorkerStarter(Prepared()), jobs).serve_until_done()
+        return WorkerBroker(host, options, starter, jobs).serve_until_done()
 
 
-def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing() -> None:
+def test_a_judge_that_needs_to_know_nothing_of_a_worker_waits_for_nothing(
+    starter: WorkerStarter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The host ends it anyway, even if the judge's last messages arrive together."""
     judge, host = socket.socketpair()
-    worker = fork_worker(WorkerOptions(Limits(), "off", ()), Prepared())
+    monkeypatch.setattr(fork_server, "GRACE_SECONDS", 2.0)
+    worker = starter.start(WorkerOptions(Limits(), "off"))
     channel = SocketChannel(worker.line, worker.output, output_bytes=1 << 10)
     with judge, host:
         workers = ForkedWorkers(judge, output_bytes=1 << 10)
         assert workers.end(read_hello(channel, worker.pid), died=False) is None
         judge.sendall(pack(BrokerRequest("done").as_json()))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(fork_server, "GRACE_SECONDS", 2.0)
-            options = WorkerOptions(Limits(lesson_seconds=1), "off", ())
-            assert serve(host, options)
+        assert serve(host, WorkerOptions(Limits(lesson_seconds=1), "off"), starter)
     assert has_ended(worker.pid)
 
 
-def test_a_judge_on_a_busy_host_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_on_a_busy_host_is_waited_for(
+    starter: WorkerStarter, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It extends its deadlines while its worker gets no processor; that does not mean it hangs."""
     monkeypatch.setattr(fork_server, "GRACE_SECONDS", 0.0)
     monkeypatch.setattr(fork_server, "MAX_STARVED", 60.0)
@@ -157,7 +159,7 @@ def test_a_judge_on_a_busy_host_is_waited_for(monkeypatch: pytest.MonkeyPatch) -
     done = threading.Timer(1.0, judge.sendall, [pack(BrokerRequest("done").as_json())])
     with judge, host:
         done.start()
-        assert serve(host, options)
+        assert serve(host, options, starter)
         done.join()
 
 
