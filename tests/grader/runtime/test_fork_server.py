@@ -10,14 +10,15 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import BinaryIO, cast
 
 import pytest
+from factories.tiny import REST, RIGHT, graded, without_times
 
 from grader.core.limits import Limits
 from grader.core.messages import BrokerRequest, Settings, WorkerOptions
-from grader.core.report import LessonResult, Outcome
+from grader.core.report import Outcome
 from grader.course.course import Course, find_course, load_course
 from grader.course.submission import LessonFile
 from grader.judge.remote.channel import SocketChannel
@@ -26,7 +27,7 @@ from grader.runtime import fork_server
 from grader.runtime.client import ForkServerClient, default_mode
 from grader.runtime.fork_server import WorkerBroker
 from grader.runtime.forked_workers import ForkedWorker, WorkerStarter, end_worker
-from grader.runtime.grading import grade_lesson, grade_side_by_side, grade_submission
+from grader.runtime.grading import grade_side_by_side, grade_submission
 from grader.runtime.pool import HostPool
 from grader.worker.sandbox import GUARANTEES, hide, landlock, prepare, seccomp
 from grader.worker.sandbox.scratch import remove_scratch
@@ -163,15 +164,6 @@ def test_a_judge_on_a_busy_host_is_waited_for(
         done.join()
 
 
-def graded(
-    host: ForkServerClient, course: Course, source: str, *, prestart: bool = False
-) -> LessonResult:
-    """Return a result with times and seeds made equal."""
-    file = LessonFile("tiny", "tiny.py", source + "def triple(x): return 3 * x\nLIMIT = 20.0\n")
-    settings = Settings(7, limits=course.limits, prestart=prestart)
-    return grade_lesson(host, course.lesson("tiny"), file, settings).result
-
-
 def test_lessons_side_by_side_make_the_same_report(host: ForkServerClient) -> None:
     """Lessons are in the course's order, whichever finishes first."""
     course = load_course(find_course())
@@ -186,48 +178,33 @@ def test_lessons_side_by_side_make_the_same_report(host: ForkServerClient) -> No
     plain = grade_submission(host, course, lessons, files, settings, name="a")
     for left, right in zip(side.lessons, plain.lessons, strict=True):
         assert without_times(left) == without_times(right)
-    assert (side.score, side.max_score, side.sandbox) == (
-        plain.score,
-        plain.max_score,
-        plain.sandbox,
-    )
-
-
-def without_times(result: LessonResult) -> dict[str, object]:
-    """Return a result as data, without what differs from run to run."""
-    data = asdict(result)
-    for part in (data, *data["checks"]):
-        part["seconds"] = 0
-    return data
+    assert replace(side, lessons=(), seconds=0.0) == replace(plain, lessons=(), seconds=0.0)
 
 
 def test_a_host_that_ended_in_between_is_replaced(small_course: Course) -> None:
     """No result is lost: the first is there, and the next comes from a new host."""
     with ForkServerClient() as host:
-        before = graded(host, small_course, "def double(x): return 2 * x\n")
+        before = graded(host, small_course, RIGHT).result
         host.settle()
         assert host._process is not None
         host._process.kill()
         host._process.wait()
-        after = graded(host, small_course, "def double(x): return 2 * x\n")
+        after = graded(host, small_course, RIGHT).result
     assert without_times(after) == without_times(before)
     assert not any(check.outcome is Outcome.GRADER_ERROR for check in after.checks)
 
 
-PRINTS_PID = "import os\nprint(os.getpid())\ndef double(x): return 2 * x\n"
-
-
-def pid_of(result: LessonResult) -> int:
-    """Return the worker's pid, as the student's code printed it."""
-    return int(next(check.output for check in result.checks if check.output))
+PRINTS_PID = f"import os\nprint(os.getpid())\ndef double(x): return 2 * x\n{REST}"
 
 
 def test_each_submission_has_a_worker_of_its_own_also_if_that_was_made_ahead(
     host: ForkServerClient, small_course: Course
 ) -> None:
-    asked = (False, True, True, True)
-    pids = [pid_of(graded(host, small_course, PRINTS_PID, prestart=ahead)) for ahead in asked]
-    assert len(set(pids)) == len(asked)
+    pids = set()
+    for ahead in (False, True, True, True):
+        checks = graded(host, small_course, PRINTS_PID, prestart=ahead).result.checks
+        pids.add(next(check.output for check in checks if check.output))
+    assert len(pids) == 4
 
 
 @pytest.mark.parametrize(
@@ -245,9 +222,9 @@ def test_a_submission_is_judged_alike_by_a_worker_that_was_made_ahead(
     """This holds even if the worker is never used, dies, or has to be killed."""
     limits = replace(small_course.limits, call_seconds=0.5)
     course = replace(small_course, limits=limits)
-    plain = graded(host, course, source)
+    plain = graded(host, course, source + REST).result
     graded(host, course, PRINTS_PID, prestart=True)
-    ahead = graded(host, course, source, prestart=True)
+    ahead = graded(host, course, source + REST, prestart=True).result
     assert without_times(ahead) == without_times(plain)
     assert any(check.outcome is not Outcome.PASSED for check in ahead.checks)
 
@@ -301,35 +278,22 @@ def double(x):
     if HAS is not {expected}:
         raise RuntimeError("it is not as expected")
     return 2 * x
-def triple(x): return 3 * x
-LIMIT = 20.0
 """
 USING = "def unused(x):\n    import torch\n    return torch.func.grad(double)(x)\n"
 
 
-@pytest.mark.linux
 def test_it_is_all_that_torch_imports_at_first_use() -> None:
-    """First use then imports nothing of torch; the import itself ran no operation and left no
-    thread.
-    """
+    """First use imports nothing then. The import itself ran no operation and left no thread."""
     done = subprocess.run([sys.executable, "-c", BARE], capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("", 0), done
 
 
-@pytest.mark.skipif(default_mode() != "fork", reason="without fork each worker imports for itself")
 def test_late_imports_stay_loaded_after_the_first_use(small_course: Course) -> None:
     """That submission's own worker already has it."""
-    lesson = small_course.lesson("tiny")
-    settings = Settings(7, limits=small_course.limits)
     with ForkServerClient() as host:
-        for source in (
-            ASKS.format(modules=LATE_IMPORTS, expected=False),
-            ASKS.format(modules=LATE_IMPORTS, expected=True) + USING,
-            ASKS.format(modules=LATE_IMPORTS, expected=True),
-        ):
-            checks = grade_lesson(
-                host, lesson, LessonFile("tiny", "tiny.py", source), settings
-            ).result.checks
+        for expected, more in ((False, ""), (True, USING), (True, "")):
+            source = ASKS.format(modules=LATE_IMPORTS, expected=expected) + more + REST
+            checks = graded(host, small_course, source).result.checks
             asked = [check for check in checks if check.function == "double"]
             assert asked
             assert {check.outcome for check in asked} == {Outcome.PASSED}, asked

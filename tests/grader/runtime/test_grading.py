@@ -142,28 +142,8 @@ def test_a_right_answer_lends_its_expression(host: ForkServerClient, small_cours
 
 
 def expression(**details: Any) -> CheckResult:
-    place = {
-        "line": 3,
-        "column": 1,
-        "end_line": 3,
-        "end_column": 2,
-        "text": "x",
-        "source_text": "x",
-    }
-    return replace(BLANK, wrong_expression=WrongExpression(**{**place, **details}))
-
-
-BLANK = CheckResult.from_json(
-    {
-        **dict.fromkeys(
-            ("message", "diagnosis", "diagnosis_title", "evidence", "hint", "expected", "actual")
-        ),
-        **dict.fromkeys(("source_line", "source_text", "note")),
-        **{"id": "a", "title": "a", "function": "f", "outcome": "failed", "output": ""},
-        **{"points": 0.0, "max_points": 1.0, "bonus": False, "hidden": False, "inputs": {}},
-        **{"seed": 1, "seconds": 0.0, "figures": []},
-    }
-)
+    place = WrongExpression(3, 1, 3, 2, "x", "x", **details)
+    return CheckResult("a", "a", "f", Outcome.FAILED, 0.0, 1.0, wrong_expression=place)
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

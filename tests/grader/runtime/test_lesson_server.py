@@ -6,21 +6,18 @@ import os
 import socket
 import subprocess
 import sys
-from dataclasses import asdict
-from typing import Any
+from dataclasses import replace
 
 import pytest
+from factories.tiny import REST, graded, without_times
 
 from grader.core.messages import BrokerRequest, Fault, Settings, Task, answer_from_json
 from grader.course.course import Course
-from grader.course.submission import LessonFile
 from grader.runtime import lesson_server
 from grader.runtime.client import ForkServerClient
-from grader.runtime.grading import grade_lesson
 from grader.runtime.lesson_server import LessonServer
-from grader.worker.wire.frames import read_body, read_frame, write_frame
+from grader.worker.wire.frames import read_body, write_frame
 
-REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 BODIES = {
     "right": "def double(x): return 2 * x\n",
     "wrong": "def double(x): return x * x\n",
@@ -33,29 +30,18 @@ BODIES = {
 }
 
 
-def graded(host: ForkServerClient, course: Course, name: str, lang: str) -> dict[str, Any]:
-    """Return a submission's result, without times and nonce."""
-    lesson = course.lesson("tiny")
-    judged = grade_lesson(
-        host,
-        lesson,
-        LessonFile("tiny", "tiny.py", BODIES[name] + REST),
-        Settings(7, limits=course.limits, lang=lang),
-    )
-    data = asdict(judged)
-    for part in (data["result"], *data["result"]["checks"], *data["judged"]["checks"]):
-        part["seconds"] = 0
-    data["judged"]["nonce"] = ""
-    return data
-
-
 @pytest.mark.parametrize("lang", ["en", "ko"])
 def test_a_submission_is_judged_alike_whatever_was_judged_before(
     lang: str, host: ForkServerClient, small_course: Course
 ) -> None:
     """Nothing carries over, including which messages have no translation."""
-    forward = {name: graded(host, small_course, name, lang) for name in BODIES}
-    backward = {name: graded(host, small_course, name, lang) for name in reversed(BODIES)}
+
+    def judged(name: str) -> object:
+        outcome = graded(host, small_course, BODIES[name] + REST, lang=lang)
+        return without_times(outcome.result), replace(outcome.judged, checks=(), nonce="")
+
+    forward = {name: judged(name) for name in BODIES}
+    backward = {name: judged(name) for name in reversed(BODIES)}
     assert backward == forward
     # The results do differ from each other.
     assert len({str(data) for data in forward.values()}) > len(BODIES) - 2
@@ -66,29 +52,17 @@ def test_results_do_not_depend_on_the_order_of_sets(
 ) -> None:
     """Hashes are those of ``PYTHONHASHSEED=0``, and replaced names are reported in order."""
     names = ("equal", "isclose", "allclose", "sum", "mean", "dot", "outer", "einsum")
-    text = "\n".join(
-        [
-            "import torch",
-            *(f"torch.{name} = None" for name in names),
-            f"def double(x): raise KeyError(hash('torch'))\n{REST}",
-        ]
-    )
-    environment = {**os.environ, "PYTHONHASHSEED": "0"}
+    replaced = "\n".join(f"torch.{name} = None" for name in names)
+    text = f"import torch\n{replaced}\ndef double(x): raise KeyError(hash('torch'))\n{REST}"
     said = subprocess.run(
         [sys.executable, "-c", "print(hash('torch'))"],
-        env=environment,
+        env={**os.environ, "PYTHONHASHSEED": "0"},
         stdout=subprocess.PIPE,
         check=True,
     )
-    judged = grade_lesson(
-        host,
-        small_course.lesson("tiny"),
-        LessonFile("tiny", "tiny.py", text),
-        Settings(7, limits=small_course.limits),
-    )
-    assert any(
-        f"KeyError: {int(said.stdout)}" in (check.message or "") for check in judged.result.checks
-    )
+    judged = graded(host, small_course, text)
+    message = f"KeyError: {int(said.stdout)}"
+    assert any(message in (check.message or "") for check in judged.result.checks)
     assert judged.judged.flags[-len(names) :] == tuple(
         f"tiny.py replaced torch.{name} while it was loaded" for name in sorted(names)
     )
@@ -117,9 +91,7 @@ def test_a_judge_makes_room_after_enough_submissions(monkeypatch: pytest.MonkeyP
             far_line.close()
             served.append(answer_from_json(read_body(results)))
             with line, line.makefile("rb") as said:
-                frame = read_frame(said)
-                assert frame is not None
-                assert BrokerRequest.from_json(frame.body) == BrokerRequest("done")
+                assert BrokerRequest.from_json(read_body(said)) == BrokerRequest("done")
     control.close()
     told = [one.text.split() for one in served if isinstance(one, Fault)]
     assert [task for task, _ in told] == ["0", "1", "2", "3", "4"]

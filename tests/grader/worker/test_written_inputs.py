@@ -13,17 +13,13 @@ from grader.worker.process import Before
 NAN = float("nan")
 
 
-def through_numpy(x: Tensor) -> None:
-    x.detach().numpy()[0] = 7.0
-
-
 @pytest.mark.parametrize(
     "write",
     [
         lambda x: x.add_(1),
         lambda x: x.data.add_(1),
         lambda x: x.detach().clamp_(max=1.5),
-        through_numpy,
+        lambda x: x.detach().numpy().fill(7.0),
         lambda x: x.data.fill_(NAN),
         lambda x: x.data.add_(0),
     ],
