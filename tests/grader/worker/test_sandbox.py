@@ -63,11 +63,8 @@ FORBIDDEN = {
     "write to the temporary folder": "open('/tmp/gradlings_was_here', 'w')",
     "write to site-packages": "open(os.path.dirname(numpy.__file__) + '/x.py', 'w')",
     "poison a cache": "os.mkdir(os.path.dirname(numpy.__file__) + '/__pycache__/x')",
-    "truncate a file by reading it": (
-        "os.close(os.open(os.path.dirname(numpy.__file__) + '/__init__.py', os.O_RDONLY |"
-        " os.O_TRUNC))"
-    ),
-    "truncate a file": "os.truncate(os.path.dirname(numpy.__file__) + '/__init__.py', 0)",
+    "truncate a file by reading it": "os.close(os.open(numpy.__file__, os.O_RDONLY | os.O_TRUNC))",
+    "truncate a file": "os.truncate(numpy.__file__, 0)",
     "change a mode": "os.chmod('/tmp', 0o777)",
     "change a time": "os.utime('/tmp')",
     "read the target of a link": "os.readlink('/proc/self/exe')",
@@ -86,9 +83,7 @@ FORBIDDEN = {
     "signal everybody": "os.kill(-1, 0)",
     "signal the group": "os.killpg(0, 0) or os.kill(0, 0)",
     "trace the parent": "check(libc.ptrace(16, os.getppid(), 0, 0))",
-    "read the parent's memory by system call": (
-        "check(libc.syscall(310, os.getppid(), None, 0, None, 0, 0))"
-    ),
+    "process_vm_readv": "check(libc.syscall(310, os.getppid(), None, 0, None, 0, 0))",
     "a namespace": "check(libc.unshare(0x10000000))",
     "a mount": "check(libc.mount(b'none', b'/tmp', b'tmpfs', 0, None))",
     "a core pattern": "check(libc.prctl(4, 1, 0, 0, 0))",
@@ -101,6 +96,7 @@ FORBIDDEN = {
 PRELUDE = f"""
 import ctypes, multiprocessing, os, socket, subprocess
 import numpy, torch
+from concurrent import futures
 PACKAGE = {str(ENGINE)!r}
 libc = ctypes.CDLL(None, use_errno=True)
 def check(result):
@@ -121,28 +117,18 @@ def test_what_is_forbidden_fails(act: str, confined: Students) -> None:
 
 
 ALLOWED = {
-    "gradcheck": (
-        "torch.autograd.gradcheck(torch.tanh, torch.rand(3, dtype=torch.float64,"
-        " requires_grad=True))"
-    ),
+    "gradcheck": "torch.autograd.gradcheck(torch.tanh, torch.rand(3).double().requires_grad_())",
     "a matrix product": "bool((torch.rand(200, 200) @ torch.rand(200, 200)).sum() > 0)",
     "numpy": "float(numpy.linalg.norm([3.0, 4.0])) == 5.0",
     "a late import": "__import__('sqlite3') and __import__('decimal') and True",
-    "threads": (
-        "__import__('concurrent.futures').futures.ThreadPoolExecutor(4).submit(lambda:"
-        " True).result()"
-    ),
+    "threads": "futures.ThreadPoolExecutor(4).submit(lambda: True).result()",
     "a temporary file": "__import__('tempfile').TemporaryFile().write(b'x') == 1",
-    "a file of its own": (
-        "open('mine.txt', 'w').write('hello') == 5 and open('mine.txt').read() == 'hello'"
-    ),
+    "a file of its own": "open('mine', 'w').write('hi') == 2 and open('mine').read() == 'hi'",
     "randomness": "len(os.urandom(4)) == 4",
     "the clock": "__import__('time').localtime().tm_year > 2000",
     "the time elsewhere": "__import__('zoneinfo').ZoneInfo('Asia/Seoul').key == 'Asia/Seoul'",
     "the machine's memory": "'MemTotal' in open('/proc/meminfo').read()",
-    "a module of torch that nobody imported yet": (
-        "__import__('torch.distributions').distributions is not None"
-    ),
+    "a late module of torch": "__import__('torch.distributions').distributions is not None",
 }
 
 
