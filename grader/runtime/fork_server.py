@@ -2,10 +2,8 @@
 
 For each job the supervisor writes up to three messages to the fork server's standard input, which
 is a socket (a worker of the same user could open a pipe again through /proc). The fork server reads
-the *envelope* (limits, sandbox, which lesson). It leaves the lesson's *spec*, which comes only
-once, to a lesson server that it forks, and the *task* (the submission, the seed) to a judge. A
-lesson server (``lesson_server``) collects the lesson's checks and forks a judge that serves many
-tasks. A judge asks the fork server for workers, and writes its result to standard output itself::
+the *envelope*, a lesson server (``lesson_server``) the lesson's *spec*, which comes only once, and
+a judge the *task*. A judge serves many tasks and writes its results to standard output itself::
 
     supervisor ──envelope──▶ fork server ──fork──▶ lesson server ──fork──▶ judge
         │ ├──────────spec─────────┼─────────────────────▶                  ▲ │
@@ -13,14 +11,14 @@ tasks. A judge asks the fork server for workers, and writes its result to standa
         │                         └──fork──▶ worker ◀──── socket, output ────┤
         ◀────────────────────────────────result──────────────────────────────┘
 
-When no process of the job is left, the fork server writes one more frame, which ends the job.
+When no process of the job is left, the fork server writes one more frame, which ends the job. It
+never has a check, a solution, a submission or a result in memory, nor has its copy, a worker.
 
-So the fork server never has a check, a solution, a submission or a result in memory. A worker is
-its copy and has none either. The fork server runs no torch operation: a fork of a process that ever
-ran a parallel region hangs, and autograd before a fork breaks children on systems with an
-accelerator. Modules that torch loads lazily are imported before the first fork; those for function
-transforms, optimizers and checkpoints take up to a second, so before the first worker for which a
-judge asks for them (``Source.late_imports``).
+The fork server runs no torch operation: a fork of a process that ever ran a parallel region hangs,
+and autograd before a fork breaks children on systems with an accelerator. Modules that torch loads
+lazily are imported before the first fork; those for function transforms, optimizers and checkpoints
+take up to a second, so before the first worker for which a judge asks for them
+(``Source.late_imports``).
 
 Without fork (``spawn``) this process judges, and workers are plain processes.
 """

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from grader import __version__
 from grader.core.errors import EngineFault, HostFault, HostOutOfMemory
@@ -43,12 +42,15 @@ def task_for(file: LessonFile, settings: Settings) -> Task:
     return Task(file.text, file.filename, settings, file.cells, found)
 
 
+NOT_JUDGED = JudgeResult(())
+
+
 @dataclass(frozen=True, slots=True)
 class LessonOutcome:
-    """One lesson's result, and what the judge returned: nothing if the lesson was not judged."""
+    """One lesson's result, and what the judge returned."""
 
     result: LessonResult
-    judged: JudgeResult = field(default_factory=partial(JudgeResult, ()))
+    judged: JudgeResult = NOT_JUDGED
 
 
 def grade_lesson(
@@ -71,12 +73,11 @@ def grade_lesson(
         return LessonOutcome(faulty(lesson, file, text.rpartition("\n")[2], note=text))
     score, max_score, bonus, max_bonus = lesson_score(judged.checks)
     held = lesson.held or HeldBack(0, 0.0)
+    status = lesson_status(judged.checks, held_checks=held.checks)
     result = LessonResult(
         id=lesson.id,
         title=tr(lesson.title),
-        status=LessonStatus.INVALID
-        if judged.invalid
-        else lesson_status(judged.checks, held_checks=held.checks),
+        status=LessonStatus.INVALID if judged.invalid else status,
         score=score,
         max_score=add_up([max_score, held.points]),
         bonus=bonus,
@@ -108,19 +109,12 @@ def judge(
 def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> LessonOutcome:
     """Return the outcome of a lesson that was not handed in, or only under another name."""
     message = tr("there is no {file}", file=lesson.filename)
-    judged = JudgeResult(())
+    path, judged = None, NOT_JUDGED
     if file is not None:
-        message = tr(file.template, **file.facts)
+        path, message = file.path, tr(file.template, **file.facts)
         judged = JudgeResult((), flags=(f"{lesson.id}: {file.problem}",))
-    result = LessonResult(
-        lesson.id,
-        tr(lesson.title),
-        LessonStatus.MISSING,
-        0.0,
-        FULL_LESSON,
-        file=file.path if file else None,
-        message=message,
-    )
+    title, status = tr(lesson.title), LessonStatus.MISSING
+    result = LessonResult(lesson.id, title, status, 0.0, FULL_LESSON, file=path, message=message)
     return LessonOutcome(result, judged)
 
 

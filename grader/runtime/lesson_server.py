@@ -1,12 +1,11 @@
 """Run the lesson server: it collects one lesson's checks once, for a judge that serves many
 submissions.
 
-It is forked from the fork server and reads a lesson's spec and its files. It holds the checks, the
-solution, the mistakes and pytest's session, stopped between collecting and running. It forks a
-judge, which reads a task for each control socket, runs the checks, and writes the result. After
-``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A new judge for each
-submission would take a fifth longer, because it copies the memory pages that it writes to. No
-student's code ever runs here or in a judge.
+It holds the checks, the solution, the mistakes and pytest's session, stopped between collecting and
+running. It forks a judge, which reads a task for each control socket, runs the checks, and writes
+the result. After ``TASKS_PER_JUDGE`` tasks a new judge takes over, so that nothing accumulates. A
+new judge for each submission would take a fifth longer, because it copies the memory pages that it
+writes to. No student's code ever runs here or in a judge.
 """
 
 from __future__ import annotations

@@ -4,10 +4,6 @@
 (``proxies``). So ``torch.autograd.grad(create_graph=True)``, ``gradcheck`` and ``gradgradcheck``
 run in the judge, to any order.
 
-To behave like a local call, the worker needs the grad mode, which inputs require grad, their
-strides, the incoming gradients, and whether the graph is kept (``retain_graph``). It answers with
-values, which outputs require grad, and which inputs it wrote to. A gradient of None stays None.
-
 Nothing in an answer is trusted. Every answer is read in a block of ``reading``, which gives up a
 worker whose answer is malformed.
 """
@@ -139,18 +135,12 @@ class StudentSession:
         self._off_the_clock = limits.call_seconds
         self._oom_kills = oom_kills()
         self._printed = ""
-        self._traffic = Traffic()
         self._prefetched: dict[bytes, deque[Frame]] = {}
         self._traced: tuple[str, list[int]] | None = None
         self._forget_objects = False
-        self._new_objects()
-
-    def _new_objects(self) -> None:
         self._objects = 0
         """The number of remote objects in this check."""
-        self._pending: list[list[Any]] = []
-        self._encoder = Encoder(strided=True)
-        self._sent: list[Tensor] = []
+        self.begin_check()
 
     # The worker and the module
 
@@ -280,7 +270,10 @@ class StudentSession:
         """
         self._traffic = Traffic()
         self._forget_objects = self._forget_objects or self._objects > 0
-        self._new_objects()
+        self._objects = 0
+        self._pending: list[list[Any]] = []
+        self._encoder = Encoder(strided=True)
+        self._sent: list[Tensor] = []
         return self._traffic
 
     @contextlib.contextmanager
@@ -592,7 +585,7 @@ class StudentSession:
         return WorkerLost("crashed", f"{lost.template}: {how.template}", **lost.facts, **how.facts)
 
     def _where(self, worker: WorkerProcess) -> int | None:
-        """Return the line of the student's file that an unresponsive worker is running, or None."""
+        """Return the line of the student's file that an unresponsive worker is running."""
         self._printed += worker.channel.output.take()
         line, printed = line_where_it_is(worker, self.source.filename)
         self._printed += printed

@@ -5,11 +5,9 @@ to a right answer, a donor: the solution or an accepted answer. No code runs her
 
 A donor gets the student's variable names (``renamed``) and is aligned with the student's definition
 (``compare``): statements like the lines of a diff, expressions node by node, for the fewest and
-smallest differences. Adjacent statements without a partner form one difference. Some people name
-intermediate results and others do not, so both are also aligned without variables that are read
-once (``inlined``); nodes keep their positions in the text. Where the two differ, the donor's code
-is tried: at one place, then at two or three together. Edits from a more similar donor are more
-plausible.
+smallest differences. Adjacent statements without a partner form one difference. Both are also
+aligned without names for intermediate results (``inlined``); nodes keep their positions in the
+text. Edits from a more similar donor are more plausible.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """Restrict the system calls that a worker can make: everything not listed fails.
 
-Theory of operation
--------------------
-
 A classic BPF program (linux/filter.h) looks at each call's number and arguments and answers ALLOW
 or an error number. The list allows what Python, NumPy and torch need to compute: memory, threads,
 clocks, files (which Landlock confines), and the connection to the judge, which needs only read(2)

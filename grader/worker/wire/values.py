@@ -233,6 +233,8 @@ def fill(structure: Any, tensors: Sequence[Tensor]) -> Any:
 MAX_DEPTH = 64
 MAX_TEXT = 4000
 MAX_NUMBER = 1 << 62
+MALFORMED = (ValueError, TypeError, LookupError, OverflowError, RuntimeError, AttributeError)
+"""What Python and torch raise for malformed data, except MemoryError."""
 
 
 class Encoder:
@@ -315,12 +317,8 @@ class Encoder:
         if known is not None:
             return {"tensor": known}
         if not carried(tensor):
-            return {
-                "opaque": [
-                    type(tensor).__name__,
-                    f"{tensor.dtype} on {tensor.device}, {tensor.layout}",
-                ]
-            }
+            kind = f"{tensor.dtype} on {tensor.device}, {tensor.layout}"
+            return {"opaque": [type(tensor).__name__, kind]}
         header, raw = packed(tensor, strided=self.strided)
         self._seen[id(tensor)] = len(self.tensors)
         self.tensors.append(tensor)
@@ -379,18 +377,9 @@ class Decoder:
             return self._decode(data, 0)
         except BrokenFrame:
             raise
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-            OverflowError,
-            RuntimeError,
-            AttributeError,
-        ) as error:
-            raise BrokenFrame(
-                f"a value that is not what its tag says: {type(error).__name__}"
-            ) from None
+        except MALFORMED as error:
+            reason = f"a value that is not what its tag says: {type(error).__name__}"
+            raise BrokenFrame(reason) from None
 
     def finish(self) -> None:
         """Raise BrokenFrame unless every byte of the blob has been used."""
