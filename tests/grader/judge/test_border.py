@@ -434,25 +434,19 @@ def test_handles_die_with_the_nodes_that_hold_them(remote: Students) -> None:
     assert student.calls() == 0
 
 
+FLOODS_THE_LINE = """
+import os
+def f():
+    for fd in range(3, 64):
+        try: os.write(fd, b'x' * 100000)
+        except OSError: pass
+"""
+DIES = "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)"
 LOST = {
     "loops": ("def f():\n    while True: pass", "timeout", "still running after 0.5 s"),
     "exits": ("import os\ndef f(): os._exit(3)", "crashed", "ended with exit status 3"),
-    "dies": (
-        "import os, signal\ndef f(): os.kill(os.getpid(), signal.SIGSEGV)",
-        "crashed",
-        "killed by SIGSEGV",
-    ),
-    "floods_the_line": (
-        (
-            "import os\n"
-            "def f():\n"
-            "    for fd in range(3, 64):\n"
-            "        try: os.write(fd, b'x' * 100000)\n"
-            "        except OSError: pass\n"
-        ),
-        "crashed",
-        "not a message of the worker's",
-    ),
+    "dies": (DIES, "crashed", "killed by SIGSEGV"),
+    "floods_the_line": (FLOODS_THE_LINE, "crashed", "not a message of the worker's"),
 }
 
 
@@ -470,7 +464,7 @@ def test_a_lost_worker_is_told_apart_and_replaced(name: str, remote: Students) -
 
 def test_after_a_malformed_answer_the_exit_status_does_not_count(remote: Students) -> None:
     """How it ends depends on timing, but a report must be the same every time."""
-    student = remote(LOST["floods_the_line"][0] + "    os._exit(3)\n")
+    student = remote(FLOODS_THE_LINE + "    os._exit(3)\n")
     with pytest.raises(WorkerLost) as lost:
         student.f()
     assert lost.value.reason == "what came back is not a message of the worker's"

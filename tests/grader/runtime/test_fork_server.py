@@ -57,9 +57,12 @@ def starter() -> Iterator[WorkerStarter]:
     remove_scratch(prepared.scratch)
 
 
-def spare_pid(starter: WorkerStarter) -> int:
-    assert starter._spare is not None
-    return starter._spare[0].pid
+@pytest.fixture
+def spare(starter: WorkerStarter) -> int:
+    """Return the pid of a spare worker."""
+    starter.make_spare(OPTIONS)
+    (pid,) = starter.spare_pids
+    return pid
 
 
 def close(worker: ForkedWorker) -> None:
@@ -80,12 +83,10 @@ def test_a_spare_worker_is_confined_like_any_other(starter: WorkerStarter) -> No
     end_worker(worker.pid, died=False)
 
 
-def test_a_spare_worker_is_handed_out_once(starter: WorkerStarter) -> None:
-    starter.make_spare(OPTIONS)
-    pid = spare_pid(starter)
+def test_a_spare_worker_is_handed_out_once(starter: WorkerStarter, spare: int) -> None:
     starter.make_spare(OPTIONS)  # one is enough
     workers = [starter.start(OPTIONS) for _ in range(2)]
-    assert [worker.pid == pid for worker in workers] == [True, False]
+    assert [worker.pid == spare for worker in workers] == [True, False]
     for worker in workers:
         close(worker)
 
@@ -99,31 +100,25 @@ def test_a_spare_worker_is_handed_out_once(starter: WorkerStarter) -> None:
     ],
 )
 def test_a_spare_worker_with_other_options_is_ended_and_not_handed_out(
-    starter: WorkerStarter, other: WorkerOptions
+    starter: WorkerStarter, spare: int, other: WorkerOptions
 ) -> None:
-    starter.make_spare(other)
-    pid = spare_pid(starter)
-    worker = starter.start(OPTIONS)
-    assert worker.pid != pid
-    assert has_ended(pid)
+    worker = starter.start(other)
+    assert worker.pid != spare
+    assert has_ended(spare)
     close(worker)
 
 
-def test_a_spare_worker_that_died_is_not_handed_out(starter: WorkerStarter) -> None:
-    starter.make_spare(OPTIONS)
-    pid = spare_pid(starter)
-    os.kill(pid, signal.SIGKILL)
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+def test_a_spare_worker_that_died_is_not_handed_out(starter: WorkerStarter, spare: int) -> None:
+    os.kill(spare, signal.SIGKILL)
+    os.waitid(os.P_PID, spare, os.WEXITED | os.WNOWAIT)
     worker = starter.start(OPTIONS)
-    assert worker.pid != pid
+    assert worker.pid != spare
     close(worker)
 
 
-def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter) -> None:
-    starter.make_spare(OPTIONS)
-    pid = spare_pid(starter)
+def test_a_spare_worker_that_is_dropped_has_ended(starter: WorkerStarter, spare: int) -> None:
     starter.drop_spare()
-    assert has_ended(pid)
+    assert has_ended(spare)
 
 
 def serve(host: socket.socket, options: WorkerOptions, starter: WorkerStarter) -> bool:
