@@ -1,5 +1,5 @@
 """A student's function gives the same values, gradients and errors across the process border as it
-does locally.
+does locally, and what it writes into its arguments is noticed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from grader.core.errors import MissingName, StudentCodeError, WorkerLost
 from grader.course.source import Source
 from grader.judge.local_student import LocalStudent
 from grader.judge.remote.session import NotStarted
+from grader.worker.process import Before
 from grader.worker.wire.program import program
 
 SOURCE = '''
@@ -496,3 +497,49 @@ def test_a_graph_whose_worker_is_gone_can_not_be_differentiated(remote: Students
         student.die()
     with pytest.raises(WorkerLost, match="gone"):
         grad(y.sum(), x)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.add_(1),
+        lambda x: x.data.add_(1),
+        lambda x: x.detach().clamp_(max=1.5),
+        lambda x: x.detach().numpy().fill(7.0),
+        lambda x: x.data.fill_(NAN),
+        lambda x: x.data.add_(0),
+    ],
+)
+def test_a_write_is_noticed(write: Callable[[Tensor], object]) -> None:
+    x = torch.tensor([1.0, 2.0, 3.0])
+    before = Before(x)
+    write(x)
+    changed = not torch.equal(x, torch.tensor([1.0, 2.0, 3.0]))
+    assert before.differs(x) is changed
+
+
+def test_contents_of_another_shape_are_not_copied_back() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0])
+    before = Before(x)
+    x.data = torch.ones(2)
+    assert not before.differs(x)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        torch.tensor([1.0, NAN, float("inf"), -0.0]),
+        torch.tensor([], dtype=torch.float64),
+        torch.tensor(2),
+        torch.tensor(3.0).expand(2, 3),
+        torch.tensor([True, False]),
+        torch.ones(2, 3, requires_grad=True).t(),
+    ],
+)
+def test_what_was_only_read_is_as_it_was(x: Tensor) -> None:
+    before = Before(x)
+    assert (x * 2).shape == x.shape
+    assert not before.differs(x)

@@ -159,7 +159,7 @@ STOPPED_BY = {
 }
 
 
-@pytest.mark.parametrize("layer", ["landlock", "seccomp", "limits"])
+@pytest.mark.parametrize("layer", STOPPED_BY)
 def test_each_layer_stops_something_that_no_other_does(layer: str, confined: Students) -> None:
     """The act fails with the layer and succeeds without it, so the test is about this layer."""
     source = f"{PRELUDE}\ndef f():\n    {STOPPED_BY[layer]}\n    return 'done'\n"
