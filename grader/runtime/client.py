@@ -119,9 +119,8 @@ class ForkServerClient:
         return answer
 
     def settle(self) -> None:
-        """Wait until all of the last task's processes are gone.
-
-        Close a fork server that ended or is out of step.
+        """Wait until all of the last task's processes are gone. Close a fork server that ended or
+        is out of step.
         """
         if self._process is None:
             return

@@ -58,9 +58,7 @@ GRACE_SECONDS = 60.0
 
 
 def longest(limits: Limits) -> float:
-    """Return how many seconds a lesson may take: its limit, a busy host's extension, and figures,
-    which have the time of one call.
-    """
+    """Return how many seconds a lesson may take, with a busy host's extension and with figures."""
     return limits.lesson_seconds + MAX_STARVED + limits.call_seconds
 
 
@@ -83,11 +81,7 @@ def main() -> NoReturn:
 
 
 def warm_up() -> None:
-    """Import what judge and worker need, including gradcheck's lazy imports.
-
-    Garbage collection is off during the imports; then ``gc.freeze`` keeps the objects out of later
-    collections.
-    """
+    """Import what judge and worker need, and keep it out of garbage collection (``gc.freeze``)."""
     gc.disable()
     import pytest  # noqa: F401
     import pytest_jsonreport.plugin  # noqa: F401
@@ -110,9 +104,7 @@ _imported_late: set[str] = set()
 
 
 def import_late() -> None:
-    """Import what torch imports at the first use of a function transform, an optimizer or a
-    checkpoint, and exclude it from garbage collection. No operation runs and no thread starts.
-    """
+    """Import what torch imports late, as ``warm_up`` does. No operation runs, no thread starts."""
     gc.disable()
     for name in LATE_IMPORTS:
         _imported_late.add(name)

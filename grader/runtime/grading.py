@@ -56,9 +56,8 @@ class LessonOutcome:
 def grade_lesson(
     client: ForkServerClient, lesson: Lesson, file: LessonFile | None, settings: Settings
 ) -> LessonOutcome:
-    """Grade one lesson; raise CourseError if a file of it can't be used.
-
-    A grader fault becomes a ``grader_error``, never a score of zero.
+    """Grade one lesson; raise CourseError if a file of it can't be used. A grader fault becomes a
+    ``grader_error``, never a score of zero.
     """
     tr = load_catalogue(settings.lang, lesson.texts(settings.lang))
     if file is None or file.ignored:
@@ -96,9 +95,7 @@ def grade_lesson(
 def judge(
     client: ForkServerClient, lesson: Lesson, file: LessonFile, settings: Settings
 ) -> JudgeResult:
-    """Have a lesson judged. If the host runs out of memory, try once more: the new fork server
-    holds no other lesson.
-    """
+    """Have a lesson judged; if memory runs out, once more, by a new fork server."""
     task = task_for(file, settings)
     try:
         return client.judge(lesson, task)
@@ -119,9 +116,7 @@ def not_handed_in(lesson: Lesson, file: LessonFile | None, tr: Catalogue) -> Les
 
 
 def notes_on(file: LessonFile, tr: Catalogue) -> Iterator[str]:
-    """Yield notes for the reader: files of the same name that were not graded, the file's other
-    name, what was left out of a notebook.
-    """
+    """Yield notes: files that were not graded, the file's other name, what was left out."""
     if file.others and not file.problem:
         others = ", ".join(file.others)
         yield tr("{path} was graded, not {others}", path=file.path, others=others)
@@ -257,9 +252,7 @@ def find_repairs(
     settings: Settings,
     result: LessonResult,
 ) -> tuple[Repair, ...]:
-    """Search for repairs of one lesson's functions. Return none if the grader itself fails, because
-    the verdict is known already.
-    """
+    """Search for repairs of a lesson; none if the grader fails, because the verdict is known."""
     passed = tuple(check.id for check in result.checks if check.outcome is Outcome.PASSED)
     task = replace(task_for(file, settings), unlocated=unlocated(result), passed=passed)
     try:
@@ -270,19 +263,15 @@ def find_repairs(
 
 def with_repairs(lesson: LessonResult, repairs: Sequence[Repair]) -> LessonResult:
     """Return the result with the wrong expression in each failed check that is ``unlocated``."""
-    places = {repair.function: repair.wrong for repair in repairs if repair.wrong is not None}
-
-    def with_place(check: CheckResult, failed: Sequence[str]) -> CheckResult:
-        if check.id not in failed or check.function not in places:
-            return check
-        place = places[check.function]
-        return replace(check, diagnosed_by=check.diagnosed_by or "repair", wrong_expression=place)
-
-    failing = unlocated(lesson)
-    return replace(
-        lesson,
-        checks=tuple(with_place(check, failing.get(check.function, ())) for check in lesson.checks),
-    )
+    places = {repair.function: repair.wrong for repair in repairs}
+    failing, checks = unlocated(lesson), []
+    for check in lesson.checks:
+        place = places.get(check.function)
+        if place is not None and check.id in failing.get(check.function, ()):
+            way = check.diagnosed_by or "repair"
+            check = replace(check, diagnosed_by=way, wrong_expression=place)
+        checks.append(check)
+    return replace(lesson, checks=tuple(checks))
 
 
 def repaired(
@@ -293,7 +282,6 @@ def repaired(
     settings: Settings,
 ) -> tuple[Report, dict[str, tuple[Repair, ...]]]:
     """Return a report with the wrong expressions that were found, and the repairs by lesson.
-
     Lessons that could not be loaded or that passed are skipped.
     """
     found: dict[str, tuple[Repair, ...]] = {}

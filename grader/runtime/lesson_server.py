@@ -111,9 +111,7 @@ class LessonServer:
             os._exit(code)
 
     def serve_task(self, judge: Judging) -> bool:
-        """Wait for a control socket, judge a task, write the result, tell the fork server. Return
-        False if no further socket will come.
-        """
+        """Judge the task that comes with a control socket; return False if no further one comes."""
         data, descriptors, _, _ = socket.recv_fds(self.control, 1, 1)
         if not data or not descriptors:
             return False

@@ -68,9 +68,7 @@ class TextReader:
     def decode(
         self, lesson: str, path: str, data: bytes | None, *, notebook: bool = False
     ) -> LessonFile:
-        """Return a file's bytes as a lesson, like ``submission.decode``. A file that takes too
-        much time or memory has the problem that says so.
-        """
+        """Return a file like ``submission.decode``, with a problem if that takes too much."""
         asked = {"lesson": lesson, "path": path, "readable": data is not None}
         try:
             answer = self._ask({"do": "read", **asked, "notebook": notebook}, data or b"")
@@ -80,9 +78,7 @@ class TextReader:
         return LessonFile.from_json(answer)
 
     def excerpt(self, text: str, name: str, *, imports: bool = False) -> str:
-        """Return the part of a text that one definition needs, like ``stubs.excerpt``; empty if
-        that takes too much time or memory.
-        """
+        """Cut out a definition like ``stubs.excerpt``; empty if that takes too much."""
         try:
             asked = {"do": "excerpt", "name": name, "imports": imports}
             return str(self._ask(asked, text.encode("utf-8")))

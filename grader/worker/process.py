@@ -252,9 +252,7 @@ class Worker:
         return args, kwargs, decoder
 
     def reply(self, result: Any, inputs: list[Tensor], before: list[Before]) -> Frame:
-        """Return the encoded result, its handle, and the inputs that were written to. Only inputs
-        whose state ``before`` is known are compared.
-        """
+        """Return the encoded result, its handle, and writes to the inputs known from ``before``."""
         encoder = Encoder(strided=False, keep=self.objects.keep)
         value = encoder.encode(result)
         handle = self.keep(inputs, encoder.tensors)
@@ -343,9 +341,7 @@ class Objects:
         return walk(value, lambda one: known[one.number] if isinstance(one, ObjectRef) else one)
 
     def run(self, steps: Iterable[list[Any]], decode: Callable[[Any], Any]) -> None:
-        """Run steps in order; the first exception of the student's code ends them. ``decode``
-        returns the value of an argument's data.
-        """
+        """Run steps until one raises; ``decode`` returns the value of an argument's data."""
         known = self.known
 
         def value(data: Any) -> Any:

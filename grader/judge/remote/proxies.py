@@ -114,9 +114,7 @@ class GraphHandle:
 
 @dataclass(slots=True)
 class Response:
-    """A decoded answer: the structure with slots, its tensors, which of them require grad
-    (``requires_grad``), and the handle for products.
-    """
+    """A decoded answer: structure, tensors, which require grad, and a handle for products."""
 
     structure: Any
     tensors: list[Tensor]
@@ -329,10 +327,7 @@ def is_same(one: Any, other: Any) -> Any:
 
 
 def as_references(value: Any, worker: WorkerProcess) -> Any:
-    """Return arguments with each remote object replaced by its number.
-
-    Raise WorkerLost if the worker that kept one was replaced.
-    """
+    """Replace remote objects by their numbers; raise WorkerLost if their worker is gone."""
     return walk(
         value,
         lambda one: ObjectRef(one.number_on(worker)) if isinstance(one, RemoteObject) else one,

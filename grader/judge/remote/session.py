@@ -265,9 +265,7 @@ class StudentSession:
         return RemoteStudent(self)
 
     def begin_check(self) -> Traffic:
-        """Forget the last check's objects. Return the record of what crosses the border until the
-        next check begins.
-        """
+        """Forget the last check's objects; return the record of this check's traffic."""
         self._traffic = Traffic()
         self._forget_objects = self._forget_objects or self._objects > 0
         self._objects = 0
@@ -385,9 +383,7 @@ class StudentSession:
             return self._response(frame, decoder, slots, tuple(vectors))
 
     def _remember_product(self, handle: GraphHandle, vectors: list[Tensor]) -> None:
-        """Record in the last call that it was differentiated, and with which vector, or that its
-        derivative was.
-        """
+        """Record in the last call that it, or its derivative, was differentiated."""
         last_call = self._traffic.last_call
         if last_call is not None and last_call.handle is handle and len(vectors) == 1:
             last_call.incoming = vectors[0]
@@ -630,9 +626,7 @@ class StudentSession:
         return Response(structure, tensors, requires_grad, handle, self)
 
     def _note_writes(self, frame: Frame, decoder: Decoder, inputs: tuple[Tensor, ...]) -> None:
-        """Note what the student's code wrote into its copies of the inputs. Unless the check allows
-        that, it can't pass.
-        """
+        """Note what the student's code wrote into its copies; unless allowed, no check passes."""
         for pair in part(frame.body, "mutated", list):
             if not isinstance(pair, list) or len(pair) != 2 or type(pair[0]) is not int:
                 raise BrokenFrame("a malformed entry for a changed input")

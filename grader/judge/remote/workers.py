@@ -44,9 +44,6 @@ REFUSED = (
     " seccomp. Grade there, or without these guarantees: --sandbox auto"
 )
 
-LARGE_STATUS = 1 << 16
-"""Exit statuses from here on are written in hexadecimal."""
-
 
 @dataclass(slots=True)
 class WorkerProcess:
@@ -97,12 +94,10 @@ class ExitStatus:
 
     @classmethod
     def of_code(cls, code: int) -> ExitStatus:
-        """Return how a process ended, from ``subprocess.Popen.returncode``.
-
-        Windows has statuses such as 0xC0000005, an access violation, instead of signals.
-        """
+        """Return how a process ended, from ``subprocess.Popen.returncode``."""
         if code >= 0:
-            status = code if code < LARGE_STATUS else f"0x{code:08X}"
+            # Windows has statuses such as 0xC0000005, an access violation, instead of signals
+            status = code if code < 1 << 16 else f"0x{code:08X}"
             return cls("ended with exit status {status}", {"status": status})
         name = str(-code)
         with contextlib.suppress(ValueError):
@@ -140,9 +135,7 @@ def fork_server_expected() -> Iterator[None]:
 
 
 class ForkedWorkers:
-    """Workers forked by the fork server at the other end of ``control``, with or without what
-    torch imports late.
-    """
+    """Workers forked by the fork server at ``control``, perhaps with torch's late imports."""
 
     def __init__(
         self, control: socket.socket, *, output_bytes: int, lazy_imports: bool = False
@@ -247,9 +240,7 @@ LONGEST = 1 << 16
 
 def line_where_it_is(worker: WorkerProcess, filename: str) -> tuple[int | None, str]:
     """Return the innermost line of a file (None if unknown), and other output that arrived with the
-    stack.
-
-    The worker could lie about the line, so no verdict depends on it.
+    stack. The worker could lie about the line, so no verdict depends on it.
     """
     if not hasattr(signal, "SIGUSR1") or worker.pid <= 0:  # 0 would be our own process group
         return None, ""

@@ -275,9 +275,8 @@ class _Writer:
                     continue
                 changes = [self.change(unit.whole) for unit in chosen]
                 written = sorted(filter(None, changes), key=lambda one: one.start)
-                if len(written) == places and not any(
-                    one.overlaps(two) for one, two in itertools.pairwise(written)
-                ):
+                pairs = itertools.pairwise(written)
+                if len(written) == places and not any(one.overlaps(two) for one, two in pairs):
                     rank = UNLIKELY + 10 * (places - 1) + number
                     yield Edit(tuple(written), rank, donated=True)
 
@@ -288,9 +287,7 @@ class _Writer:
         return LIKELY if near and part.mine and not part.adds_a_step else POSSIBLE
 
     def computes_again(self, difference: Difference) -> bool:
-        """Return whether the donor's code contains a long call that the student makes at another
-        place. The mistake may be there instead.
-        """
+        """Return whether the donor makes a long call that the student makes elsewhere."""
         elsewhere = self.calls - calls_in(*difference.mine)
         return any(call in elsewhere for call in calls_in(*difference.theirs))
 

@@ -483,9 +483,7 @@ class _Link(NamedTuple):
 
 
 def idle_variables(tree: ast.Module) -> Iterator[tuple[tuple[str, ...], set[str]]]:
-    """Yield, for each function or method, the variables and inner functions on which no result,
-    condition or parameter depends.
-    """
+    """Yield, by function, the variables and inner functions that nothing depends on."""
     for definition in tree.body:
         for node in [definition, *getattr(definition, "body", ())]:
             if isinstance(node, FUNCTIONS):

@@ -169,9 +169,7 @@ class Trials:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The result of a search: the repair, if there is one and its place is clear, and the number of
-    edits that were tried.
-    """
+    """A repair, if there is one and its place is clear, and how many edits were tried."""
 
     edit: Edit | None
     tried: int

@@ -104,9 +104,7 @@ def adopt_orphans() -> None:
 
 
 def hide() -> None:
-    """Keep other processes of the same user from inspecting this process and its forks: ptrace(2)
-    and the descriptors in /proc are refused. Only Linux has this.
-    """
+    """Refuse ptrace(2) of this process and its forks, and their descriptors in /proc."""
     if LINUX:
         prctl(PR_SET_DUMPABLE, 0)
 
@@ -177,10 +175,8 @@ def close_all_but(keep: set[int]) -> None:
 
 
 def set_limits(limits: Limits) -> Limits:
-    """Set the resource limits and return those in force, because the host's hard limits may be
-    lower.
-
-    The address space is limited if its size can be read (Linux).
+    """Set the resource limits; return those in force, because the host's may be lower. The address
+    space is limited if its size can be read (Linux).
     """
     set_limit(resource.RLIMIT_CORE, 0)
     in_force = {

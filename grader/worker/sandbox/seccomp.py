@@ -124,9 +124,7 @@ def is_null(argument: int) -> list[bytes]:
 
 
 def no_truncating_read(argument: int) -> list[bytes]:
-    """Return instructions that allow open(2) except with O_TRUNC read-only, which truncates, and
-    which old Landlock allows.
-    """
+    """Allow open(2), but not O_TRUNC read-only, which truncates and which old Landlock allows."""
     return [
         instruction(LOAD, ARGUMENTS + 8 * argument),
         instruction(ANY_BIT, os.O_TRUNC, 0, 2),

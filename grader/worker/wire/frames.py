@@ -89,11 +89,7 @@ def write_frame(stream: BinaryIO, body: Any, blob: bytes | bytearray = b"") -> N
 
 
 def read_frame(stream: BinaryIO) -> Frame | None:
-    """Read exactly one frame from a blocking stream, buffered or not; return None at the stream's
-    end.
-
-    Use this between the engine's own processes, which need no deadline.
-    """
+    """Read one frame from a blocking stream, without a deadline; None at the stream's end."""
     header = _read(stream, HEADER.size)
     if not header:
         return None

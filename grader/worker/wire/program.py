@@ -162,9 +162,7 @@ class Symbol:
 
 
 def define_operators(cls: type, record: Callable[[Any, str, Any, Any], Any]) -> None:
-    """Give a class the binary operators, reflected too: ``record`` gets the object, the operator's
-    name and both operands.
-    """
+    """Give a class the binary operators, reflected too: ``record(self, name, left, right)``."""
     for name in SIGNS:
 
         def plain(self: Any, other: Any, name: str = name) -> Any:
