@@ -473,6 +473,15 @@ def test_a_flood_of_output_does_no_harm(remote: Students) -> None:
     assert "more bytes were cut" in student._session.take_output()
 
 
+@pytest.mark.parametrize("value", ["10 ** 5000", "[0] * 60_000", "eval('[' * 80 + ']' * 80)"])
+def test_a_value_that_can_not_be_sent_is_an_error(value: str, remote: Students) -> None:
+    """It has too many digits, values or levels. The worker continues."""
+    student = remote(f"def f(): return {value}\ndef g(): return 1")
+    with pytest.raises(StudentCodeError, match="can't be sent"):
+        student.f()
+    assert student.g() == 1
+
+
 def test_sys_exit_is_an_exception_like_another(remote: Students) -> None:
     """``sys.exit()`` in a function is the student's exception, and the worker continues."""
     student = remote("import sys\ndef f(): sys.exit(0)\ndef g(): return 1")

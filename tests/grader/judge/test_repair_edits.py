@@ -75,6 +75,7 @@ def test_slips_are_undone_at_their_place(wrong: str, right: str, place: str) -> 
         ("x.data", "x"),
         ("x == y", "x is y"),
         ("x.view(3)", "x.reshape(3)"),
+        ("0.1 * x", "1.0 * x"),
     ],
 )
 def test_expressions_are_changed(wrong: str, right: str) -> None:
