@@ -115,18 +115,18 @@ def test_too_little_memory_for_torch_is_said(work: Path, small_course: Course) -
 
 @pytest.mark.fork
 @pytest.mark.skipif(not landlock.abi(), reason="needs Landlock")
-def test_what_landlock_refuses_is_a_missing_guarantee() -> None:
+def test_what_landlock_refuses_is_a_missing_guarantee(tmp_path: Path) -> None:
     hide()  # as the fork server is
     ruleset = os.open(os.devnull, os.O_RDONLY)
     try:
-        assert missing_in(Prepared(None, ruleset)) == ("files", "network")
+        assert missing_in(Prepared(tmp_path, ruleset)) == ("files", "network")
     finally:
         os.close(ruleset)
 
 
 def test_without_proc_two_guarantees_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
-    missing = missing_in(Prepared())
+    missing = missing_in(Prepared(tmp_path))
     assert {"memory", "processes"} <= set(missing)
     assert "time" not in missing
 
