@@ -124,7 +124,9 @@ def test_what_landlock_refuses_is_a_missing_guarantee(tmp_path: Path) -> None:
         os.close(ruleset)
 
 
-def test_without_proc_two_guarantees_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_proc_two_guarantees_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sandbox, "address_space_bytes", lambda: 0)
     missing = missing_in(Prepared(tmp_path))
     assert {"memory", "processes"} <= set(missing)
