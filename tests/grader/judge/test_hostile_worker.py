@@ -90,7 +90,7 @@ JSON = st.recursive(
     max_leaves=12,
 )
 COUNTS = st.integers(0, 4) | st.sampled_from([-1, 1 << 18, 10**18, 1 << 63])
-HANDLES = st.none() | st.integers(1, 3)
+KEPT = st.booleans()
 
 
 @st.composite
@@ -108,7 +108,7 @@ def replies(draw: st.DrawFn) -> tuple[Any, bytes]:
     """Draw a nearly valid answer with tensors, perhaps with one field changed."""
     parts = draw(st.lists(tensors() | st.just((None, b"")), min_size=1, max_size=3))
     metas, blob = [meta for meta, _ in parts], b"".join(data for _, data in parts)
-    body: dict[str, Any] = {"handle": draw(HANDLES), "mutated": []}
+    body: dict[str, Any] = {"kept": draw(KEPT), "mutated": []}
     if draw(st.booleans()) and metas[0] is not None:
         body["mutated"], metas = [[draw(st.sampled_from([0, 0, 0, 5, -1])), metas[0]]], metas[1:]
     body[draw(st.sampled_from(["value", "grads"]))] = metas
@@ -131,7 +131,7 @@ FIELDS = {
     "value": JSON,
     "kind": st.sampled_from(WORDS) | JSON,
     "names": JSON,
-    "handle": JSON,
+    "kept": JSON,
     "mutated": JSON | st.lists(st.tuples(COUNTS, JSON).map(list), max_size=2),
     "grads": JSON,
     "missing": JSON,
@@ -139,7 +139,7 @@ FIELDS = {
 }
 ODD = st.tuples(JSON | st.fixed_dictionaries({}, optional=FIELDS), st.binary(max_size=48))
 HONEST = (
-    {"value": {"tensor": ["float64", [2], None, 0, 16, True]}, "handle": 1, "mutated": []},
+    {"value": {"tensor": ["float64", [2], None, 0, 16, True]}, "kept": True, "mutated": []},
     bytes(16),
 )
 ANSWERS = st.lists(replies() | replies() | ODD, max_size=4) | st.lists(
@@ -197,7 +197,7 @@ def test_a_valid_answer_of_the_scripted_worker_arrives() -> None:
     """A valid answer arrives, with a gradient; otherwise the test above would prove nothing."""
     three = torch.full((2,), 3.0, dtype=torch.float64).numpy().tobytes()
     body, _ = HONEST
-    answers = [(body, three), ({"grads": [body["value"]], "handle": None, "mutated": []}, three)]
+    answers = [(body, three), ({"grads": [body["value"]], "kept": False, "mutated": []}, three)]
     session = session_with(ScriptedWorker([({"kind": "callable"}, b""), *answers]))
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     y = RemoteStudent(session).f(x)

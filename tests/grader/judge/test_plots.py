@@ -26,6 +26,7 @@ from grader.core.report import Outcome
 from grader.course.course import Course
 from grader.judge import figures
 from grader.judge.figures import ask_all, chart_figure, curve, panel, plot_figure
+from grader.judge.remote.plans import MOST_AHEAD
 from grader.judge.remote.proxies import RemoteStudent
 from grader.judge.results import figure_json
 from grader.render.figures import figure_lines, panels
@@ -94,20 +95,23 @@ def test_a_plot_moves_the_element_that_is_most_wrong(remote: Remote) -> None:
     assert data["notes"] == []
 
 
-def test_all_points_cross_in_one_frame(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_points_are_asked_ahead(remote: Remote, monkeypatch: pytest.MonkeyPatch) -> None:
     student = remote(IGNORES)
     session: Any = student._session
-    send, sent = session._send, []
+    transmit, receive, waiting = session._transmit, session._receive, [0]
 
-    def counted(do: str, *args: Any, **more: Any) -> Any:
-        sent.append(do)
-        return send(do, *args, **more)
+    def transmitting(question: Any) -> Any:
+        waiting.append(waiting[-1] + 1)
+        return transmit(question)
 
-    monkeypatch.setattr(session, "_send", counted)
+    def receiving(number: int) -> Any:
+        waiting.append(waiting[-1] - 1)
+        return receive(number)
+
+    monkeypatch.setattr(session, "_transmit", transmitting)
+    monkeypatch.setattr(session, "_receive", receiving)
     of_student(student)
-    assert sent.count("several") == 1
-    # the failing point itself, timed and read
-    assert len([one for one in sent if one in ("call", "vjp")]) <= figures.TRIALS + 2
+    assert max(waiting) == MOST_AHEAD + 1  # and the one that is asked
 
 
 def test_points_that_the_function_cannot_give_are_left_out_and_said(remote: Remote) -> None:
