@@ -16,6 +16,7 @@ from grader.core.files import engine_hash, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue, load_catalogue
 from grader.core.messages import FileProblem, JudgeResult, Repair, Settings, Task
 from grader.core.report import (
+    FULL_LESSON,
     CheckResult,
     CourseIdentity,
     LessonResult,
@@ -23,8 +24,11 @@ from grader.core.report import (
     Outcome,
     Report,
     SandboxReport,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
 )
-from grader.core.scoring import FULL_LESSON, add_up, lesson_score, lesson_status, report_score
 from grader.course.course import Course, HeldBack, Lesson
 from grader.course.submission import LessonFile
 from grader.runtime.client import ForkServerClient
@@ -35,11 +39,11 @@ MAX_NOTES = 10
 
 
 def task_for(file: LessonFile, settings: Settings) -> Task:
-    problem = file.problem
+    problem = None
     if file.template:
-        problem = engine_catalogue(settings.lang)(file.template, **file.facts)
-    found = FileProblem(problem, file.line) if problem else None
-    return Task(file.text, file.filename, settings, file.cells, found)
+        told = engine_catalogue(settings.lang)(file.template, **file.facts)
+        problem = FileProblem(told, file.line)
+    return Task(file.text, file.filename, settings, file.cells, problem)
 
 
 NOT_JUDGED = JudgeResult(())

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # what tests share and import li
 
 from browser import browser  # noqa: F401 - a fixture
 from forked import Students, forked_students
+from graded import course, grade_fragment, grade_mistake, grade_text  # noqa: F401 - fixtures
 from in_process import Run, grade_here, lend
 from plain_python import PlainPython
 
@@ -43,17 +44,14 @@ SMALL_COURSE = Path(__file__).parent / "small_course"
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this system can't do."""
-    missing = {
-        "linux": (
-            sys.platform != "linux",
-            "needs Linux: forks beside torch, its sandbox, or /proc",
-        ),
-        "posix": (sys.platform == "win32", "needs Unix: its terminals, links, modes or signals"),
-    }
-    for name, (lacks, reason) in missing.items():
-        for item in items if lacks else ():
-            if item.get_closest_marker(name):
-                item.add_marker(pytest.mark.skip(reason=reason))
+    missing: dict[str, str] = {}
+    if sys.platform != "linux":
+        missing["linux"] = "needs Linux: forks beside torch, its sandbox, or /proc"
+    if sys.platform == "win32":
+        missing["posix"] = "needs Unix: its terminals, links, modes or signals"
+    for item in items:
+        for name in missing.keys() & {marker.name for marker in item.iter_markers()}:
+            item.add_marker(pytest.mark.skip(reason=missing[name]))
 
 
 @pytest.fixture

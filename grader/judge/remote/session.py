@@ -10,7 +10,9 @@ worker whose answer is malformed.
 
 from __future__ import annotations
 
+import ast
 import contextlib
+import functools
 import itertools
 import secrets
 import time
@@ -31,7 +33,7 @@ from grader.core.errors import (
 )
 from grader.core.limits import Limits
 from grader.core.processes import OUT_OF_MEMORY, oom_kills
-from grader.course.source import Source
+from grader.course.source import Source, defined_names, first_line, imports_in
 from grader.judge.remote.channel import Deadline, Starvation, crashed
 from grader.judge.remote.proxies import (
     Copies,
@@ -46,7 +48,7 @@ from grader.judge.remote.proxies import (
     objects_in,
 )
 from grader.judge.remote.workers import WorkerProcess, WorkerSource, line_where_it_is
-from grader.judge.scenario_source import scenario_with_definitions, watched_words
+from grader.worker.process import WATCHED, words_in
 from grader.worker.wire.batching import Request
 from grader.worker.wire.compat import keeps_graph
 from grader.worker.wire.frames import BrokenFrame, Frame, pack
@@ -692,3 +694,44 @@ def student_error(data: dict[str, Any]) -> StudentCodeError:
 def decoded(reply: Frame) -> Any:
     """Return the value in a reply, with its tensors."""
     return decode(part(reply.body, "value", object), reply.blob, strided=False)
+
+
+def scenario_names(scenarios: str) -> set[str]:
+    """Return the names that a scenarios file defines or imports at its top level."""
+    body = ast.parse(scenarios).body
+    return {name for node in body for name in defined_names(node)} | set(imports_in(body))
+
+
+@functools.lru_cache(maxsize=512)
+def scenario_with_definitions(scenarios: str, name: str) -> str:
+    """Return one scenario with the definitions that it uses and all imports of its file, so that a
+    worker or a script gets it without the others.
+
+    Raise EngineFault if the file does not define it.
+    """
+    tree, lines = ast.parse(scenarios), scenarios.splitlines()
+    defined = {defined: node for node in tree.body for defined in defined_names(node)}
+    if name not in defined:
+        raise EngineFault(f"there is no scenario {name!r}")
+    used, todo = set[str](), [name]
+    while todo:
+        word = todo.pop()
+        if word in defined and word not in used:
+            used.add(word)
+            todo += [node.id for node in ast.walk(defined[word]) if isinstance(node, ast.Name)]
+    pieces = []
+    for node in tree.body:
+        is_import = isinstance(node, ast.Import | ast.ImportFrom)
+        if is_import or used.intersection(defined_names(node)):
+            space = "\n" if is_import else "\n\n\n"
+            pieces.append(space + "\n".join(lines[first_line(node) - 1 : node.end_lineno]))
+    return "".join(pieces).lstrip("\n") + "\n"
+
+
+@functools.lru_cache(maxsize=32)
+def watched_words(scenarios: str) -> tuple[str, ...]:
+    """Return the names of torch and Python that any scenario uses, because a student's file might
+    replace them (``execute`` in the worker).
+    """
+    words = words_in(compile(scenarios, "<scenarios>", "exec", dont_inherit=True))
+    return tuple(sorted(word for word in words if any(word in vars(owner) for owner in WATCHED)))

@@ -114,7 +114,7 @@ def read_hello(channel: Channel, pid: int) -> WorkerProcess:
     except WorkerLost as lost:
         channel.settle()
         raise EngineFault(
-            f"a worker did not start: {lost.reason}\n{channel.output.take()[-4000:]}"
+            f"a worker did not start: {lost}\n{channel.output.take()[-4000:]}"
         ) from None
     hello = WorkerHello.from_json(frame.body)
     if hello.mode == "require" and hello.missing:
