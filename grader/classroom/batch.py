@@ -36,8 +36,18 @@ from grader.core.errors import CourseError, EngineFault, SubmissionError, UsageE
 from grader.core.files import engine_hash, replacing, torch_version
 from grader.core.i18n import Catalogue, engine_catalogue
 from grader.core.messages import Settings
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, Record, Report
-from grader.core.scoring import add_up, lesson_score, lesson_status, report_score
+from grader.core.report import (
+    CheckResult,
+    LessonResult,
+    LessonStatus,
+    Outcome,
+    Record,
+    Report,
+    add_up,
+    lesson_score,
+    lesson_status,
+    report_score,
+)
 from grader.core.sqlite import transaction
 from grader.course.course import Course, Lesson
 from grader.course.stubs import without_markers
@@ -448,7 +458,7 @@ def place_of(check: CheckResult, lesson: Lesson) -> tuple[str, str]:
         return raised[-1]
     name = check.id.removeprefix(f"{lesson.id}.").partition("[")[0]
     definition = re.compile(rf"def test_{re.escape(name)}\b")
-    for path in (*lesson.visible_checks, *lesson.hidden_checks):
+    for path in lesson.check_files:
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             if definition.match(line):
                 return str(path), str(number)

@@ -17,14 +17,9 @@ from rich.console import Console
 from rich.text import Text as Line
 
 from grader.classroom.batch import output, page_path, rewrite_page
+from grader.classroom.exports import canvas, gradescope, moodle, tables
 from grader.classroom.exports.common import ExportNote, ExportRequest, Piece
-from grader.classroom.exports.feedback import (
-    comments_table,
-    files_for_canvas,
-    pages_for_moodle,
-    pages_in_folder,
-)
-from grader.classroom.exports.formats import FORMATS
+from grader.classroom.exports.feedback import comments_table, files_for_canvas, pages_for_moodle
 from grader.classroom.gradebook.entry import GradebookEntry, LessonColumn, PublicEntry
 from grader.classroom.gradebook.store import Gradebook
 from grader.classroom.imports.names import name_list
@@ -44,6 +39,9 @@ from grader.core.errors import UsageError
 from grader.core.text import clean, counted
 from grader.course.course import Course, Lesson
 from grader.render.terminal import make_console, plain_table
+
+_FORMS = (tables.CSV, canvas.FORMAT, moodle.FORMAT, gradescope.FORMAT, tables.JUNIT, tables.JSON)
+FORMATS = {form.name: form for form in _FORMS}
 
 
 @click.command()
@@ -223,7 +221,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
         elif system == "canvas":
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
-            pieces = pages_in_folder(entries, page_of)
+            pieces = (Piece(page_of(entry.name), f"{entry.name}.html") for entry in entries)
         written = write_pages(pieces, target, notes, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:

@@ -92,12 +92,15 @@ class GradebookEntry:
         return PersonalPart(self.label, self.adjustments, self.comments, self.lateness)
 
     @property
+    def lessons(self) -> tuple[LessonResult, ...]:
+        return self.report.lessons if self.report else ()
+
+    @property
     def grader_faults(self) -> tuple[CheckResult, ...]:
         return self.report.grader_faults if self.report else ()
 
     def lesson(self, lesson_id: str) -> LessonResult | None:
-        lessons = self.report.lessons if self.report else ()
-        return next((one for one in lessons if one.id == lesson_id), None)
+        return next((one for one in self.lessons if one.id == lesson_id), None)
 
     def lesson_score(self, lesson_id: str) -> float:
         result = self.lesson(lesson_id)

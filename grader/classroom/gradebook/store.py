@@ -43,8 +43,7 @@ from grader.classroom.imports.names import forms_of
 from grader.core import sqlite
 from grader.core.errors import UsageError
 from grader.core.files import engine_hash
-from grader.core.report import Report
-from grader.core.scoring import add_up
+from grader.core.report import Report, add_up
 from grader.core.sqlite import connect, transaction
 from grader.core.text import now
 from grader.course.submission import LessonFile, writable

@@ -254,7 +254,7 @@ NOTEBOOK = LessonFile(
     "file",
     [
         LessonFile("tiny", "tiny.py", RIGHT),
-        LessonFile("tiny", "tiny.py", problem="empty"),
+        LessonFile("tiny", "tiny.py", template="empty"),
         NOTEBOOK,
     ],
 )
@@ -337,7 +337,7 @@ def test_a_copied_engine_with_one_changed_line_refuses(
         return found
 
     assert "ZeroDivisionError" in asked_there()["fault"]
-    report = copy / "core" / "scoring.py"
+    report = copy / "core" / "report.py"
     text = report.read_text("utf-8")
     line = "return max_points if outcome is Outcome.PASSED else 0.0"
     assert line in text

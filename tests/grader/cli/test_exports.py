@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.classroom.exports.formats import FORMATS
 from grader.classroom.gradebook.store import Gradebook
 from grader.cli import main
+from grader.cli.exports import FORMATS
 from grader.core.errors import ExitCode
 from grader.course.course import Course
 
