@@ -263,7 +263,7 @@ def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(canvas
 
 
 def test_a_file_with_another_name_is_never_a_zero(canvas: Fill) -> None:
-    """This holds even if a missing submission counts as zero."""
+    """This holds even if a missing submission counts as zero; points given by hand count."""
     message = "Slopes (1).py is not called slopes.py, so it was not graded"
     slopes = replace(missing_lesson(SLOPES), file="Slopes (1).py", message=message)
     report = detailed_report("a", slopes, detailed_lesson(CHAINS, PASSED))
@@ -273,6 +273,9 @@ def test_a_file_with_another_name_is_never_a_zero(canvas: Fill) -> None:
     assert f"Doe, Alice: slopes: {message}" in notes
     text, _ = canvas(CANVAS, entries, columns=("Total",))
     assert marks(text)["Doe, Alice"] == ",,,3.0"
+    given = Adjustment(4.0, "seen", "kim", "2026-03-01T10:00:00Z", "slopes")
+    text, _ = canvas(CANVAS, (replace(ALICE, report=report, adjustments=(given,)),))
+    assert marks(text)["Doe, Alice"] == "4,10,,3.0"
 
 
 def test_canvas_is_told_when_points_possible_are_others(canvas: Fill) -> None:
