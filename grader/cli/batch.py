@@ -237,7 +237,7 @@ def grade_found(
     make_host: Callable[[], ForkServerClient],
 ) -> BatchResult:
     """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
-    from grader.classroom.batch import run_batch
+    from grader.classroom.batch import Batch
     from grader.cli.batch_screen import graceful_interrupt, grading_progress
 
     try:
@@ -246,15 +246,8 @@ def grade_found(
             grading_progress(console, len(found.handed)) as progress,
             graceful_interrupt(console, hosts),
         ):
-            return run_batch(
-                book,
-                wanted.out,
-                found.handed,
-                plan,
-                students=matched.students,
-                hosts=hosts,
-                grading=grading,
-                progress=progress,
+            return Batch(book, wanted.out, plan, matched.students, hosts, grading, progress).run(
+                found.handed
             )
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)

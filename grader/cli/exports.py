@@ -176,8 +176,7 @@ def print_notes(notes: Iterable[ExportNote]) -> None:
         groups.setdefault((note.important, note.text), []).append(note.who)
     for (important, text), people in sorted(groups.items(), key=lambda group: not group[0][0]):
         named = [who for who in people if who]
-        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
-        who = f"{name_list(named[:NAMED])}{more}: " if named else ""
+        who = f"{name_list(named, NAMED)}: " if named else ""
         print(f"{'look at this' if important else 'note'}: {clean(who + text)}", file=sys.stderr)
 
 

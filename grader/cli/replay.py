@@ -417,7 +417,7 @@ def comment(text: str) -> str:
 
 
 def check_source(lesson: Lesson, name: str) -> str:
-    for file in (*lesson.visible_checks, *lesson.hidden_checks):
+    for file in lesson.check_files:
         text = file.read_text("utf-8")
         node = Source(text, file.name).definitions.get(f"test_{name}")
         if node is not None:
@@ -430,7 +430,7 @@ def debug(course: Course, asked: ReplayRequest, *, stop: bool) -> ExitCode:
     what = find_replay(course, asked)
     path = own_file(asked.place, what.file)
     if what.file.problem is not None:
-        raise UsageError(what.file.template or what.file.problem, **what.file.facts)
+        raise UsageError(what.file.template, **what.file.facts)
     chosen: Replay | None = what
     if what.check is None:
         with ForkServerClient() as client:

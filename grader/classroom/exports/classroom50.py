@@ -15,8 +15,7 @@ from grader.classroom.exports.common import PAGE, explanation, not_graded, total
 from grader.classroom.gradebook.entry import PublicEntry
 from grader.classroom.public_report import PublicReport
 from grader.core.i18n import Catalogue
-from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, LessonResult, LessonStatus, Outcome, add_up
 from grader.core.text import clean
 from grader.render.editors import escape_markdown, step_summary
 from grader.render.page import host_limitations, place

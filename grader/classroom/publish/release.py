@@ -35,8 +35,7 @@ from grader.classroom.publish.engine_files import (
 )
 from grader.core.errors import CourseError, UsageError
 from grader.core.messages import Settings
-from grader.core.report import CheckResult, Outcome
-from grader.core.scoring import add_up
+from grader.core.report import CheckResult, Outcome, add_up
 from grader.core.templates import render_text
 from grader.course.course import BUNDLED, RELEASE, Course, HeldBack, Lesson, load_course
 from grader.course.lesson_texts import translatable

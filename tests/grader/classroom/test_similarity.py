@@ -17,8 +17,8 @@ from browser import Browser
 from click.testing import CliRunner
 from factories.gradebook import make_report
 
-from grader.classroom.gradebook.store import AttemptKey, Gradebook, SubmissionRow
-from grader.classroom.imports.entries import StudentIdentity
+from grader.classroom.gradebook.store import AttemptKey, Gradebook
+from grader.classroom.imports.entries import StudentIdentity, Submission
 from grader.classroom.statistics.similarity import (
     Side,
     Text,
@@ -236,7 +236,7 @@ def gradebook(folder: Path, texts: dict[str, str]) -> Path:
         run = book.begin("test")
         for name, text in texts.items():
             key = AttemptKey(name, "hash", "0", "engine", "torch", "off", "en", "tiny")
-            owner = SubmissionRow(name, (StudentIdentity(name.title()),))
+            owner = Submission(name, (StudentIdentity(name.title()),), lambda lessons: {})
             files = [LessonFile("tiny", "tiny.py", text)]
             book.keep(owner, run, key, make_report(name), files)
     return folder
