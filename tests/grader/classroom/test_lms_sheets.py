@@ -257,6 +257,8 @@ def test_canvas_says_which_columns_are_filled_and_which_lessons_have_none(canvas
     assert "Slopes (71) gets slopes" in notes
     left = "no column gets chains. Name each column, --column chains=TITLE"
     assert any(note.startswith(left) for note in notes)
+    _, notes = canvas(CANVAS.replace("Total (73)", "Slopes (73)"))
+    assert not any(note.endswith("gets slopes") for note in notes)
     _, notes = canvas(text, columns=("Homework",))
     assert "Homework (9) gets the total" in notes
     assert not any(note.startswith("no column") for note in notes)
