@@ -246,7 +246,8 @@ def test_canvas_notes_who_has_no_submission_and_what_the_number_does_not_show(ca
     assert "Doe, Alice: in the sheet, but without a submission" in notes
     assert not any(note.startswith("Someone: in the sheet") for note in notes)
     assert any("Eve: no score yet: chains" in note for note in notes)
-    _, notes = canvas(CANVAS, (ALICE,))
+    _, notes = canvas(CANVAS, (ALICE, named(MISSING, "Zoe")))
+    assert not any(note.startswith("Zoe") for note in notes)  # on the roster alone
     assert "Doe, Alice: adjusted by +1.5 (slopes): on paper [kim, 2026-03-01]" in notes
 
 
