@@ -10,9 +10,13 @@ from pathlib import Path
 import click
 
 from grader.classroom.exports.classroom50 import SCALE
-from grader.classroom.publish.classroom50 import ENTRY_FILE, RUNTIME_FILE, make_folder
+from grader.classroom.publish.autograders import (
+    ENTRY_FILE,
+    RUNTIME_FILE,
+    classroom50_folder,
+    gradescope_zip,
+)
 from grader.classroom.publish.classroom50_start import PAGE
-from grader.classroom.publish.gradescope import make_zip
 from grader.classroom.publish.release import hints_that_answer, released_points, write_release
 from grader.cli.options import (
     PATH,
@@ -96,7 +100,7 @@ def gradescope(
     """
     found = course(course_root)
     chosen = chosen_lessons(found, lessons)
-    make_zip(
+    gradescope_zip(
         found,
         chosen,
         file,
@@ -173,7 +177,7 @@ def classroom50(
     """
     found = course(course_root)
     chosen = chosen_lessons(found, lessons)
-    held = make_folder(
+    held = classroom50_folder(
         found,
         chosen,
         folder,
