@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -16,8 +19,13 @@ from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.text import Text
 
-from grader.cli.help import TranslatedCommand
-from grader.cli.options import complete_lesson, course, course_option, lang_option
+from grader.cli.options import (
+    TranslatedCommand,
+    complete_lesson,
+    course,
+    course_option,
+    lang_option,
+)
 from grader.cli.selection import refuse_wrong_folder, wrong_folder
 from grader.cli.workspace import IN_NOTEBOOK, Learner, fresh, readme_name, readme_path, show_end
 from grader.core.errors import UsageError
@@ -30,20 +38,26 @@ from grader.render.code import FOLDED, compare
 from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
 
 
-def here(course_root: Path | None, lang: str | None) -> Learner:
-    """Return the learner in this folder."""
-    return Learner.at(course(course_root), Path(), lang)
+def takes_learner(run: Callable[..., None]) -> Callable[..., None]:
+    """Add --lang and --course; ``run`` gets the learner in this folder instead."""
+
+    @lang_option
+    @course_option
+    @functools.wraps(run)
+    def command(lang: str | None, course_root: Path | None, **values: Any) -> None:
+        run(Learner.at(course(course_root), Path(), lang), **values)
+
+    return command
 
 
 @click.command("list", cls=TranslatedCommand)
-@lang_option
-@course_option
-def list_lessons(lang: str | None, course_root: Path | None) -> None:
+@takes_learner
+def list_lessons(learner: Learner) -> None:
     """List the lessons: how far you are, and what is next.
 
     Example: grade list
     """
-    show_lessons(here(course_root, lang), make_console())
+    show_lessons(learner, make_console())
 
 
 def show_lessons(learner: Learner, console: Console) -> None:
@@ -73,14 +87,13 @@ README_CHARACTERS = 200
 
 
 @click.command("next", cls=TranslatedCommand)
-@lang_option
-@course_option
-def next_one(lang: str | None, course_root: Path | None) -> None:
+@takes_learner
+def next_one(learner: Learner) -> None:
     """Show the lesson to take next, and how to begin.
 
     Example: grade next
     """
-    show_next(here(course_root, lang), make_console())
+    show_next(learner, make_console())
 
 
 def show_next(learner: Learner, console: Console) -> None:
@@ -152,14 +165,13 @@ PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
 @click.command(cls=TranslatedCommand)
 @click.argument("lesson", required=False, shell_complete=complete_lesson)
 @click.option("--answers", is_flag=True, help="Show the answers to the questions too.")
-@lang_option
-@course_option
-def read(lesson: str | None, answers: bool, lang: str | None, course_root: Path | None) -> None:
+@takes_learner
+def read(learner: Learner, lesson: str | None, answers: bool) -> None:
     """Read a lesson's README here, by default the next one's. The answers stay folded.
 
     Example: grade read custom_sigmoid
     """
-    show_readme(here(course_root, lang), make_console(), lesson, answers=answers)
+    show_readme(learner, make_console(), lesson, answers=answers)
 
 
 def show_readme(learner: Learner, console: Console, name: str | None, *, answers: bool) -> None:
@@ -167,12 +179,15 @@ def show_readme(learner: Learner, console: Console, name: str | None, *, answers
 
     Raise UsageError if the lesson has none here.
     """
-    course = learner.course
+    course, tr = learner.course, learner.tr
     lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
     lesson = lesson or course.lessons[-1]
-    text = plain_readme(readme(learner, lesson), answers=answers)
-    shown = Markdown(text, code_theme="ansi_dark")
-    hint = learner.tr("The answers: {command}", command=f"grade read {lesson.id} --answers")
+    path = readme_path(learner, lesson)
+    if path is None:
+        message = "There is no README of {lesson} here. Go to the folder that has your lessons"
+        raise UsageError(tr(message, lesson=lesson.id))
+    text = path.read_text("utf-8")
+    shown = Markdown(plain_readme(text, answers=answers), code_theme="ansi_dark")
     console.width = min(console.width, WIDTH)
     if console.is_terminal:
         # Without R, less shows the colors as escape codes; F ends it if one screen is enough.
@@ -181,16 +196,9 @@ def show_readme(learner: Learner, console: Console, name: str | None, *, answers
             console.print(shown)
     else:
         console.print(shown)
-    if not answers and FOLDED.search(readme(learner, lesson)):
-        console.print(Text(hint, "dim"))
-
-
-def readme(learner: Learner, lesson: Lesson) -> str:
-    """Return the README in the learner's language, from the course or the learner's folder."""
-    if path := readme_path(learner, lesson):
-        return path.read_text("utf-8")
-    message = "There is no README of {lesson} here. Go to the folder that has your lessons"
-    raise UsageError(learner.tr(message, lesson=lesson.id))
+    if not answers and FOLDED.search(text):
+        command = f"grade read {lesson.id} --answers"
+        console.print(Text(tr("The answers: {command}", command=command), "dim"))
 
 
 def plain_readme(text: str, *, answers: bool) -> str:
@@ -209,20 +217,13 @@ def plain_readme(text: str, *, answers: bool) -> str:
     metavar="N",
     help="1 is a nudge, 2 the idea, 3 nearly the answer; by default one step further each time.",
 )
-@lang_option
-@course_option
-def hint(
-    lesson: str | None,
-    name: str | None,
-    step: int | None,
-    lang: str | None,
-    course_root: Path | None,
-) -> None:
+@takes_learner
+def hint(learner: Learner, lesson: str | None, name: str | None, step: int | None) -> None:
     """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
 
     Example: grade hint custom_sigmoid Sigmoid --step 2
     """
-    show_hint(here(course_root, lang), make_console(), lesson, name, step)
+    show_hint(learner, make_console(), lesson, name, step)
 
 
 def show_hint(
@@ -318,14 +319,12 @@ def show_further(
     "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@lang_option
-@course_option
-def reset(lessons: tuple[str, ...], yes: bool, lang: str | None, course_root: Path | None) -> None:
+@takes_learner
+def reset(learner: Learner, lessons: tuple[str, ...], yes: bool) -> None:
     """Start a lesson again; a copy of your file is kept.
 
     Example: grade reset custom_sigmoid
     """
-    learner = here(course_root, lang)
     reset_lessons(learner, [learner.course.lesson(name) for name in lessons], sure=yes)
 
 
@@ -402,15 +401,13 @@ def set_aside(path: Path) -> Path:
 @click.command(cls=TranslatedCommand)
 @click.argument("name", metavar="LESSON", shell_complete=complete_lesson)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
-@lang_option
-@course_option
-def solution(name: str, give_up: bool, lang: str | None, course_root: Path | None) -> None:
+@takes_learner
+def solution(learner: Learner, name: str, give_up: bool) -> None:
     """Compare your code with the solution, once you have full marks.
 
     Example: grade solution custom_sigmoid
     """
-    learner, console = here(course_root, lang), make_console()
-    lesson, tr = learner.course.lesson(name), learner.tr
+    lesson, tr, console = learner.course.lesson(name), learner.tr, make_console()
     if not lesson.solution.is_file():
         message = (
             "This course came without its solutions, so {lesson} has none to show. Ask the person"

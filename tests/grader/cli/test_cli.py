@@ -25,7 +25,7 @@ import grader
 from grader.cli import COMMANDS, SECTIONS, cli, main
 from grader.cli.author import verify_course
 from grader.cli.grade import run
-from grader.cli.help import MARK, peek_language
+from grader.cli.options import MARK, peek_language
 from grader.cli.workspace import quoted
 from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course

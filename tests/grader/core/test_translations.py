@@ -15,7 +15,7 @@ import polib
 import pytest
 
 import grader
-from grader.cli import COMMANDS, SECTIONS, cli, help, notebook
+from grader.cli import COMMANDS, SECTIONS, cli, notebook, options
 from grader.core.i18n import engine_catalogue
 from grader.judge import runner
 
@@ -23,7 +23,7 @@ PACKAGE = Path(grader.__file__).parent
 ROOT = PACKAGE.parent
 MODULES = """
     classroom/exports/classroom50
-    cli/__init__ cli/grade cli/graph cli/help cli/learner cli/notebook cli/options cli/replay
+    cli/__init__ cli/grade cli/graph cli/learner cli/notebook cli/options cli/replay
     cli/selection cli/watch cli/watch_screen cli/workspace core/i18n course/course
     course/files course/notebook course/submission judge/debugger judge/runner judge/remote/workers
     render/graph/tracing_process render/terminal
@@ -97,8 +97,8 @@ def test_help_has_korean_words() -> None:
     learners = (cli.get_command(root, name) for name in SECTIONS["For learners"])
     for command in (cli, *filter(None, learners), notebook.magic_command):
         context = click.Context(command, info_name="grade")
-        help.write_help(command, context.make_formatter(), tr)
-        help.write_options(command, context, context.make_formatter(), tr)
+        options.write_help(command, context.make_formatter(), tr)
+        options.write_options(command, context, context.make_formatter(), tr)
     for text in (*SECTIONS, *(command.about for command in COMMANDS.values())):
         tr(text)
     assert tr.missing == set()
@@ -110,8 +110,8 @@ def test_an_option_without_korean_words_is_found() -> None:
         "one", params=[click.Option(["--two"], help="Do three.")], help="Do one."
     )
     context = click.Context(command, info_name="grade")
-    help.write_help(command, context.make_formatter(), tr)
-    help.write_options(command, context, context.make_formatter(), tr)
+    options.write_help(command, context.make_formatter(), tr)
+    options.write_options(command, context, context.make_formatter(), tr)
     assert tr.missing == {"Do one.", "Do three."}
 
 
