@@ -119,13 +119,31 @@ def write_export(
 
     It is written under another name first, so it is complete or missing.
     """
-    target = output or folder / FORMATS[name].file
+    form, notes = FORMATS[name], list[ExportNote]()
+    target = output or folder / form.file
     if request.template is not None and target.exists() and target.samefile(request.template):
         raise UsageError(
             f"{target} is the template, which is not overwritten. Name another file with --output"
         )
+    part = target.with_name(f"{target.name}.part")
     try:
-        notes = write_format(entries, columns, name, request=request, target=target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.ExitStack() as stack:
+            # This runs after the file was closed, because Windows can't remove an open file.
+            stack.callback(part.unlink, missing_ok=True)
+            stream = None if form.files else stack.enter_context(part.open("wb"))
+            for made in form.export(entries, columns, request):
+                if isinstance(made, ExportNote):
+                    notes.append(made)
+                elif stream is not None:
+                    stream.write(made.data)
+                else:
+                    place = target / made.path
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    place.write_bytes(made.data)
+            if stream is not None:
+                stream.close()
+                part.replace(target)
     except OSError as error:
         # filename2 is the file that os.replace would replace: a table that is open in Excel.
         where = error.filename2 or error.filename or target
@@ -135,36 +153,6 @@ def write_export(
         ) from None
     print_notes(notes)
     return target
-
-
-def write_format(
-    entries: Iterable[GradebookEntry],
-    columns: Sequence[LessonColumn],
-    name: str,
-    *,
-    request: ExportRequest,
-    target: Path,
-) -> list[ExportNote]:
-    form, notes = FORMATS[name], list[ExportNote]()
-    part = target.with_name(f"{target.name}.part")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
-        # This runs after the file was closed, because Windows can't remove an open file.
-        stack.callback(part.unlink, missing_ok=True)
-        stream = None if form.files else stack.enter_context(part.open("wb"))
-        for made in form.export(entries, columns, request):
-            if isinstance(made, ExportNote):
-                notes.append(made)
-            elif stream is not None:
-                stream.write(made.data)
-            else:
-                place = target / made.path
-                place.parent.mkdir(parents=True, exist_ok=True)
-                place.write_bytes(made.data)
-        if stream is not None:
-            stream.close()
-            part.replace(target)
-    return notes
 
 
 NAMED = 8

@@ -109,12 +109,12 @@ def show_next(learner: Learner, console: Console) -> None:
     if mine.attempts:
         head.append(f"  {points(mine.best)} / {points(FULL_LESSON)}", "dim")
     console.print(head, "")
-    taught_in = lesson.folder
-    # The course in a students' bundle has no READMEs.
     if file is not None and file.ignored:
         console.print(Text(tr(file.template, **file.facts), "yellow"), soft_wrap=True)
         return
+    taught_in = lesson.folder
     if file is not None and not (taught_in / "README.md").exists():
+        # The course in a students' bundle has no READMEs.
         taught_in = (learner.folder / file.path).parent
     introduction = Markdown(first_lines(lesson, taught_in, tr.lang), code_theme="ansi_dark")
     console.print(Padding(introduction, (0, 0, 1, 2), expand=False))
@@ -123,19 +123,14 @@ def show_next(learner: Learner, console: Console) -> None:
         text = tr(message, file=lesson.filename, command=reset)
         console.print(Text(f"  {text}", "yellow"))
         return
-    in_notebook = IN_NOTEBOOK in os.environ
+    rows = []
     readme = (Path(file.path).parent / readme_name(taught_in, tr.lang)).as_posix()
-    rows = [
-        *(
-            [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
-            if (learner.folder / readme).exists()
-            else []
-        ),
-        (tr("write"), file.path),
-        (tr("grade"), f"grade {lesson.id}"),
-        *([] if in_notebook else [(tr("at every save"), f"grade watch {lesson.id}")]),
-        (tr("a nudge"), f"grade hint {lesson.id}"),
-    ]
+    if (learner.folder / readme).exists():
+        rows += [(tr("read"), f"grade read {lesson.id}"), ("", readme)]
+    rows += [(tr("write"), file.path), (tr("grade"), f"grade {lesson.id}")]
+    if IN_NOTEBOOK not in os.environ:
+        rows.append((tr("at every save"), f"grade watch {lesson.id}"))
+    rows.append((tr("a nudge"), f"grade hint {lesson.id}"))
     if opens := opened_by(course, lesson, progress):
         rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))

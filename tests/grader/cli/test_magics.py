@@ -48,7 +48,7 @@ FITS = (
     " f.contentDocument.body.offsetHeight === 2 }"
 )
 PID = (
-    "print(get_ipython().magics_manager.magics['line']['grade'].__self__.kernel.host._process.pid)"
+    "print(get_ipython().magics_manager.magics['line']['grade'].__self__.host._process.pid)"
 )
 
 
