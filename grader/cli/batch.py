@@ -238,14 +238,15 @@ def grade_found(
 ) -> BatchResult:
     """Grade the submissions that were found; after Ctrl-C, print how to continue, then raise."""
     from grader.classroom.batch import run_batch
-    from grader.cli.batch_screen import graceful_interrupt, grading_progress
+    from grader.cli.batch_screen import Meter, graceful_interrupt
 
     try:
         with (
             host_pool(console, wanted, len(found.handed), make_host) as (hosts, grading),
-            grading_progress(console, len(found.handed)) as progress,
+            Meter(console) as meter,
             graceful_interrupt(console, hosts),
         ):
+            meter.begin("grading", len(found.handed))
             return run_batch(
                 book,
                 wanted.out,
@@ -254,7 +255,7 @@ def grade_found(
                 students=matched.students,
                 hosts=hosts,
                 grading=grading,
-                progress=progress,
+                progress=meter.update,
             )
     except KeyboardInterrupt:
         console.print("stopped; run the same command to continue", markup=False, highlight=False)
@@ -370,15 +371,18 @@ def register(
     titles = [
         [one.id, load_catalogue(lang, one.texts(lang))(one.title), 10.0] for one in plan.lessons
     ]
-    identity = {
-        "course_id": plan.course.id,
-        "course_version": plan.course.version,
-        "course_hash": plan.course.hash,
-    }
-    values = {**identity, "title": plan.course.title, "place": writable(str(place.resolve()))}
-    if plan.check is None:
-        values |= {"lang": lang, "lessons": json.dumps(titles)}
-    book.set_class({**values, "layout": found.layout})
+    graded = {"lang": lang, "lessons": json.dumps(titles)} if plan.check is None else {}
+    book.set_class(
+        {
+            "course_id": plan.course.id,
+            "course_version": plan.course.version,
+            "course_hash": plan.course.hash,
+            "title": plan.course.title,
+            "place": writable(str(place.resolve())),
+            **graded,
+            "layout": found.layout,
+        }
+    )
     book.set_passed_over([*found.passed_over, *found.replaced])
     if roster is not None:
         book.set_roster(roster.students)

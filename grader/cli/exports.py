@@ -323,11 +323,8 @@ def show_similar(
         compared = 0
         for one in [lesson] if lesson else graded:
             texts = [Text(owner, text) for owner, _, text in book.texts(one)]
-            texts += (
-                [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
-                if older
-                else []
-            )
+            if older:
+                texts += [Text(owner, text, earlier=True) for owner, _, text in older.texts(one)]
             compared += len(texts)
             track = partial(over_lesson, meter, one)
             pairs += similar_pairs(one, texts, known_texts(course.lesson(one)), threshold, track)

@@ -130,10 +130,8 @@ def _no_number(text: str) -> float:
 
 def _numeric(value: Any) -> bool:
     if isinstance(value, list):
-        return (
-            all(_numeric(item) for item in value)
-            and len({len(item) if isinstance(item, list) else -1 for item in value}) < 2
-        )
+        lengths = {len(item) if isinstance(item, list) else -1 for item in value}
+        return len(lengths) < 2 and all(map(_numeric, value))
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

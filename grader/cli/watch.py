@@ -163,6 +163,8 @@ HALF_WRITTEN_SECONDS = 0.15
 """How long to wait for the rest of a file that looks incomplete."""
 ECHO_SECONDS = 0.3
 """A further event for the same text within this time belongs to the same save."""
+SLOW_SECONDS = 0.3
+"""A run that takes longer is shown as slow."""
 PATIENCE_SECONDS = 0.4
 """How long an obsolete run may continue."""
 
@@ -197,7 +199,7 @@ class WatchJob:
 class Watcher:
     """The loop. ``grade`` runs in a separate thread, and ``end`` makes it return early. ``shown``
     gets results, ``pressed`` keys. ``slow`` gets a lesson and how many seconds it has been graded
-    for: first after ``slow_seconds``, then once a second.
+    for: first after ``SLOW_SECONDS``, then once a second.
     """
 
     saves: Saves
@@ -207,7 +209,6 @@ class Watcher:
     shown: Callable[[WatchResult], None]
     pressed: Callable[[str], None] = lambda _: None
     slow: Callable[[str, int], None] = lambda *_: None
-    slow_seconds: float = 0.3
 
     def __post_init__(self) -> None:
         self.results: dict[str, LessonResult] = {}
@@ -345,7 +346,7 @@ class Watcher:
 
     def _begin(self, job: WatchJob) -> None:
         job.began_at, self._running = time.monotonic(), job
-        self._tell_at = job.began_at + self.slow_seconds
+        self._tell_at = job.began_at + SLOW_SECONDS
         self._jobs.put(job)
 
     def _done(self, job: WatchJob, report: Report) -> None:

@@ -371,13 +371,11 @@ def keep(
     progress = Progress()
     if learner is not None:
         progress = record(learner, report, console) if console else learner.progress
-    stories = {
-        one.id: replace(
-            _story(course.lesson(one.id), one, files.get(one.id), progress.of(one.id)),
-            readme=found_readme(learner, course.lesson(one.id)) if learner and readmes else None,
-        )
-        for one in report.lessons
-    }
+    stories = {}
+    for one in report.lessons:
+        lesson = course.lesson(one.id)
+        readme = found_readme(learner, lesson) if learner and readmes else None
+        stories[one.id] = _story(lesson, one, files.get(one.id), progress.of(one.id), readme)
     reached = course_summary(course, progress)
     finish = finish_rows(reached, learner.tr) if learner and reached.finished else []
     following = next_lesson(course, progress) if learner and learner.keeps else None
@@ -401,14 +399,15 @@ def found_readme(learner: Learner, lesson: Lesson) -> Readme | None:
 
 
 def _story(
-    lesson: Lesson, result: LessonResult, file: LessonFile | None, progress: LessonProgress
+    lesson: Lesson,
+    result: LessonResult,
+    file: LessonFile | None,
+    progress: LessonProgress,
+    readme: Readme | None,
 ) -> LessonHistory:
-    earned = (
-        result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at is not None
-    )
-    solution = (
-        without_markers(lesson.solution.read_text("utf-8"))
-        if earned and lesson.solution.is_file()
-        else None
-    )
-    return LessonHistory(file.text if file and not file.problem else "", solution, progress)
+    earned = result.status is LessonStatus.PASSED or progress.complete or progress.gave_up_at
+    solution = None
+    if earned and lesson.solution.is_file():
+        solution = without_markers(lesson.solution.read_text("utf-8"))
+    code = file.text if file and not file.problem else ""
+    return LessonHistory(code, solution, progress, readme)

@@ -153,16 +153,12 @@ def test_results_count_as_done_only_after_their_commit(
     monkeypatch.setattr("grader.classroom.batch.GROUP_SECONDS", 1000.0)
     counts: list[tuple[int, int]] = []
 
-    @contextlib.contextmanager
-    def looking(*_: object) -> Iterator[Callable[[int], None]]:
-        def told(done: int) -> None:
-            with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
-                (kept,) = other.execute("SELECT count(*) FROM submissions").fetchone()
-            counts.append((done, kept))
+    def told(_: object, done: int) -> None:
+        with contextlib.closing(sqlite3.connect(tmp_path / "out" / DATABASE)) as other:
+            (kept,) = other.execute("SELECT count(*) FROM submissions").fetchone()
+        counts.append((done, kept))
 
-        yield told
-
-    monkeypatch.setattr("grader.cli.batch_screen.grading_progress", looking)
+    monkeypatch.setattr("grader.cli.batch_screen.Meter.update", told)
     assert batch() is ExitCode.OK
     assert [done for done, _ in counts] == sorted({done for done, _ in counts})
     assert counts[-1][0] == len(CLASS)
