@@ -200,9 +200,7 @@ cli = cast(click.Group, group)
 
 
 def main(args: list[str] | None = None) -> None:
-    """Run the command, as its entry point; print an expected error as one message, with its exit
-    code.
-    """
+    """Run the command; print an expected error as one message, and exit with its code."""
     keep_streams_going()
     try:
         status: Any = cli.main(args, prog_name="grade", standalone_mode=False)

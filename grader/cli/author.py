@@ -257,9 +257,7 @@ def known_good(name: str, what: str) -> str:
 
 
 def add_lesson(root: Path, lesson: str, function: str | None, lang: str) -> None:
-    """Write a lesson's files and its entry in ``course.toml``; the rest of that file stays
-    unchanged.
-    """
+    """Write a lesson's files, and add its entry to ``course.toml``."""
     import tomlkit
 
     from grader.course.scaffold import MARK, lesson_files

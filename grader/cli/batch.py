@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,13 +40,13 @@ from grader.core.messages import Settings
 from grader.core.text import clean, counted
 from grader.course.course import Course
 from grader.course.submission import writable
+from grader.runtime.client import ForkServerClient
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.classroom.batch import BatchPlan, BatchResult, Graded
     from grader.classroom.gradebook.store import Gradebook
-    from grader.runtime.client import ForkServerClient
     from grader.runtime.pool import HostPool
 
 
@@ -175,18 +176,12 @@ class BatchOptions:
         return json.dumps(read_rule(self.due, self.late).as_json())
 
 
-def host_for_a_class() -> ForkServerClient:
-    """Return a fork server in a session of its own, so that Ctrl-C does not reach it."""
-    from grader.runtime.client import ForkServerClient
-
-    return ForkServerClient(own_session=True)
+own_host = partial(ForkServerClient, own_session=True)
+"""Return a fork server in a session of its own, which Ctrl-C does not reach."""
 
 
 def grade_class(
-    course: Course,
-    wanted: BatchOptions,
-    *,
-    make_host: Callable[[], ForkServerClient] = host_for_a_class,
+    course: Course, wanted: BatchOptions, *, make_host: Callable[[], ForkServerClient] = own_host
 ) -> ExitCode:
     """Grade a class and report it; return ENGINE_FAULT if the grader was at fault."""
     from grader.classroom.batch import write_outputs

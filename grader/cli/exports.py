@@ -362,9 +362,7 @@ def over_lesson(meter: Meter, lesson: str, what: str, things: Collection[Thing])
 
 
 def known_texts(lesson: Lesson) -> Iterator[str]:
-    """Yield code of a lesson that everybody may have: the stub,
-    the reference, other right answers.
-    """
+    """Yield code of a lesson that everybody may have: stub, reference, other right answers."""
     for path in (lesson.stub, lesson.solution):
         if path.exists():
             yield path.read_text("utf-8")

@@ -182,9 +182,7 @@ class WantedComment:
 
 
 def make_comments(out: Path, wanted: list[WantedComment], author: str | None) -> None:
-    """Make comments, all or none; existing ones are not repeated. Raise UsageError for one that is
-    not possible.
-    """
+    """Make comments, all or none, but none twice; raise UsageError for one that is not possible."""
     with changing(out) as (book, changed):
         made = [checked_comment(book, one, author) for one in wanted]
         new = [name for name, one in made if book.comment(name, one)]
@@ -195,9 +193,7 @@ def make_comments(out: Path, wanted: list[WantedComment], author: str | None) ->
 
 
 def checked_comment(book: Gradebook, one: WantedComment, author: str | None) -> tuple[str, Comment]:
-    """Return the submission's name, and the comment with the line it is about; raise UsageError if
-    there is no such submission or line.
-    """
+    """Return the submission's name, and the comment with its line of code; raise UsageError."""
     try:
         name = book.entry_of(one.name).name
     except UsageError as error:

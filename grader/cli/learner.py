@@ -197,9 +197,7 @@ def show_readme(learner: Learner, console: Console, name: str | None, *, answers
 
 
 def plain_readme(text: str, *, answers: bool) -> str:
-    """Return a README without HTML and pictures; folded answers are left out or put under their
-    heading.
-    """
+    """Return a README without HTML and pictures; folded answers are left out or unfolded."""
     return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))
 
 

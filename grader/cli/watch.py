@@ -362,9 +362,7 @@ class Watcher:
 
 
 def half_written(file: LessonFile | None) -> bool:
-    """Return whether a file may be incomplete after a save: missing, empty, unreadable or not
-    Python.
-    """
+    """Return whether a file may be incomplete: missing, empty, unreadable or not Python."""
     return file is None or file.problem is not None or Source(file.text, file.path).unreadable
 
 

@@ -301,9 +301,7 @@ def record(learner: Learner, report: Report, console: Console) -> Progress:
 def show_completed(
     learner: Learner, before: Progress, after: Progress, report: Report, console: Console
 ) -> None:
-    """Print which lessons became complete and what they open; after the last one, the closing
-    words.
-    """
+    """Print which lessons became complete and what they open; after the last one, the end."""
     tr, course = learner.tr, learner.course
     new = [
         lesson
