@@ -12,6 +12,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,15 +20,7 @@ from browser import Browser
 from nbclient import NotebookClient
 from nbformat import v4, writes
 
-from grader.cli.notebook import (
-    GradeMagic,
-    Kernel,
-    MagicOptions,
-    Shown,
-    greeting,
-    magic_command,
-    unregister,
-)
+from grader.cli.notebook import GradeMagic, MagicOptions, Shown, greeting, magic_command, unregister
 from grader.core.errors import CourseError, UsageError
 from grader.course.course import Course
 from grader.runtime.client import ForkServerClient
@@ -51,8 +44,8 @@ PID = "print(get_ipython().magics_manager.magics['line']['grade'].__self__.host.
 
 
 @pytest.fixture
-def kernel(host: ForkServerClient) -> Kernel:
-    return Kernel(host)
+def magic(host: ForkServerClient) -> GradeMagic:
+    return GradeMagic(host)
 
 
 @pytest.fixture
@@ -162,23 +155,23 @@ def test_what_is_loaded_says_what_it_takes_and_how_to_begin_where_no_lesson_is(
     ]
 
 
-def test_no_beginning_is_offered_where_a_lesson_is(tmp_path: Path) -> None:
-    (tmp_path / "hooks.ipynb").write_text(
-        writes(v4.new_notebook(cells=[v4.new_code_cell("x = 1")]))
-    )
-    assert "init" not in greeting(tmp_path)
-
-
-def test_loading_goes_well_where_no_course_is(
+def test_no_beginning_is_offered_where_a_lesson_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    book = v4.new_notebook(cells=[v4.new_code_cell("x = 1")])
+    (tmp_path / "hooks.ipynb").write_text(writes(book))
+    monkeypatch.chdir(tmp_path)
+    assert "init" not in greeting()
+
+
+def test_loading_goes_well_where_no_course_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """The engine of a students' bundle finds one only inside the bundle."""
 
-    def nowhere(*_: Any, **__: Any) -> None:
+    def nowhere(_: None) -> None:
         raise CourseError("no course")
 
-    monkeypatch.setattr("grader.cli.notebook.find_course", nowhere)
-    assert "%grade hint LESSON" in greeting(tmp_path)
+    monkeypatch.setattr("grader.cli.notebook.course", nowhere)
+    assert "%grade hint LESSON" in greeting()
 
 
 def test_an_error_of_the_line_is_told_in_its_language(cell_outputs: dict[str, Any]) -> None:
@@ -213,20 +206,13 @@ def test_importing_the_package_imports_neither_torch_nor_ipython_nor_the_magic()
         "import sys, grader; print([m for m in ('torch', 'IPython', 'click', 'grader.cli.notebook')"
         " if m in sys.modules])"
     )
-    assert (
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        == "[]"
-    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
-def test_a_right_cell_gets_full_marks(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path
-) -> None:
+def test_a_right_cell_gets_full_marks(magic: GradeMagic, magic_options: MagicOptions) -> None:
     """Its magics are left out, and names that a notebook provides are known."""
     code = f"%pwd\n{RIGHT}from __future__ import annotations\ndisplay(1)\n"
-    result = kernel.grade_cell(magic_options, code, tmp_path)
+    result = magic.grade_cell(magic_options, code)
     assert result.report.full_marks
     assert result.report.lessons[0].notes == ("line 2: a magic, left out",)
 
@@ -240,23 +226,23 @@ def test_a_right_cell_gets_full_marks(
     ],
 )
 def test_a_cell_that_is_no_lesson_is_told_so(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, code: str, said: str
+    magic: GradeMagic, magic_options: MagicOptions, code: str, said: str
 ) -> None:
-    lesson = kernel.grade_cell(magic_options, code + "\n", tmp_path).report.lessons[0]
+    lesson = magic.grade_cell(magic_options, code + "\n").report.lessons[0]
     assert lesson.status == "invalid"
     assert said in (lesson.message or "")
 
 
 @pytest.mark.parametrize("lessons", [(), ("tiny", "tiny")])
 def test_a_cell_is_one_lesson(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, lessons: tuple[str, ...]
+    magic: GradeMagic, magic_options: MagicOptions, lessons: tuple[str, ...]
 ) -> None:
     with pytest.raises(UsageError, match="name it, and no other"):
-        kernel.grade_cell(replace(magic_options, lessons=lessons), RIGHT, tmp_path)
+        magic.grade_cell(replace(magic_options, lessons=lessons), RIGHT)
 
 
 def test_an_interrupted_grading_ends_the_host(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    magic: GradeMagic, magic_options: MagicOptions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise, its next answer would belong to the abandoned question."""
     closed = []
@@ -264,35 +250,31 @@ def test_an_interrupted_grading_ends_the_host(
     def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(kernel.host, "judge", interrupted)
-    monkeypatch.setattr(kernel.host, "close", lambda: closed.append(True))
+    monkeypatch.setattr(magic.host, "judge", interrupted)
+    monkeypatch.setattr(magic.host, "close", lambda: closed.append(True))
     with pytest.raises(KeyboardInterrupt):
-        kernel.grade_cell(magic_options, RIGHT, tmp_path)
+        magic.grade_cell(magic_options, RIGHT)
     assert closed
 
 
-def test_unloading_takes_the_magic_out_and_ends_its_host(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unloading_takes_the_magic_out_and_ends_its_host() -> None:
     closed = []
-    monkeypatch.setattr(
-        "grader.cli.notebook.Kernel",
-        lambda: type("Idle", (), {"close": lambda self: closed.append(True)})(),
-    )
+    idle: Any = SimpleNamespace(close=lambda: closed.append(True))
     magics: dict[str, dict[str, Any]] = {
-        "line": {"grade": GradeMagic().grade, "time": None},
+        "line": {"grade": GradeMagic(idle).grade, "time": None},
         "cell": {},
     }
-    manager = type("Manager", (), {"magics": magics})
-    events = type("Events", (), {"unregister": lambda *_: closed.append(False)})()
-    unregister(type("Shell", (), {"magics_manager": manager, "events": events})())
+    events = SimpleNamespace(unregister=lambda *_: closed.append(False))
+    unregister(SimpleNamespace(magics_manager=SimpleNamespace(magics=magics), events=events))
     assert (magics, closed) == ({"line": {"time": None}, "cell": {}}, [False, True])
     assert magic_command.name == "grade"
 
 
 def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
-    kernel: Kernel, magic_options: MagicOptions, tmp_path: Path, browser: Browser
+    magic: GradeMagic, magic_options: MagicOptions, tmp_path: Path, browser: Browser
 ) -> None:
     """A front end inserts it as HTML; opening or closing details changes its height."""
-    result: Shown = kernel.grade_cell(magic_options, WRONG, tmp_path)
+    result: Shown = magic.grade_cell(magic_options, WRONG)
     (tmp_path / "out.html").write_text("<!doctype html><div id=out></div>")
     tab = browser.open(tmp_path / "out.html")
     tab.evaluate(
@@ -311,10 +293,9 @@ def test_the_report_is_in_a_frame_that_runs_nothing_and_is_as_high_as_it_is(
     assert browser.errors == []
 
 
-def test_a_notebook_is_told_what_takes_the_place_of_watch() -> None:
-    """It does not say that the lesson is unknown. Nothing is graded, so no host is started."""
+def test_a_notebook_is_told_what_takes_the_place_of_watch(magic: GradeMagic) -> None:
+    """It does not say that the lesson is unknown."""
     from IPython.core.error import UsageError as Refused
 
-    magic = GradeMagic.__new__(GradeMagic)
     with pytest.raises(Refused, match="Save, and run the cell with %grade again"):
         magic.grade("watch")
