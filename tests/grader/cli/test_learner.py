@@ -10,16 +10,17 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import click
 import pytest
 from click.shell_completion import ShellComplete
+from in_process import exit_code
 from rich.console import Console
 
-from grader.cli import cli, main
+from grader.cli import cli
 from grader.cli.learner import hint_lesson, plain_readme, show_readme
 from grader.cli.watch_screen import KEYS
 from grader.cli.workspace import Learner, keep, make_workspace, record, show_completed
@@ -69,10 +70,9 @@ def grade(lent_host: None, small_course: Course, capsys: pytest.CaptureFixture[s
     """Return ``grade(*words)``, which returns the exit code and all output."""
 
     def run(*words: str, course: Path | None = None, lang: str = "en") -> tuple[object, str]:
-        with pytest.raises(SystemExit) as caught:
-            main([*words, "--lang", lang, "--course", str(course or small_course.root)])
+        code = exit_code(*words, "--lang", lang, "--course", course or small_course.root)
         said = capsys.readouterr()
-        return caught.value.code, said.out + said.err
+        return code, said.out + said.err
 
     return run
 
@@ -91,7 +91,7 @@ def graded(host: ForkServerClient, course: Course, work: Path) -> Report:
     return grade_submission(host, course, course.lessons, files, settings, name="work")
 
 
-def keep_all(course: Course, report: Report, place: Path = Path()) -> list[tuple[str, str]]:
+def keep_all(course: Course, report: Report, place: Path = Path()) -> Sequence[tuple[str, str]]:
     """Keep a report; return the closing numbers, of which there are none before the end."""
     return keep(course, report, {}, place, "en", console=make_console()).finish
 
