@@ -1,5 +1,5 @@
 """``%grade`` and ``%%grade``, in a kernel as Jupyter runs it: judged elsewhere, shown under the
-cell.
+cell; and the notebooks that ``grade init --notebook`` makes.
 """
 
 from __future__ import annotations
@@ -15,14 +15,29 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import nbformat
 import pytest
 from browser import Browser
 from nbclient import NotebookClient
 from nbformat import v4, writes
 
-from grader.cli.notebook import GradeMagic, MagicOptions, Shown, greeting, magic_command, unregister
+from grader.cli.notebook import (
+    GradeMagic,
+    MagicOptions,
+    RunDefinitions,
+    Shown,
+    as_magics,
+    greeting,
+    magic_command,
+    unregister,
+)
+from grader.cli.workspace import make_workspace
 from grader.core.errors import CourseError, UsageError
-from grader.course.course import Course
+from grader.core.i18n import Catalogue, engine_catalogue
+from grader.course.course import Course, find_course, load_course
+from grader.course.notebook import lesson_notebook, pieces
+from grader.course.stubs import without_markers
+from grader.course.submission import LessonFile, read_submission
 from grader.runtime.client import ForkServerClient
 
 pytestmark = pytest.mark.fork
@@ -75,15 +90,18 @@ def cell_outputs(
         "%grade init work --notebook --lang en",
     ]
     book = v4.new_notebook(cells=[v4.new_code_cell(cell) for cell in cells])
-    client = NotebookClient(
-        book,
-        timeout=120,
-        kernel_name="python3",
-        allow_errors=True,
-        resources={"metadata": {"path": str(folder)}},
-    )
-    client.execute(env={**os.environ, "IPYTHONDIR": str(folder / "ipython"), "LC_ALL": "C"})
+    execute(book, folder, allow_errors=True)
     return {cell.source.split("--course")[0].strip(): cell.outputs for cell in book.cells}
+
+
+def execute(book: Any, folder: Path, *, allow_errors: bool = False) -> None:
+    """Run a notebook's cells in a kernel, in English, as Jupyter does."""
+    where = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(
+        book, timeout=120, kernel_name="python3", allow_errors=allow_errors, resources=where
+    )
+    environment = {"IPYTHONDIR": str(folder / "ipython"), "LC_ALL": "C", "GRADE_LANG": "en"}
+    client.execute(env={**os.environ, **environment})
 
 
 def displayed(outputs: list[dict[str, Any]]) -> dict[str, str]:
@@ -299,3 +317,148 @@ def test_a_notebook_is_told_what_takes_the_place_of_watch(magic: GradeMagic) -> 
 
     with pytest.raises(Refused, match="Save, and run the cell with %grade again"):
         magic.grade("watch")
+
+
+# ------------------------------------------------------------------ notebooks that grade init makes
+
+LESSON = "custom_sigmoid"
+COURSE = load_course(find_course(None, here=Path(__file__).parent))
+TRY = "# scratch: mine\nprint(sigmoid(torch.zeros(2)))"
+NEVER = "def sigmoid(x):\n    y = 5 * x\n    return y"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("notebooks") / "work"
+    make_workspace(COURSE, folder, "en", notebook=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> list[Any]:
+    """Return the outputs of a solved notebook's last cells, and of four more cells."""
+    path = folder / LESSON / f"{LESSON}.ipynb"
+    book = nbformat.read(path, 4)
+    solution = without_markers(COURSE.lesson(LESSON).solution.read_text("utf-8"))
+    for text, _ in list(pieces(solution))[1:]:
+        head = text.lstrip().split("\n")[0]
+        (cell,) = [cell for cell in book.cells if cell.source.startswith(head)]
+        cell.source = text
+    scratch = [cell for cell in book.cells if cell.metadata.get("tags") == ["scratch"]]
+    scratch[-1].source = TRY
+    nbformat.write(book, path)
+    saved = len(book.cells)
+    book.cells += [
+        v4.new_code_cell(text)
+        for text in (NEVER, f"%grade {LESSON}  # again", "%grade next", "%grade replay")
+    ]
+    execute(book, path.parent)
+    return [cell.get("outputs") for cell in book.cells[saved - 3 :]]
+
+
+def test_a_solved_notebook_runs_from_top_to_bottom_and_gets_full_marks(run: list[Any]) -> None:
+    scratch, _, graded, *_ = run
+    assert "0.5000" in printed(scratch)
+    assert f"{LESSON}  10 / 10" in displayed(graded)["text/plain"]
+    assert f"{LESSON} is complete." in printed(graded)
+    assert f"Beside the solution: %grade solution {LESSON}" in printed(graded)
+    assert "not saved" not in printed(graded)
+
+
+def test_the_report_is_there_without_frame_script_and_style(run: list[Any]) -> None:
+    """This is what remains of the output in a notebook that is not trusted."""
+    page = displayed(run[2])["text/html"]
+    static = re.sub(r"<iframe.*?</iframe>|<style>.*?</style>", "", page, flags=re.DOTALL)
+    assert f"{LESSON}  10 / 10" in html.unescape(static)
+    assert not re.search(r"<script|<iframe|<style|\son\w+=", static)
+
+
+def test_a_notebook_that_was_not_saved_is_told_so_with_the_line(run: list[Any]) -> None:
+    told = printed(run[4])
+    assert f"{LESSON}.ipynb was not saved since you ran sigmoid" in told
+    assert "Line 1 of that cell is not in the file: def sigmoid(x):" in told
+    assert "Ctrl+S" in told
+    assert max(map(len, told.splitlines())) < 200
+
+
+def test_no_command_is_recommended_that_a_notebook_refuses(run: list[Any]) -> None:
+    following = printed(run[5])
+    assert "%grade hint" in following
+    assert "watch" not in following
+    assert not re.search(r"(?<!%)\bgrade (?:hint|read|next)", following)
+
+
+def test_every_lesson_becomes_a_valid_notebook_with_text_functions_and_scratch_cells(
+    folder: Path,
+) -> None:
+    for lesson in COURSE.lessons:
+        book = nbformat.read(folder / lesson.id / f"{lesson.id}.ipynb", 4)
+        nbformat.validate(book)
+        kinds = [cell.cell_type for cell in book.cells]
+        assert kinds[:3] == ["markdown"] * 3
+        assert book.cells[-1].source == f"%grade {lesson.id}"
+        text = "".join(cell.source for cell in book.cells)
+        assert not re.search(r"(?<!%)\bgrade (?:hint )?" + lesson.id, text)
+        stub = list(pieces(lesson.stub.read_text("utf-8")))
+        definitions = sum(is_definition for _, is_definition in stub)
+        tagged = [n for n, cell in enumerate(book.cells) if cell.metadata.get("tags")]
+        assert len(tagged) == definitions
+        above = {book.cells[n - 1].source.split("\n")[0] for n in tagged}
+        assert above == {text.split("\n")[0] for text, is_definition in stub if is_definition}
+
+
+def test_a_fresh_notebook_reads_as_not_started(folder: Path) -> None:
+    files = read_submission(folder, [lesson.id for lesson in COURSE.lessons if lesson.id != LESSON])
+    assert len(files) == len(COURSE.lessons) - 1
+    assert not any(file.problem or file.left_out for file in files.values())
+
+
+def test_commands_of_a_listing_can_be_pasted_into_a_cell_with_what_they_do() -> None:
+    readme = "# A\n\n`grade hint a` helps.\n\n```\ngrade a        what\ngrade hint a   # x\n```\n"
+    book = nbformat.reads(lesson_notebook("a", "x = 1\n", readme, Catalogue()), 4)
+    assert book.cells[0].source == (
+        "# A\n\n`%grade hint a` helps.\n\n```\n%grade a       # what\n%grade hint a  # x\n```"
+    )
+
+
+def test_commands_in_messages_are_magics_and_other_words_are_not() -> None:
+    told = as_magics("A nudge  grade hint x. To grade list and graded. %grade next, 'grade next'")
+    assert told == "A nudge  %grade hint x. To %grade list and graded. %grade next, 'grade next'"
+
+
+@pytest.mark.parametrize(
+    ("ran", "at", "told"),
+    [
+        (
+            "def f(x):\n    y = x\n    return y\n",
+            2e9,
+            "Line 2 of that cell is not in the file: y = x",
+        ),
+        ("def f(x):\n    y = x\n    return y\n", 1.0, None),
+        ("def f(x):\n    return x\n", 2e9, None),
+        ("%pwd\ndef f(x):\n    return 2\n", 2e9, "Line 3 of that cell"),
+        ("# scratch\ndef f(x):\n    return 2\n", 2e9, None),
+        ("%%time\ndef f(x):\n    return 2\n", 2e9, None),
+        ("def g(x):\n    return 2\n", 2e9, None),
+    ],
+)
+def test_only_what_ran_after_the_last_save_and_differs_was_not_saved(
+    ran: str, at: float, told: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "a.ipynb").write_text("")
+    os.utime(tmp_path / "a.ipynb", (1e9, 1e9))
+    definitions = RunDefinitions()
+    definitions.note(ran, 3, at)
+    file = LessonFile("a", "a.ipynb", "def f(x):\n    return x\n", cells=((1, 1),))
+    messages = definitions.unsaved(tmp_path, {"a": file}, engine_catalogue("en"))
+    assert (told is None) == (not messages)
+    assert all(told in message and "[3]" in message for message in messages if told)
+
+
+def test_the_language_of_the_learner_is_that_of_the_notebook(
+    tmp_path: Path, small_course: Course
+) -> None:
+    make_workspace(COURSE, tmp_path / "work", "ko", notebook=True)
+    book = nbformat.read(tmp_path / "work" / LESSON / f"{LESSON}.ipynb", 4)
+    assert re.search("[가-힣]", book.cells[0].source)
+    assert "채점" in book.cells[-2].source

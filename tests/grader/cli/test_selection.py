@@ -109,13 +109,7 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
     ("words", "answer"),
     [
         (["../nobody/tiny.py"], "../nobody/tiny.py does not exist. Name a file, folder or zip"),
-        (
-            ["../bob/notes.txt"],
-            (
-                "notes.txt is not a folder, a zip or a lesson file; lesson files are named tiny.py"
-                " or end in .ipynb. Lessons: tiny"
-            ),
-        ),
+        (["../bob/notes.txt"], "notes.txt is not a folder, a zip or a lesson file; lesson files"),
         (
             ["../bob/Tiny (1).py"],
             "Tiny (1).py is not called tiny.py, so it was not graded. Rename it:\nmv",
@@ -124,10 +118,7 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         (["../empty"], "empty has no lesson file (.py or .ipynb), such as tiny.py"),
         (
             ["../bob", "../bob.zip"],
-            (
-                "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a"
-                " whole class: grade batch"
-            ),
+            "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time;",
         ),
         (["tinny"], "There is no lesson 'tinny'. Did you mean tiny?"),
         (["x" * 5000], "There is no lesson 'xxxx"),
@@ -142,6 +133,17 @@ def test_what_is_no_submission_is_told_with_why_and_what_to_do(
     assert answer in str(raised.value)
 
 
+def test_a_lesson_elsewhere_in_the_work_folder_is_said_to_be_there(
+    workspace_folder: Path, small_course: Course
+) -> None:
+    (workspace_folder / "other").mkdir()
+    with pytest.raises(UsageError) as raised:
+        chosen(small_course, "tiny", place=workspace_folder / "other")
+    assert str(raised.value) == (
+        "tiny is not in this folder. tiny/tiny.py is in work. Go there: cd .."
+    )
+
+
 @pytest.mark.parametrize(("word", "kept"), [("tiny/tiny.py", True), ("../bob/tiny.py", False)])
 def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
     word: str, kept: bool, workspace_folder: Path, host: ForkServerClient, small_course: Course
@@ -149,13 +151,9 @@ def test_only_what_lies_in_the_own_folder_is_kept_in_its_progress(
     (workspace_folder / "tiny" / "tiny.py").write_text("def double(x):\n    return x * x\n")
     before = (workspace_folder / PROGRESS_FILE).read_text()
     found = chosen(small_course, word)
+    settings = Settings(1, "auto", small_course.limits)
     report = grade_submission(
-        host,
-        small_course,
-        found.lessons,
-        found.files,
-        Settings(1, "auto", small_course.limits),
-        name=found.name,
+        host, small_course, found.lessons, found.files, settings, name=found.name
     )
     keep(small_course, report, found.files, Path(), "en", console=make_console())
     assert ((workspace_folder / PROGRESS_FILE).read_text() != before) is kept
