@@ -38,30 +38,21 @@ from grader.render.code import FOLDED, compare
 from grader.render.terminal import labelled, lesson_table, make_console, points, summary_line
 
 
-def takes_learner(run: Callable[..., None]) -> Callable[..., None]:
-    """Add --lang and --course; ``run`` gets the learner in this folder instead."""
+def learner_command(name: str, run: Callable[..., None]) -> click.Command:
+    """Return a command that calls ``run`` with the learner in this folder and a console."""
 
-    @lang_option
-    @course_option
     @functools.wraps(run)
-    def command(lang: str | None, course_root: Path | None, **values: Any) -> None:
-        run(Learner.at(course(course_root), Path(), lang), **values)
+    def here(lang: str | None, course_root: Path | None, **values: Any) -> None:
+        run(Learner.at(course(course_root), Path(), lang), make_console(), **values)
 
-    return command
+    return course_option(lang_option(click.command(name, cls=TranslatedCommand)(here)))
 
 
-@click.command("list", cls=TranslatedCommand)
-@takes_learner
-def list_lessons(learner: Learner) -> None:
+def show_lessons(learner: Learner, console: Console) -> None:
     """List the lessons: how far you are, and what is next.
 
     Example: grade list
     """
-    show_lessons(learner, make_console())
-
-
-def show_lessons(learner: Learner, console: Console) -> None:
-    """Print a table of the lessons: status, points, which is next, and what each waits for."""
     course, tr, progress = learner.course, learner.tr, learner.progress
     files = learner.files().values()
     here = {file.lesson for file in files if not file.ignored}
@@ -82,22 +73,16 @@ def show_lessons(learner: Learner, console: Console) -> None:
         console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
+list_command = learner_command("list", show_lessons)
 README_CHARACTERS = 200
 """After this many characters, ``grade next`` shows no further paragraph of a README."""
 
 
-@click.command("next", cls=TranslatedCommand)
-@takes_learner
-def next_one(learner: Learner) -> None:
+def show_next(learner: Learner, console: Console) -> None:
     """Show the lesson to take next, and how to begin.
 
     Example: grade next
     """
-    show_next(learner, make_console())
-
-
-def show_next(learner: Learner, console: Console) -> None:
-    """Show the first lines of the next lesson and what to type, or that all is complete."""
     refuse_wrong_folder(learner.folder)
     course, tr, progress = learner.course, learner.tr, learner.progress
     lesson = next_lesson(course, progress)
@@ -136,6 +121,9 @@ def show_next(learner: Learner, console: Console) -> None:
     console.print(labelled(rows))
 
 
+next_command = learner_command("next", show_next)
+
+
 def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
     """Return the first paragraphs of a README after its title, with their code, as Markdown."""
     path = folder / readme_name(folder, lang)
@@ -157,22 +145,12 @@ WIDTH = 80
 PICTURE = re.compile(r"^!\[[^\]]*\]\([^)]*\)\n\n", re.MULTILINE)
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lesson", required=False, shell_complete=complete_lesson)
+@click.argument("name", metavar="[LESSON]", required=False, shell_complete=complete_lesson)
 @click.option("--answers", is_flag=True, help="Show the answers to the questions too.")
-@takes_learner
-def read(learner: Learner, lesson: str | None, answers: bool) -> None:
+def show_readme(learner: Learner, console: Console, name: str | None, answers: bool) -> None:
     """Read a lesson's README here, by default the next one's. The answers stay folded.
 
     Example: grade read custom_sigmoid
-    """
-    show_readme(learner, make_console(), lesson, answers=answers)
-
-
-def show_readme(learner: Learner, console: Console, name: str | None, *, answers: bool) -> None:
-    """Print a lesson's README, by default that of the next lesson; through a pager on a terminal.
-
-    Raise UsageError if the lesson has none here.
     """
     course, tr = learner.course, learner.tr
     lesson = course.lesson(name) if name else next_lesson(course, learner.progress)
@@ -196,13 +174,15 @@ def show_readme(learner: Learner, console: Console, name: str | None, *, answers
         console.print(Text(tr("The answers: {command}", command=command), "dim"))
 
 
+read_command = learner_command("read", show_readme)
+
+
 def plain_readme(text: str, *, answers: bool) -> str:
     """Return a README without HTML and pictures; folded answers are left out or unfolded."""
     return FOLDED.sub(r"**\g<head>**\n\n\g<answers>" if answers else "", PICTURE.sub("", text))
 
 
-@click.command(cls=TranslatedCommand)
-@click.argument("lesson", required=False, shell_complete=complete_lesson)
+@click.argument("lesson_id", metavar="[LESSON]", required=False, shell_complete=complete_lesson)
 @click.argument("name", required=False)
 @click.option(
     "--step",
@@ -210,15 +190,6 @@ def plain_readme(text: str, *, answers: bool) -> str:
     metavar="N",
     help="1 is a nudge, 2 the idea, 3 nearly the answer; by default one step further each time.",
 )
-@takes_learner
-def hint(learner: Learner, lesson: str | None, name: str | None, step: int | None) -> None:
-    """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
-
-    Example: grade hint custom_sigmoid Sigmoid --step 2
-    """
-    show_hint(learner, make_console(), lesson, name, step)
-
-
 def show_hint(
     learner: Learner,
     console: Console,
@@ -226,7 +197,10 @@ def show_hint(
     name: str | None = None,
     step: int | None = None,
 ) -> None:
-    """Print the requested hint, or in a workspace the next one for what failed last."""
+    """Show a hint for a lesson or one of its functions. Without a lesson, use the current one.
+
+    Example: grade hint custom_sigmoid Sigmoid --step 2
+    """
     tr, progress = learner.tr, learner.progress
     lesson = learner.course.lesson(lesson_id) if lesson_id else hint_lesson(learner, progress)
     hints = lesson.hints()
@@ -264,6 +238,9 @@ def show_hint(
         remember_hint(learner, lesson, key, step)
     most = max(map(len, shown.values()))
     show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)
+
+
+hint_command = learner_command("hint", show_hint)
 
 
 def hint_lesson(learner: Learner, progress: Progress) -> Lesson:
@@ -307,23 +284,17 @@ def show_further(
     console.print(Text(f"\n{text}", "dim"))
 
 
-@click.command(cls=TranslatedCommand)
 @click.argument(
-    "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
+    "names", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
-@takes_learner
-def reset(learner: Learner, lessons: tuple[str, ...], yes: bool) -> None:
+def reset_lessons(learner: Learner, console: Console, names: tuple[str, ...], yes: bool) -> None:
     """Start a lesson again; a copy of your file is kept.
 
     Example: grade reset custom_sigmoid
     """
-    reset_lessons(learner, [learner.course.lesson(name) for name in lessons], sure=yes)
-
-
-def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> None:
-    """Replace lessons by fresh stubs after asking; keep copies of the old files."""
-    console, files = make_console(), learner.files(*lessons)
+    lessons = [learner.course.lesson(name) for name in names]
+    files = learner.files(*lessons)
     for lesson in lessons:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
@@ -335,7 +306,7 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             continue
         if (
             found is not None
-            and not sure
+            and not yes
             and not agreed(
                 learner.tr("Begin {file} again? A copy is kept", file=found.path), lesson
             )
@@ -358,6 +329,9 @@ def reset_lessons(learner: Learner, lessons: list[Lesson], *, sure: bool) -> Non
             kept = path.with_name(copy.name).as_posix()
             message += " " + learner.tr("What you had is in {file}", file=kept)
         console.print(Text(message))
+
+
+reset_command = learner_command("reset", reset_lessons)
 
 
 def same_text(path: Path, text: str) -> bool:
@@ -391,16 +365,14 @@ def set_aside(path: Path) -> Path:
     return copy
 
 
-@click.command(cls=TranslatedCommand)
 @click.argument("name", metavar="LESSON", shell_complete=complete_lesson)
 @click.option("--give-up", is_flag=True, help="Show it before full marks.")
-@takes_learner
-def solution(learner: Learner, name: str, give_up: bool) -> None:
+def show_solution(learner: Learner, console: Console, name: str, give_up: bool) -> None:
     """Compare your code with the solution, once you have full marks.
 
     Example: grade solution custom_sigmoid
     """
-    lesson, tr, console = learner.course.lesson(name), learner.tr, make_console()
+    lesson, tr = learner.course.lesson(name), learner.tr
     if not lesson.solution.is_file():
         message = (
             "This course came without its solutions, so {lesson} has none to show. Ask the person"
@@ -433,3 +405,6 @@ def solution(learner: Learner, name: str, give_up: bool) -> None:
             return progress.having(lesson.id, replace(known, gave_up_at=known.gave_up_at or now()))
 
         learner.keep(given_up)
+
+
+solution_command = learner_command("solution", show_solution)

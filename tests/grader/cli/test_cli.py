@@ -334,10 +334,10 @@ def test_every_error_has_its_exit_code(
 ) -> None:
     """One of ours is shown as a message, not as a traceback."""
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("grader.cli.learner.show_lessons", fail)
+    monkeypatch.setattr("grader.cli.learner.lesson_table", fail)
     assert exit_code("list") == code
     told = capsys.readouterr().err
     assert told.endswith(said)
