@@ -58,14 +58,12 @@ IN_NOTEBOOK = "GRADE_IN_NOTEBOOK"
 )
 @lang_option
 @course_option
-def init(
-    folder: Path, notebook: bool, vscode: bool, lang: str | None, course_root: Path | None
-) -> None:
+def init(folder: Path, lang: str | None, course_root: Path | None, **kinds: bool) -> None:
     """Make a folder with all lessons to work in.
 
     Example: grade init my-work
     """
-    make_workspace(course(course_root), folder, lang, notebook=notebook, vscode=vscode)
+    make_workspace(course(course_root), folder, lang, **kinds)
 
 
 def make_workspace(
