@@ -313,14 +313,15 @@ def show_similar(
             " earlier class"
         )
     console = make_console(stderr=True)
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(say_what_is_left(console, out / SIMILAR_PAGE))
-        book = stack.enter_context(Gradebook.open(out))
-        older = stack.enter_context(Gradebook.open(against)) if against else None
+    pairs: list[Pair] = []
+    compared = 0
+    with (
+        say_what_is_left(console, out / SIMILAR_PAGE),
+        Gradebook.open(out) as book,
+        Gradebook.open(against) if against else contextlib.nullcontext() as older,
+        Meter(console) as meter,
+    ):
         graded = known_lessons(book, lesson)
-        meter = stack.enter_context(Meter(console))
-        pairs: list[Pair] = []
-        compared = 0
         for one in [lesson] if lesson else graded:
             texts = [Text(owner, text) for owner, _, text in book.texts(one)]
             if older:

@@ -304,15 +304,11 @@ def reset_lessons(learner: Learner, console: Console, names: tuple[str, ...], ye
         if found is not None and found.problem is None and same_text(target, beginning):
             console.print(Text(learner.tr("{file} is a fresh stub already.", file=found.path)))
             continue
-        if (
-            found is not None
-            and not yes
-            and not agreed(
-                learner.tr("Begin {file} again? A copy is kept", file=found.path), lesson
-            )
-        ):
-            console.print(Text(learner.tr("Nothing was changed.")))
-            continue
+        if found is not None and not yes:
+            question = learner.tr("Begin {file} again? A copy is kept", file=found.path)
+            if not agreed(question, lesson):
+                console.print(Text(learner.tr("Nothing was changed.")))
+                continue
         try:
             copy = set_aside(target) if found else None
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -297,7 +297,7 @@ def without_calls(report: Report) -> Report:
         replace(lesson, checks=tuple(replace(check, call=None) for check in lesson.checks))
         for lesson in report.lessons
     ]
-    return replace(report, lessons=type(report.lessons)(lessons))
+    return replace(report, lessons=tuple(lessons))
 
 
 COMMAND = re.compile(

@@ -34,6 +34,9 @@ from grader.verify.verify import LessonSummary, VerifyResult
 
 pytestmark = pytest.mark.fork
 
+Grade = Callable[..., Run]
+Write = Callable[[str], Path]
+Verify = Callable[..., object]
 PACKAGE = Path(grader.__file__).parent
 REST = "def triple(x): return 3 * x\nLIMIT = 20.0\n"
 RIGHT = "def double(x): return 2 * x\n" + REST
@@ -69,8 +72,8 @@ def contents(folder: Path) -> dict[str, str | None]:
 
 
 @pytest.fixture
-def write_submission(tmp_path: Path) -> Callable[[str], Path]:
-    """Return ``write_submission(text)``, which makes a folder with that text as ``tiny.py``."""
+def write_tiny(tmp_path: Path) -> Write:
+    """Return ``write_tiny(text)``, which makes a folder with that text as ``tiny.py``."""
 
     def make(text: str) -> Path:
         (tmp_path / "work").mkdir()
@@ -83,10 +86,8 @@ def write_submission(tmp_path: Path) -> Callable[[str], Path]:
 # ------------------------------------------------------------------------------------------ grading
 
 
-def test_full_marks_end_with_0_and_leave_a_page(
-    write_submission: Callable[[str], Path], small_course: Course
-) -> None:
-    run = grade_process(write_submission(RIGHT), course=small_course.root)
+def test_full_marks_end_with_0_and_leave_a_page(write_tiny: Write, small_course: Course) -> None:
+    run = grade_process(write_tiny(RIGHT), course=small_course.root)
     assert (run.code, run.err) == (ExitCode.OK, "")
     assert run.out.startswith("tiny  10 / 10  6 right\n")
     assert "10 / 10   report.html" in run.out
@@ -101,14 +102,10 @@ def test_full_marks_end_with_0_and_leave_a_page(
     ],
 )
 def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
-    grade: Callable[..., Run],
-    lang: str,
-    sentence: str,
-    write_submission: Callable[[str], Path],
-    small_course: Course,
+    grade: Grade, lang: str, sentence: str, write_tiny: Write, small_course: Course
 ) -> None:
     """This holds on the terminal and on the page; nothing else counts as wrong."""
-    folder = write_submission("def double(x)\n    return 2 * x\n")
+    folder = write_tiny("def double(x)\n    return 2 * x\n")
     run = grade(folder, "--lang", lang, course=small_course.root)
     assert run.code == ExitCode.NOT_FULL_MARKS
     _, why, code, caret, *rest = run.out.splitlines()
@@ -147,9 +144,7 @@ def test_the_json_file_is_a_report(wrong_run: Run) -> None:
     assert not (wrong_run.folder / "report.html").exists()
 
 
-def test_a_seed_repeats_a_run(
-    grade: Callable[..., Run], wrong_run: Run, small_course: Course
-) -> None:
+def test_a_seed_repeats_a_run(grade: Grade, wrong_run: Run, small_course: Course) -> None:
     """Only the time differs."""
 
     def lasting(name: str) -> str:
@@ -163,10 +158,7 @@ def test_a_seed_repeats_a_run(
 
 
 def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
-    grade: Callable[..., Run],
-    write_submission: Callable[[str], Path],
-    small_course: Course,
-    tmp_path: Path,
+    grade: Grade, write_tiny: Write, small_course: Course, tmp_path: Path
 ) -> None:
     """The report calls it a grader fault; standard error has a traceback for the author."""
     shutil.copytree(small_course.root, tmp_path / "course")
@@ -177,7 +169,7 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
             "    '''ours'''\n"
             "    1 / 0\n"
         )
-    run = grade(write_submission(RIGHT), course=tmp_path / "course")
+    run = grade(write_tiny(RIGHT), course=tmp_path / "course")
     assert run.code == ExitCode.ENGINE_FAULT
     assert "The grader failed here, not your code" in run.out
     assert "tiny.ours" in run.err
@@ -186,9 +178,9 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
 
 
 def test_a_page_that_can_not_be_written_ends_with_2_and_does_not_cost_the_report(
-    grade: Callable[..., Run], write_submission: Callable[[str], Path], small_course: Course
+    grade: Grade, write_tiny: Write, small_course: Course
 ) -> None:
-    run = grade(write_submission(RIGHT), "--html", "nowhere/page.html", course=small_course.root)
+    run = grade(write_tiny(RIGHT), "--html", "nowhere/page.html", course=small_course.root)
     assert run.code == ExitCode.USAGE
     assert run.err == (
         "grade: nowhere/page.html can't be written: No such file or directory. Name another place"
@@ -210,7 +202,7 @@ def test_an_input_that_is_no_tensor_is_told(lang: str, said: str, tmp_path: Path
 
 
 def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
-    grade: Callable[..., Run], tmp_path: Path, small_course: Course
+    grade: Grade, tmp_path: Path, small_course: Course
 ) -> None:
     run = grade(tmp_path, "tinny", course=small_course.root)
     assert (run.code, run.out) == (ExitCode.USAGE, "")
@@ -348,9 +340,7 @@ def test_every_error_has_its_exit_code(
 
 
 @pytest.fixture(scope="module")
-def workspace(
-    grade: Callable[..., Run], tmp_path_factory: pytest.TempPathFactory, small_course: Course
-) -> Run:
+def workspace(grade: Grade, tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
     """Make a folder with ``grade init``."""
     folder = tmp_path_factory.mktemp("student")
     run = grade(folder, "init", "my work", course=small_course.root)
@@ -395,7 +385,7 @@ def test_the_next_line_to_type_can_be_typed(workspace: Run) -> None:
 
 
 def test_what_init_made_is_not_started_which_ends_with_1(
-    grade: Callable[..., Run], workspace: Run, small_course: Course
+    grade: Grade, workspace: Run, small_course: Course
 ) -> None:
     run = grade(workspace.folder, course=small_course.root)
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
@@ -403,7 +393,7 @@ def test_what_init_made_is_not_started_which_ends_with_1(
 
 
 def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
-    grade: Callable[..., Run], workspace: Run, small_course: Course
+    grade: Grade, workspace: Run, small_course: Course
 ) -> None:
     (workspace.folder / "tiny" / "tiny.py").write_text("mine\n", "utf-8")
     before = contents(workspace.folder)
@@ -451,12 +441,9 @@ def test_ci_requires_the_sandbox(
 
 
 def test_list_shows_every_lesson_and_whether_it_is_here(
-    grade: Callable[..., Run],
-    write_submission: Callable[[str], Path],
-    small_course: Course,
-    tmp_path: Path,
+    grade: Grade, write_tiny: Write, small_course: Course, tmp_path: Path
 ) -> None:
-    for folder, said in ((tmp_path / "empty", "not here"), (write_submission(RIGHT), "next")):
+    for folder, said in ((tmp_path / "empty", "not here"), (write_tiny(RIGHT), "next")):
         run = grade(folder, "list", course=small_course.root)
         assert run.code == ExitCode.OK
         assert re.search(rf"^○ {said} tiny +Tiny *$", run.out, re.MULTILINE)
@@ -529,7 +516,7 @@ PROOF = LessonSummary(
 
 
 @pytest.fixture
-def verify(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
+def verify(monkeypatch: pytest.MonkeyPatch) -> Verify:
     """Return ``verify(course, problems, *options, lacks=[])``, which returns the exit code of
     ``grade verify`` when verification finds these problems, and what the installed versions lack.
     """
@@ -558,7 +545,7 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
     lacks: list[str],
     problems: list[str],
     summary: str,
-    verify: Callable[..., object],
+    verify: Verify,
     small_course: Course,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -570,7 +557,7 @@ def test_verify_lists_all_problems_and_ends_with_1_where_there_are_any(
 
 
 def test_verify_prints_the_proof_as_a_table(
-    verify: Callable[..., object], small_course: Course, capsys: pytest.CaptureFixture[str]
+    verify: Verify, small_course: Course, capsys: pytest.CaptureFixture[str]
 ) -> None:
     verify(small_course, [], "--table")
     assert capsys.readouterr().out.splitlines()[:3] == [
@@ -584,7 +571,7 @@ def test_verify_prints_the_proof_as_a_table(
 
 
 def test_verify_writes_stubs_only_when_asked(
-    verify: Callable[..., object], small_course: Course, tmp_path: Path
+    verify: Verify, small_course: Course, tmp_path: Path
 ) -> None:
     course = load_course(Path(shutil.copytree(small_course.root, tmp_path / "course")))
     stub = course.lesson("tiny").stub
@@ -664,11 +651,11 @@ def test_an_unknown_option_is_answered_with_where_to_look(
 
 
 def test_a_console_without_our_letters_gets_others(
-    grade: Callable[..., Run], write_submission: Callable[[str], Path], small_course: Course
+    grade: Grade, write_tiny: Write, small_course: Course
 ) -> None:
     """Each mark has a replacement in every encoding; nothing ends in a traceback."""
     words = ("--no-html", "--seed", "1", "--lang", "ko")
-    folder = write_submission(WRONG)
+    folder = write_tiny(WRONG)
     run = grade(folder, *words, course=small_course.root, encoding="cp1252")
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
     assert "x double returns twice x" in run.out
@@ -750,7 +737,7 @@ def test_help_is_a_word_too(words: list[str]) -> None:
 )
 @pytest.mark.parametrize("words", [[], ["tiny"]])
 def test_one_folder_too_high_is_said_and_nothing_is_written(
-    grade: Callable[..., Run],
+    grade: Grade,
     folders: list[str],
     said: str,
     words: list[str],
@@ -772,7 +759,7 @@ def test_one_folder_too_high_is_said_and_nothing_is_written(
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("words", [[], ["tiny"], ["next"]])
 def test_a_course_in_or_below_the_folder_is_not_the_users_work(
-    grade: Callable[..., Run], words: list[str], inside: bool, tmp_path: Path, small_course: Course
+    grade: Grade, words: list[str], inside: bool, tmp_path: Path, small_course: Course
 ) -> None:
     without = shutil.ignore_patterns("__pycache__")
     course = Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=without))
@@ -795,7 +782,7 @@ def test_a_course_in_or_below_the_folder_is_not_the_users_work(
 
 
 def test_the_page_of_a_run_in_a_lessons_folder_is_that_of_the_work_folder(
-    grade: Callable[..., Run], tmp_path: Path, small_course: Course
+    grade: Grade, tmp_path: Path, small_course: Course
 ) -> None:
     (tmp_path / ".gradlings.json").write_text("{}")
     (tmp_path / "tiny").mkdir()

@@ -99,8 +99,11 @@ class Terminal:
         return int(termios.tcgetattr(self.child.child_fd)[3])
 
 
+Open = Callable[..., Terminal]
+
+
 @pytest.fixture
-def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[..., Terminal]]:
+def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Open]:
     """Return ``open_terminal(text, lang)``, which watches a workspace with that text as tiny.py."""
     opened: list[Terminal] = []
 
@@ -115,9 +118,7 @@ def open_terminal(tmp_path: Path, small_course: Course) -> Iterator[Callable[...
         terminal.child.close(force=True)
 
 
-def test_a_session_from_wrong_to_right(
-    open_terminal: Callable[..., Terminal], tmp_path: Path
-) -> None:
+def test_a_session_from_wrong_to_right(open_terminal: Open, tmp_path: Path) -> None:
     """The session has a verdict, a hint, the code, the report, a save with its change, and help;
     ``q`` ends it, restores the cursor, and progress is kept.
     """
@@ -223,7 +224,7 @@ def test_leaving_the_screen_clears_the_status_line() -> None:
     assert picture.seen().cursor.x == 0
 
 
-def test_korean(open_terminal: Callable[..., Terminal]) -> None:
+def test_korean(open_terminal: Open) -> None:
     """The verdict's words and the keys are Korean; end of input ends the session."""
     terminal = open_terminal(WRONG, "ko")
     assert "오답" in terminal.verdict("끝내기").replace(" ", "")
@@ -243,7 +244,7 @@ def test_korean(open_terminal: Callable[..., Terminal]) -> None:
     ids=["Ctrl-C", "SIGTERM", "SIGHUP"],
 )
 def test_however_it_ends_the_terminal_is_as_it_was(
-    end: Callable[[pexpect.spawn], None], code: int, open_terminal: Callable[..., Terminal]
+    end: Callable[[pexpect.spawn], None], code: int, open_terminal: Open
 ) -> None:
     terminal = open_terminal(WRONG)
     terminal.until(" quit")
