@@ -118,7 +118,8 @@ def test_a_path_is_looked_for_in_the_place_that_is_named(
         (["../empty"], "empty has no lesson file (.py or .ipynb), such as tiny.py"),
         (
             ["../bob", "../bob.zip"],
-            "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time;",
+            "tiny is in ../bob/tiny.py and in ../bob.zip/deep/tiny.py. Grade one at a time; a whole"
+            " class: grade batch",
         ),
         (["tinny"], "There is no lesson 'tinny'. Did you mean tiny?"),
         (["x" * 5000], "There is no lesson 'xxxx"),
