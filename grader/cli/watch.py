@@ -171,12 +171,11 @@ PATIENCE_SECONDS = 0.4
 
 @dataclass(frozen=True, slots=True)
 class WatchResult:
-    """A graded lesson: its report, the previous result, the seconds since it was saved."""
+    """A graded lesson: its report and the previous result."""
 
     lesson: str
     report: Report
     before: LessonResult | None
-    seconds: float
 
     @property
     def result(self) -> LessonResult:
@@ -352,9 +351,7 @@ class Watcher:
     def _done(self, job: WatchJob, report: Report) -> None:
         self._running, self._last = None, job
         if not job.obsolete:
-            verdict = WatchResult(
-                job.lesson, report, self.results.get(job.lesson), time.monotonic() - job.wanted_at
-            )
+            verdict = WatchResult(job.lesson, report, self.results.get(job.lesson))
             self.results[job.lesson] = verdict.result
             self.shown(verdict)
         if self._waiting and self._running is None:
@@ -432,18 +429,19 @@ def ended_by_signals(stop: Callable[[int], None]) -> Iterator[None]:
 
     ``stop`` is called with the exit status, 128 plus the signal's number.
     """
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
 
     def end(number: int, _: FrameType | None) -> None:
-        signal.signal(number, before[signal.Signals(number).name])
+        signal.signal(number, before[number])
         stop(128 + number)
 
-    before = {name: signal.signal(getattr(signal, name), end) for name in names}
+    before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:
-        for name, handler in before.items():
-            signal.signal(getattr(signal, name), handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 END_OF_INPUT = "\x04"
