@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -18,7 +19,7 @@ import jsonschema
 import pexpect
 import pytest
 from click.testing import CliRunner
-from in_process import KEPT_VARIABLES, Run, exit_code
+from in_process import KEPT_VARIABLES, Run, exit_code, grade_here
 from rich.cells import cell_len
 
 import grader
@@ -30,6 +31,7 @@ from grader.core.errors import CourseError, EngineFault, ExitCode, UsageError
 from grader.course.course import Course, load_course
 from grader.course.stubs import runnable
 from grader.course.submission import read_submission
+from grader.runtime.client import ForkServerClient
 from grader.verify.verify import LessonSummary, VerifyResult
 
 pytestmark = pytest.mark.fork
@@ -71,6 +73,12 @@ def contents(folder: Path) -> dict[str, str | None]:
     }
 
 
+@pytest.fixture(scope="session")
+def grade(host: ForkServerClient, small_course: Course) -> Grade:
+    """Return ``grade(folder, *words)``, which runs the command in this process."""
+    return functools.partial(grade_here, host, course=small_course.root)
+
+
 @pytest.fixture
 def write_tiny(tmp_path: Path) -> Write:
     """Return ``write_tiny(text)``, which makes a folder with that text as ``tiny.py``."""
@@ -102,11 +110,11 @@ def test_full_marks_end_with_0_and_leave_a_page(write_tiny: Write, small_course:
     ],
 )
 def test_a_syntax_error_is_one_entry_with_a_sentence_and_a_caret(
-    grade: Grade, lang: str, sentence: str, write_tiny: Write, small_course: Course
+    grade: Grade, lang: str, sentence: str, write_tiny: Write
 ) -> None:
     """This holds on the terminal and on the page; nothing else counts as wrong."""
     folder = write_tiny("def double(x)\n    return 2 * x\n")
-    run = grade(folder, "--lang", lang, course=small_course.root)
+    run = grade(folder, "--lang", lang)
     assert run.code == ExitCode.NOT_FULL_MARKS
     _, why, code, caret, *rest = run.out.splitlines()
     assert f"{sentence} (SyntaxError: " in why
@@ -144,7 +152,7 @@ def test_the_json_file_is_a_report(wrong_run: Run) -> None:
     assert not (wrong_run.folder / "report.html").exists()
 
 
-def test_a_seed_repeats_a_run(grade: Grade, wrong_run: Run, small_course: Course) -> None:
+def test_a_seed_repeats_a_run(grade: Grade, wrong_run: Run) -> None:
     """Only the time differs."""
 
     def lasting(name: str) -> str:
@@ -152,7 +160,7 @@ def test_a_seed_repeats_a_run(grade: Grade, wrong_run: Run, small_course: Course
         return re.sub(r'"seconds": .*', "", text)
 
     words = ("--in", "work", "--json", "again.json", "--no-html", "--seed", "11")
-    again = grade(wrong_run.folder, *words, course=small_course.root)
+    again = grade(wrong_run.folder, *words)
     assert again.code == wrong_run.code
     assert lasting("again.json") == lasting("report.json")
 
@@ -178,9 +186,9 @@ def test_the_graders_own_fault_ends_with_3_and_costs_the_student_nothing(
 
 
 def test_a_page_that_can_not_be_written_ends_with_2_and_does_not_cost_the_report(
-    grade: Grade, write_tiny: Write, small_course: Course
+    grade: Grade, write_tiny: Write
 ) -> None:
-    run = grade(write_tiny(RIGHT), "--html", "nowhere/page.html", course=small_course.root)
+    run = grade(write_tiny(RIGHT), "--html", "nowhere/page.html")
     assert run.code == ExitCode.USAGE
     assert run.err == (
         "grade: nowhere/page.html can't be written: No such file or directory. Name another place"
@@ -201,10 +209,8 @@ def test_an_input_that_is_no_tensor_is_told(lang: str, said: str, tmp_path: Path
     assert str(done.exception).startswith("--input 'a'") and said in str(done.exception)
 
 
-def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(
-    grade: Grade, tmp_path: Path, small_course: Course
-) -> None:
-    run = grade(tmp_path, "tinny", course=small_course.root)
+def test_an_unknown_lesson_ends_with_2_and_names_the_nearest(grade: Grade, tmp_path: Path) -> None:
+    run = grade(tmp_path, "tinny")
     assert (run.code, run.out) == (ExitCode.USAGE, "")
     assert (
         run.err == "grade: There is no lesson 'tinny'. Did you mean tiny? All lessons: grade list\n"
@@ -340,10 +346,10 @@ def test_every_error_has_its_exit_code(
 
 
 @pytest.fixture(scope="module")
-def workspace(grade: Grade, tmp_path_factory: pytest.TempPathFactory, small_course: Course) -> Run:
+def workspace(grade: Grade, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Make a folder with ``grade init``."""
     folder = tmp_path_factory.mktemp("student")
-    run = grade(folder, "init", "my work", course=small_course.root)
+    run = grade(folder, "init", "my work")
     return Run(run.code, run.out, run.err, folder / "my work")
 
 
@@ -384,20 +390,18 @@ def test_the_next_line_to_type_can_be_typed(workspace: Run) -> None:
     assert shlex.split(line) == ["cd", "my work"]
 
 
-def test_what_init_made_is_not_started_which_ends_with_1(
-    grade: Grade, workspace: Run, small_course: Course
-) -> None:
-    run = grade(workspace.folder, course=small_course.root)
+def test_what_init_made_is_not_started_which_ends_with_1(grade: Grade, workspace: Run) -> None:
+    run = grade(workspace.folder)
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
     assert run.out.startswith("tiny  0 / 10  6 not started\n")
 
 
 def test_init_refuses_a_folder_that_holds_anything_and_changes_nothing(
-    grade: Grade, workspace: Run, small_course: Course
+    grade: Grade, workspace: Run
 ) -> None:
     (workspace.folder / "tiny" / "tiny.py").write_text("mine\n", "utf-8")
     before = contents(workspace.folder)
-    run = grade(workspace.folder.parent, "init", "my work", course=small_course.root)
+    run = grade(workspace.folder.parent, "init", "my work")
     message = "my work exists and is not empty. Choose another name; nothing was changed"
     assert (run.code, run.out, run.err) == (ExitCode.USAGE, "", f"grade: {message}\n")
     assert contents(workspace.folder) == before
@@ -441,10 +445,10 @@ def test_ci_requires_the_sandbox(
 
 
 def test_list_shows_every_lesson_and_whether_it_is_here(
-    grade: Grade, write_tiny: Write, small_course: Course, tmp_path: Path
+    grade: Grade, write_tiny: Write, tmp_path: Path
 ) -> None:
     for folder, said in ((tmp_path / "empty", "not here"), (write_tiny(RIGHT), "next")):
-        run = grade(folder, "list", course=small_course.root)
+        run = grade(folder, "list")
         assert run.code == ExitCode.OK
         assert re.search(rf"^○ {said} tiny +Tiny *$", run.out, re.MULTILINE)
 
@@ -650,13 +654,11 @@ def test_an_unknown_option_is_answered_with_where_to_look(
     assert f"grade {name} --help" in said
 
 
-def test_a_console_without_our_letters_gets_others(
-    grade: Grade, write_tiny: Write, small_course: Course
-) -> None:
+def test_a_console_without_our_letters_gets_others(grade: Grade, write_tiny: Write) -> None:
     """Each mark has a replacement in every encoding; nothing ends in a traceback."""
     words = ("--no-html", "--seed", "1", "--lang", "ko")
     folder = write_tiny(WRONG)
-    run = grade(folder, *words, course=small_course.root, encoding="cp1252")
+    run = grade(folder, *words, encoding="cp1252")
     assert (run.code, run.err) == (ExitCode.NOT_FULL_MARKS, "")
     assert "x double returns twice x" in run.out
 
@@ -737,19 +739,14 @@ def test_help_is_a_word_too(words: list[str]) -> None:
 )
 @pytest.mark.parametrize("words", [[], ["tiny"]])
 def test_one_folder_too_high_is_said_and_nothing_is_written(
-    grade: Grade,
-    folders: list[str],
-    said: str,
-    words: list[str],
-    tmp_path: Path,
-    small_course: Course,
+    grade: Grade, folders: list[str], said: str, words: list[str], tmp_path: Path
 ) -> None:
     for name in folders:
         (tmp_path / name).mkdir()
         (tmp_path / name / ".gradlings.json").write_text("{}")
         (tmp_path / name / "tiny.py").write_text(RIGHT)
     before = contents(tmp_path)
-    run = grade(tmp_path, *words, course=small_course.root)
+    run = grade(tmp_path, *words)
     assert run.code == ExitCode.USAGE
     assert said in run.err.replace("\n", " ")
     assert run.err.count("\n") == 1
@@ -765,7 +762,7 @@ def test_a_course_in_or_below_the_folder_is_not_the_users_work(
     course = Path(shutil.copytree(small_course.root, tmp_path / "course", ignore=without))
     place = course if inside else tmp_path
     before = contents(tmp_path)
-    run = grade(place, *words, course=small_course.root)
+    run = grade(place, *words)
     assert run.code == ExitCode.USAGE
     assert run.err.startswith(
         "grade: This folder is a course. To grade its stubs: grade --in exercises. "
@@ -777,16 +774,16 @@ def test_a_course_in_or_below_the_folder_is_not_the_users_work(
     (course / "my-work").mkdir()
     (course / "my-work" / ".gradlings.json").write_text("{}")
     place_of_work = "my-work" if inside else "course/my-work"
-    run = grade(place, *words, course=small_course.root)
+    run = grade(place, *words)
     assert run.err == f"grade: Your work is in another folder. Go there: cd {place_of_work}\n"
 
 
 def test_the_page_of_a_run_in_a_lessons_folder_is_that_of_the_work_folder(
-    grade: Grade, tmp_path: Path, small_course: Course
+    grade: Grade, tmp_path: Path
 ) -> None:
     (tmp_path / ".gradlings.json").write_text("{}")
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "tiny.py").write_text(RIGHT)
-    run = grade(tmp_path / "tiny", "tiny", course=small_course.root)
+    run = grade(tmp_path / "tiny", "tiny")
     assert "10 / 10   ../report.html" in run.out
     assert (tmp_path / "report.html").exists() and not (run.folder / "report.html").exists()
