@@ -86,9 +86,11 @@ def replay(way: str | None, stop: bool, course_root: Path | None, **values: Any)
     Example: grade replay custom_sigmoid.gradcheck_agrees --seed 5 --show
     """
     found, request = course(course_root), ReplayRequest(**values)
-    options = ["--break"] if stop else []
+    options = []
     if way is not None:
-        options.insert(0, f"--{way}")
+        options.append(f"--{way}")
+    if stop:
+        options.append("--break")
     if request.place != Path():
         options += ["--in", str(request.place)]
     if course_root is not None:
