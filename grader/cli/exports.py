@@ -128,22 +128,20 @@ def write_export(
     part = target.with_name(f"{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.ExitStack() as stack:
-            # This runs after the file was closed, because Windows can't remove an open file.
-            stack.callback(part.unlink, missing_ok=True)
-            stream = None if form.files else stack.enter_context(part.open("wb"))
-            for made in form.export(entries, columns, request):
-                if isinstance(made, ExportNote):
-                    notes.append(made)
-                elif stream is not None:
-                    stream.write(made.data)
-                else:
-                    place = target / made.path
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    place.write_bytes(made.data)
-            if stream is not None:
-                stream.close()
+        pieces = without_notes(form.export(entries, columns, request), notes)
+        if form.files:
+            for piece in pieces:
+                place = target / piece.path
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(piece.data)
+        else:
+            try:
+                with part.open("wb") as stream:
+                    for piece in pieces:
+                        stream.write(piece.data)
                 part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
     except OSError as error:
         # filename2 is the file that os.replace would replace: a table that is open in Excel.
         where = error.filename2 or error.filename or target
@@ -153,6 +151,15 @@ def write_export(
         ) from None
     print_notes(notes)
     return target
+
+
+def without_notes(pieces: Iterable[Piece | ExportNote], notes: list[ExportNote]) -> Iterator[Piece]:
+    """Yield the pieces of files; collect the notes among them."""
+    for piece in pieces:
+        if isinstance(piece, ExportNote):
+            notes.append(piece)
+        else:
+            yield piece
 
 
 NAMED = 8
@@ -213,7 +220,7 @@ def feedback(out: Path, system: str, template: Path | None, target: Path | None)
             pieces = files_for_canvas(entries, page_of, book.graded_text)
         else:
             pieces = pages_in_folder(entries, page_of)
-        written = write_pages(pieces, target, notes, zipped=system != "folder")
+        written = write_pages(without_notes(pieces, notes), target, zipped=system != "folder")
         table = target.with_name("feedback.csv")
         with output(table) as file:
             entries = (entry.public() for entry in book.entries())
@@ -244,27 +251,19 @@ def page_bytes(out: Path, book: Gradebook, name: str) -> bytes:
     return path.read_bytes()
 
 
-def write_pages(
-    pieces: Iterator[Piece | ExportNote], target: Path, notes: list[ExportNote], *, zipped: bool
-) -> int:
-    """Write files into a zip or a folder, and collect the notes; return the number of files."""
+def write_pages(pages: Iterator[Piece], target: Path, *, zipped: bool) -> int:
+    """Write files into a zip or a folder; return their number."""
     count = 0
-    with contextlib.ExitStack() as stack:
-        archive = None
-        if zipped:
-            archive = stack.enter_context(
-                zipfile.ZipFile(stack.enter_context(output(target)), "w", zipfile.ZIP_DEFLATED)
-            )
-        for piece in pieces:
-            if isinstance(piece, ExportNote):
-                notes.append(piece)
-                continue
+    if zipped:
+        with output(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for page in pages:
+                archive.writestr(page.path, page.data)
+                count += 1
+    else:
+        for page in pages:
+            with output(target / page.path, durable=False) as file:
+                file.write(page.data)
             count += 1
-            if archive is not None:
-                archive.writestr(piece.path, piece.data)
-            else:
-                with output(target / piece.path, durable=False) as file:
-                    file.write(piece.data)
     return count
 
 
