@@ -285,17 +285,17 @@ def show_further(
 
 
 @click.argument(
-    "names", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
+    "lessons", nargs=-1, metavar="LESSON...", required=True, shell_complete=complete_lesson
 )
 @click.option("--yes", is_flag=True, help="Don't ask.")
-def reset_lessons(learner: Learner, console: Console, names: tuple[str, ...], yes: bool) -> None:
+def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], yes: bool) -> None:
     """Start a lesson again; a copy of your file is kept.
 
     Example: grade reset custom_sigmoid
     """
-    lessons = [learner.course.lesson(name) for name in names]
-    files = learner.files(*lessons)
-    for lesson in lessons:
+    chosen = [learner.course.lesson(name) for name in lessons]
+    files = learner.files(*chosen)
+    for lesson in chosen:
         found = files.get(lesson.id)
         if found is not None and (found.ignored or not (learner.folder / found.path).is_file()):
             raise UsageError(found.template or found.problem or found.path, **found.facts)

@@ -525,6 +525,7 @@ def test_no_line_of_a_comparison_is_wider_than_the_terminal(work: Path, grade: G
     [
         (["hint"], "cus", {"custom_functions", "custom_sigmoid"}),
         (["watch", "custom_sigmoid"], "cus", {"custom_functions"}),
+        (["reset", "custom_sigmoid"], "cus", {"custom_functions"}),
         ([], "custom_s", {"custom_sigmoid"}),
         ([], "re", {"reset", "retain_graph", "relu_and_ste"}),
         (["hint", "--course", "nowhere"], "cus", set()),
@@ -543,6 +544,7 @@ def test_the_shell_completes_commands_lessons_and_checks(
         for item in ShellComplete(cli, {}, "grade", "_GRADE_COMPLETE").get_completions(words, start)
     }
     assert found <= offered
+    assert not offered & set(words)
     assert bool(found) or not offered
 
 
