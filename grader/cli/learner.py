@@ -73,7 +73,6 @@ def show_lessons(learner: Learner, console: Console) -> None:
         console.print(Text(tr("The order is advice: any lesson can be graded at any time."), "dim"))
 
 
-list_command = learner_command("list", show_lessons)
 README_CHARACTERS = 200
 """After this many characters, ``grade next`` shows no further paragraph of a README."""
 
@@ -119,9 +118,6 @@ def show_next(learner: Learner, console: Console) -> None:
     if opens := opened_by(course, lesson, progress):
         rows.append((tr("prepares for"), ", ".join(other.id for other in opens)))
     console.print(labelled(rows))
-
-
-next_command = learner_command("next", show_next)
 
 
 def first_lines(lesson: Lesson, folder: Path, lang: str) -> str:
@@ -172,9 +168,6 @@ def show_readme(learner: Learner, console: Console, name: str | None, answers: b
     if not answers and FOLDED.search(text):
         command = f"grade read {lesson.id} --answers"
         console.print(Text(tr("The answers: {command}", command=command), "dim"))
-
-
-read_command = learner_command("read", show_readme)
 
 
 def plain_readme(text: str, *, answers: bool) -> str:
@@ -238,9 +231,6 @@ def show_hint(
         remember_hint(learner, lesson, key, step)
     most = max(map(len, shown.values()))
     show_further(learner, lesson, name or next(iter(shown)), step, most=most, console=console)
-
-
-hint_command = learner_command("hint", show_hint)
 
 
 def hint_lesson(learner: Learner, progress: Progress) -> Lesson:
@@ -327,9 +317,6 @@ def reset_lessons(learner: Learner, console: Console, lessons: tuple[str, ...], 
         console.print(Text(message))
 
 
-reset_command = learner_command("reset", reset_lessons)
-
-
 def same_text(path: Path, text: str) -> bool:
     try:
         return path.read_text("utf-8") == text
@@ -403,4 +390,9 @@ def show_solution(learner: Learner, console: Console, name: str, give_up: bool) 
         learner.keep(given_up)
 
 
+list_command = learner_command("list", show_lessons)
+next_command = learner_command("next", show_next)
+read_command = learner_command("read", show_readme)
+hint_command = learner_command("hint", show_hint)
+reset_command = learner_command("reset", reset_lessons)
 solution_command = learner_command("solution", show_solution)
